@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
+import { pick } from '../pick.ts';
 import { type ReviewContent, withoutStars } from '../review/review.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
 import type { Item, Key } from '../table/item.ts';
@@ -74,8 +75,8 @@ export function projectionItem({ pk, ...projected }: Contribution) {
 
 /** Reads a projection state. */
 export function readProjection(item: Item): Contribution {
-  const { pk, version, counted, time, popularity, owners } = item;
-  return { pk, version, counted, time, popularity, owners } as Contribution;
+  const names = ['pk', 'version', 'counted', 'time', 'popularity', 'owners'] as const;
+  return pick(item as Item & Contribution, names);
 }
 
 /** Returns the primary key of an entity or author. */
@@ -85,7 +86,7 @@ export function ownerKey(pk: string): Key {
 
 /** Adds `sign` times a contribution to all of its counters. */
 export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1): void {
-  for (const { key, attribute } of counters(contributed)) gain(amounts, key, attribute, sign);
+  for (const { key, attribute } of counters(contributed)) gain(amounts, key, { [attribute]: sign });
 }
 
 /**

@@ -43,13 +43,11 @@ async function addSome(): Promise<boolean> {
   const taken: Item[] = [];
   const amounts: Amounts = new Map();
   for (const item of items as Item[]) {
-    const counts = item.counts as Deferred[];
+    const counts = item.counts as (Key & { by: Record<string, number> })[];
     const names = new Set([...amounts.keys(), ...counts.map(keyString)]);
     if (1 + taken.length + 1 + names.size > maxActions) break;
     taken.push(item);
-    for (const { pk, sk, by } of counts) {
-      for (const [name, amount] of Object.entries(by)) gain(amounts, { pk, sk }, name, amount);
-    }
+    for (const { pk, sk, by } of counts) gain(amounts, { pk, sk }, by);
   }
   if (taken.length === 0) return false;
   await transact([
@@ -59,5 +57,3 @@ async function addSome(): Promise<boolean> {
   ]);
   return true;
 }
-
-type Deferred = Key & { by: Record<string, number> };

@@ -30,7 +30,8 @@ export async function project(contributions: readonly Contribution[]): Promise<I
   const byItem = [...Map.groupBy(contributions, ({ pk }) => pk).values()];
   const latest = byItem.map((some) => some.reduce((a, b) => (b.version > a.version ? b : a)));
   // Neighbours share nodes, and a transaction writes each node once.
-  const sorted = latest.sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
+  const byNeighbourhood = [...Map.groupBy(latest, neighbourhood)];
+  const sorted = byNeighbourhood.sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, some]) => some);
   const isBusy = sorted.length > busyAbove;
   const owners = new Map<string, Item>();
   for (const some of chunks(sorted, readSize)) {
@@ -118,8 +119,4 @@ function putProjection({ before, after }: Change) {
 function neighbourhood({ counted, time, popularity }: Contribution): string {
   const facet = counted?.slice(0, counted.lastIndexOf('|'));
   return [facet, datePath(time)[0], popularity].join('|');
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

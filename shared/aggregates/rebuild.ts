@@ -86,9 +86,7 @@ async function rebuild(
   await writeAll(corrected.map((put) => ({ put: projectionItem(put) })));
   // Read last and written first, because writers may register facets meanwhile.
   const replaced = await registeredFacets();
-  for (const [name, { key, by }] of amounts) {
-    replaced.set(name, { key, by: { ...replaced.get(name)?.by, ...by } });
-  }
+  for (const { key, by } of amounts.values()) gain(replaced, key, by);
   await writeAll([...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
   const obsolete = nodes.filter((key) => !replaced.has(keyString(key)));
   await writeAll(obsolete.map((key) => ({ delete: key })));
@@ -107,7 +105,7 @@ async function registeredFacets(): Promise<Amounts> {
   const amounts: Amounts = new Map();
   for (const name of (await readFacetTotals()).keys()) {
     const [type = '', language = ''] = name.split('|');
-    gain(amounts, totalKey(type), `${language}|both`, 0);
+    gain(amounts, totalKey(type), { [`${language}|both`]: 0 });
   }
   return amounts;
 }

@@ -8,26 +8,19 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
-/**
- * Recounts authors and entities, one item at a time. After all items, `lacking` holds the
- * differences.
- */
+/** Recounts authors and entities, item by item. In the end `lacking` holds the differences. */
 export function recount(lacking: Amounts, item: Item): void {
   const { pk, sk } = item;
   if (sk === reviewKey('').sk) {
     const review = v.parse(Review, item);
     const { author, entity } = countChanges(undefined, review);
-    for (const [name, by] of Object.entries(author)) {
-      gain(lacking, userKey(review.user_id), name, by);
-    }
-    for (const [name, by] of Object.entries(entity)) {
-      gain(lacking, entityKey(review.entity_id), name, by);
-    }
+    gain(lacking, userKey(review.user_id), author);
+    gain(lacking, entityKey(review.entity_id), entity);
   } else if (sk === applicationKey('').sk) {
-    gain(lacking, userKey(`${item.user_id}`), 'applications', 1);
+    gain(lacking, userKey(`${item.user_id}`), { applications: 1 });
   } else if (sk === userKey('').sk || sk === entityKey('').sk) {
     for (const [name, stored] of Object.entries(item)) {
-      if (isCount(name)) gain(lacking, { pk, sk }, name, -Number(stored));
+      if (isCount(name)) gain(lacking, { pk, sk }, { [name]: -Number(stored) });
     }
   }
 }

@@ -4,11 +4,10 @@ import type { Write } from './transact.ts';
 /** Amounts to add to attributes of items, by the `keyString` of the item. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
-export function gain(amounts: Amounts, key: Key, attribute: string, amount: number): void {
-  const name = keyString(key);
-  const item = amounts.get(name) ?? { key, by: {} };
-  item.by[attribute] = (item.by[attribute] ?? 0) + amount;
-  amounts.set(name, item);
+export function gain(amounts: Amounts, key: Key, by: Readonly<Record<string, number>>): void {
+  const item = amounts.get(keyString(key)) ?? { key, by: {} };
+  amounts.set(keyString(key), item);
+  for (const [name, amount] of Object.entries(by)) item.by[name] = (item.by[name] ?? 0) + amount;
 }
 
 /** Returns the items that change, without amounts of 0. */

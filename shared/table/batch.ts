@@ -19,17 +19,10 @@ export async function batchGet(
   const items = new Map<string, Item>();
   const projection = attributes && projectionOf(['pk', 'sk', ...attributes]);
   const read = async (some: readonly Key[]): Promise<Key[]> => {
-    const { Responses, UnprocessedKeys } = await table.send(
-      new BatchGetCommand({
-        RequestItems: {
-          [tableName()]: {
-            Keys: some.map(({ pk, sk }) => ({ pk, sk })),
-            ConsistentRead: consistent,
-            ...projection,
-          },
-        },
-      }),
-    );
+    const Keys = some.map(({ pk, sk }) => ({ pk, sk }));
+    const request = { Keys, ConsistentRead: consistent, ...projection };
+    const command = new BatchGetCommand({ RequestItems: { [tableName()]: request } });
+    const { Responses, UnprocessedKeys } = await table.send(command);
     const found = (Responses?.[tableName()] ?? []) as Item[];
     for (const item of found) items.set(keyString(item), item);
     return (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
@@ -38,9 +31,7 @@ export async function batchGet(
   return items;
 }
 
-/**
- * Reads as `batchGet` does. Returns the items in the order of the keys, undefined where none is.
- */
+/** Reads as `batchGet` does. Returns items in the order of the keys, undefined where none is. */
 export async function getItems(
   keys: readonly Key[],
   options?: Parameters<typeof batchGet>[1],
@@ -49,16 +40,12 @@ export async function getItems(
   return keys.map((key) => items.get(keyString(key)));
 }
 
-/**
- * Deletes any number of items, without conditions. Throws ApiError 503 when the table stays busy.
- */
+/** Deletes any number of items, without conditions. Throws ApiError 503 like `batchGet`. */
 export function batchDelete(keys: readonly Key[]): Promise<void> {
   return batchWrite(keys.map(({ pk, sk }) => ({ delete: { pk, sk } })));
 }
 
-/**
- * Puts and deletes any number of items, without conditions. Throws ApiError 503 like `batchGet`.
- */
+/** Puts and deletes many items, without conditions. Throws ApiError 503 like `batchGet`. */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],
 ): Promise<void> {
@@ -67,9 +54,8 @@ export async function batchWrite(
   );
   for (const some of chunks(requests, 25)) {
     await untilDone(some, async (pending) => {
-      const { UnprocessedItems } = await table.send(
-        new BatchWriteCommand({ RequestItems: { [tableName()]: pending } }),
-      );
+      const command = new BatchWriteCommand({ RequestItems: { [tableName()]: pending } });
+      const { UnprocessedItems } = await table.send(command);
       return UnprocessedItems?.[tableName()] ?? [];
     });
   }

@@ -1,12 +1,12 @@
+const scopes = ['all', 'facet', 'entity', 'author'] as const;
+const orders = ['date', 'popularity'] as const;
+
 /** Index partition keys, and index orders. keys.ts lists the values that they hold. */
-export type IndexScope = 'all' | 'facet' | 'entity' | 'author';
-export type Order = 'date' | 'popularity';
+export type IndexScope = (typeof scopes)[number];
+export type Order = (typeof orders)[number];
 
 /** `all-by-date`, `entity-by-popularity`, … */
 export type IndexName = `${IndexScope}-by-${Order}`;
-
-const scopes: readonly IndexScope[] = ['all', 'facet', 'entity', 'author'];
-const orders: readonly Order[] = ['date', 'popularity'];
 
 /** Attributes of every index entry beside its keys. A list page needs no second read to filter. */
 const projection = ['user_id', 'facet', 'kind'];

@@ -118,16 +118,13 @@ export const deferredKey = (id = '') => key('DEFERRED', `COUNTS#${id}`);
 export const changesLanes = 8;
 
 /** Returns the key of changes logged at a time (epoch ms), or the prefix for the lane. */
-export function changesKey(lane: number, at?: number): Key {
-  return { pk: `CHANGES#${lane}`, sk: `AT#${at === undefined ? '' : `${at}`.padStart(13, '0')}` };
-}
+export const changesKey = (lane: number, at?: number) =>
+  key(`CHANGES#${lane}`, `AT#${at === undefined ? '' : `${at}`.padStart(13, '0')}`);
 
 /** Returns the key of the head of a lane, which points to its last item, or the prefix of all. */
 export const laneKey = (lane?: number) => key('CHANGES', `LANE#${lane ?? ''}`);
 
-export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
-  return { pk, sk: 'PROJECTION' };
-}
+export const projectionKey = ({ pk }: Pick<Key, 'pk'>) => key(pk, 'PROJECTION');
 
 /** Returns the id in a partition key: all after the first #. */
 export function idIn({ pk }: Pick<Key, 'pk'>): string {

@@ -11,16 +11,13 @@ const mostBytes = 3_000_000;
  * read.
  */
 export function merged(writes: readonly Write[]): Write[] {
-  return [...mergeInto(new Map(), writes).values()];
-}
-
-function mergeInto(others: Map<string, Write>, writes: readonly Write[]): Map<string, Write> {
+  const actions = new Map<string, Write>();
   for (const { otherwise: _, ...write } of writes) {
     const name = keyString(keyOf(write));
-    const other = others.get(name);
-    others.set(name, other ? mergePair(other, write) : write);
+    const other = actions.get(name);
+    actions.set(name, other ? mergePair(other, write) : write);
   }
-  return others;
+  return [...actions.values()];
 }
 
 /** Packs lists of writes into transactions, in order. A list is never split. */

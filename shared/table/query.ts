@@ -1,10 +1,5 @@
-import {
-  GetCommand,
-  paginateQuery,
-  paginateScan,
-  type QueryCommandInput,
-  type ScanCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import type { QueryCommandInput, ScanCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { table, tableName } from './client.ts';
 import { type IndexName, type Order, sortKeyOf } from './definition.ts';
 import type { Entry, Item, Key, SortKey } from './item.ts';
@@ -29,9 +24,8 @@ export async function getItem(
   { pk, sk }: Key,
   { consistent = true } = {},
 ): Promise<Item | undefined> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: { pk, sk }, ConsistentRead: consistent }),
-  );
+  const read = { TableName: tableName(), Key: { pk, sk }, ConsistentRead: consistent };
+  const { Item } = await table.send(new GetCommand(read));
   return Item as Item | undefined;
 }
 
@@ -55,12 +49,9 @@ export async function* queryItems(
     until?: string;
   } = {},
 ): AsyncGenerator<Item[]> {
-  const query = {
-    ...keyCondition(prefix, after, until),
-    ConsistentRead: consistent,
-    ScanIndexForward: !descending,
-  };
-  for await (const { Items = [] } of pagesOf({ ...query, Limit: pageSize })) {
+  const query = { ...keyCondition(prefix, after, until), ConsistentRead: consistent };
+  const order = { ScanIndexForward: !descending, Limit: pageSize };
+  for await (const { Items = [] } of pagesOf({ ...query, ...order })) {
     yield (Items as Item[]).filter(({ sk }) => sk !== after);
   }
 }
@@ -70,15 +61,9 @@ export async function countItems(
   prefix: Key,
   filter: Pick<QueryCommandInput, 'FilterExpression'> = {},
 ): Promise<number> {
-  const query = {
-    ...keyCondition(prefix),
-    ...filter,
-    ConsistentRead: true,
-    Select: 'COUNT',
-    Limit: pageLimit,
-  } as const;
+  const query = { ...keyCondition(prefix), ...filter, ConsistentRead: true, Limit: pageLimit };
   let count = 0;
-  for await (const { Count = 0 } of pagesOf(query)) count += Count;
+  for await (const { Count = 0 } of pagesOf({ ...query, Select: 'COUNT' })) count += Count;
   return count;
 }
 
@@ -113,20 +98,15 @@ export async function* queryIndex(
   for await (const { Items = [] } of pages) yield Items as Entry[];
 }
 
-/**
- * Reads the whole table page by page, strongly consistent. A scan continues `from` a `position`.
- */
+/** Reads the table page by page, strongly consistent. A scan continues `from` a `position`. */
 export async function* scanItems({
   from,
   pageSize = pageLimit,
   ...filter
-}: { from?: Key; pageSize?: number } & Pick<
-  ScanCommandInput,
-  | 'FilterExpression'
-  | 'ProjectionExpression'
-  | 'ExpressionAttributeNames'
-  | 'ExpressionAttributeValues'
-> = {}): AsyncGenerator<{ items: Item[]; position: Key | undefined }> {
+}: { from?: Key; pageSize?: number } & Omit<ScanCommandInput, 'TableName'> = {}): AsyncGenerator<{
+  items: Item[];
+  position: Key | undefined;
+}> {
   const scan = { TableName: tableName(), ConsistentRead: true, Limit: pageSize, ...filter };
   const pages = paginateScan({ client: table, startingToken: from }, scan);
   for await (const { Items = [], LastEvaluatedKey } of pages) {

@@ -142,22 +142,15 @@ export function putNew(Item: object) {
 }
 
 function inTable(action: object) {
+  const TableName = tableName();
   return Object.fromEntries(
-    Object.entries(action).map(([kind, request]) => [
-      kind,
-      { TableName: tableName(), ...withExpressions(request) },
-    ]),
+    Object.entries(action).map(([kind, of]) => [kind, { TableName, ...withExpressions(of) }]),
   );
 }
 
 /** Builds the expressions. Uses placeholders for all names, because DynamoDB reserves some. */
-function withExpressions({
-  was = {},
-  set = {},
-  amounts = {},
-  isOwner,
-  ...action
-}: Omit<Change, 'Key'>) {
+function withExpressions(request: Omit<Change, 'Key'>) {
+  const { was = {}, set = {}, amounts = {}, isOwner, ...action } = request;
   const names = { ...action.ExpressionAttributeNames };
   const values = { ...action.ExpressionAttributeValues };
   const name = (attribute: string) => placeholder(names, '#at', attribute);

@@ -201,7 +201,7 @@ function recount(review: Voted, before: Vote | undefined, after: Vote | undefine
     const name = vote.vote ? 'votes_positive' : 'votes_negative';
     counts[name] += by;
     if (vote.revision === currentRevision(review)) current[`revision_${name}`] += by;
-    else gain(earlier, revisionKey(review.id, vote.revision), name, by);
+    else gain(earlier, revisionKey(review.id, vote.revision), { [name]: by });
   }
   return [
     {
