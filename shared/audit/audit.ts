@@ -19,14 +19,6 @@ type Progress = AuditResult & { items: number; position: Key | undefined };
 /** Maximum of checks of an item whose result changes each time. */
 const mostChecks = 4;
 
-interface AuditOptions {
-  from?: Key;
-  repair?: boolean;
-  settle?: number;
-  /** Selects the items. */
-  isDue?: (item: Item) => boolean;
-}
-
 /**
  * Compares every number that transactions keep (votes, karma, counts, ratings, cases) with a
  * recount, page by page. Safe beside traffic: a difference counts if two checks, `settle`
@@ -38,7 +30,12 @@ export async function* audit({
   repair = false,
   settle = 1_000,
   isDue = () => true,
-}: AuditOptions = {}): AsyncGenerator<Progress> {
+}: {
+  from?: Key;
+  repair?: boolean;
+  settle?: number;
+  isDue?: (item: Item) => boolean;
+} = {}): AsyncGenerator<Progress> {
   let last = '';
   for await (const { items, position } of scanItems({ from, pageSize: 250 })) {
     const due = items.filter((item) => {

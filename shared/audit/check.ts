@@ -4,11 +4,11 @@ import { Report } from '../moderation/report.ts';
 import { pick } from '../pick.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';
-import { type Amounts, changesOf } from '../table/amounts.ts';
+import type { Amounts } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
-import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
+import { collect, eachOf, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew } from '../table/transact.ts';
 import { compare, compareVersioned, type Finding, orphan, set } from './finding.ts';
 
@@ -36,9 +36,8 @@ async function checkReview(pk: string): Promise<Finding[]> {
   if (!stored) {
     const Key = { pk, sk: reviewKey('').sk };
     const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-    return items
-      .filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk))
-      .map((item) => orphan(item, {}, [isGone]));
+    const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk));
+    return orphans.map((item) => orphan(item, {}, [isGone]));
   }
   const { version } = stored;
   const review = v.parse(Review, stored);
@@ -73,15 +72,8 @@ async function checkReview(pk: string): Promise<Finding[]> {
   const key = claimKey(review.user_id, review.entity_id);
   const named = { review_id: review.id };
   const claim = await getItem(key);
-  findings.push(
-    claim
-      ? { differences: compare(claim, named, false), version }
-      : {
-          differences: compare({ ...key }, named),
-          version,
-          repair: [unchanged, putNew({ ...key, ...named })],
-        },
-  );
+  const repair = claim ? undefined : [unchanged, putNew({ ...key, ...named })];
+  findings.push({ differences: compare(claim ?? { ...key }, named, !claim), version, repair });
   // Repaired last, because this repair changes the version that the other repairs depend on.
   findings.push(compareVersioned(stored, expected));
   return findings;
@@ -119,16 +111,14 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   const missingCounts: Amounts = new Map();
   recount(missingCounts, owner);
   if (scope === 'author') {
-    for (const item of await collect(queryIndex('author-by-date', `OWNER#${id}`))) {
-      recount(missingCounts, { ...item });
-    }
+    const applications = eachOf(queryIndex('author-by-date', `OWNER#${id}`));
+    for await (const item of applications) recount(missingCounts, { ...item });
   }
-  for await (const item of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
-    recount(missingCounts, item);
-  }
-  const changes = changesOf(missingCounts).find(({ key }) => keyString(key) === keyString(owner));
-  const counted = Object.entries(changes?.by ?? {}).map(([name, by]) => {
-    return [name, Number(owner[name] ?? 0) + by] as const;
+  const reviews = scope === 'author' ? reviewsBy(id) : reviewsOf(id);
+  for await (const item of reviews) recount(missingCounts, item);
+  const { by: changes = {} } = missingCounts.get(keyString(owner)) ?? {};
+  const counted = Object.entries(changes).map(([name, by]) => {
+    return [name, Number(owner[name] ?? 0) + by];
   });
   return [compareVersioned(owner, Object.fromEntries(counted))];
 }

@@ -20,10 +20,7 @@ export interface Finding {
   repair?: Write[];
 }
 
-/**
- * Returns the finding for an item without its review. The repair deletes the item if it still is as
- * it `was` and the `checks` of other items hold.
- */
+/** Finds an item without its review. The repair deletes it if `was` and the `checks` hold. */
 export function orphan({ pk, sk }: Key, was: Condition['was'], checks: Write[] = []): Finding {
   const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
@@ -43,10 +40,7 @@ export function compare(item: Item, expected: object, isRepairable = true): Diff
   });
 }
 
-/**
- * Compares a review, case, author or entity with its recount. The repair requires an unchanged
- * version, which every count raises.
- */
+/** Compares an item with its recount. Every count raises its version, which guards the repair. */
 export function compareVersioned(item: Item, expected: object): Finding {
   const differences = compare(item, expected);
   const { version } = item;

@@ -129,14 +129,8 @@ function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw cursorGone();
 }
 
-/** Empty if a later change will report the review as no longer public. */
-interface FeedEntry {
-  change?: PresentedChange;
-  user?: PresentedAuthor;
-}
-
 /** Presents the first reviews as they are now, as many as fit an answer. */
-async function presentFirst(changed: readonly Changed[]): Promise<FeedEntry[]> {
+async function presentFirst(changed: readonly Changed[]) {
   const found = await findPublicReviews(changed.map(({ change }) => change.id));
   const reviews = new Map(found.map((each) => [each.review.id, each]));
   const revisions = changed.map(({ change: { id } }) => 1 + (reviews.get(id)?.review.edits ?? 0));
@@ -148,17 +142,16 @@ async function presentFirst(changed: readonly Changed[]): Promise<FeedEntry[]> {
   return entries.slice(0, fitting(sizes, largestBody));
 }
 
+/** Returns nothing if a later change will report the review as no longer public. */
 async function present(
   { id, version, isGone }: Change,
   authored: AuthoredReview | undefined,
-): Promise<FeedEntry> {
+): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
   if (!authored) return isGone ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
   const record = reviewRecord(review, await listRevisions(review));
-  return {
-    change: { id, version: review.version, review: record },
-    user: pick(author, ['id', 'display_name', 'karma']),
-  };
+  const user = pick(author, ['id', 'display_name', 'karma']);
+  return { change: { id, version: review.version, review: record }, user };
 }
 
 /** Returns how many leading sizes fit `most` together, but at least one. */
@@ -171,6 +164,4 @@ function fitting(sizes: readonly number[], most: number): number {
   return end < 0 ? sizes.length : end;
 }
 
-function seal(position: FeedCursor): string {
-  return sealCursor(binding, position);
-}
+const seal = (position: FeedCursor) => sealCursor(binding, position);

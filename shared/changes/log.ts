@@ -1,6 +1,5 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { chunks } from '../chunks.ts';
-import type { Item } from '../table/item.ts';
 import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact } from '../table/transact.ts';
@@ -45,43 +44,35 @@ export async function logChanges(changes: readonly Change[]): Promise<void> {
 
 async function append(lane: number, changes: readonly Change[]): Promise<void> {
   const head = await getItem(laneKey(lane));
-  const items: Item[] = [];
   let latest = Number(head?.latest ?? 0);
-  for (const some of chunks(changes, changesPerItem)) {
+  const items = chunks(changes, changesPerItem).map((some) => {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
-    items.push({
-      ...changesKey(lane, latest),
-      before,
-      changes: some.map(formatChange),
-      expires_at: Math.floor(latest / 1000) + keptSeconds,
-    });
-  }
+    const expires_at = Math.floor(latest / 1000) + keptSeconds;
+    return { ...changesKey(lane, latest), before, changes: some.map(formatChange), expires_at };
+  });
   await transact([
     { Update: { Key: laneKey(lane), set: { latest }, was: { latest: head?.latest } } },
     ...items.map(putNew),
   ]);
 }
 
-/** Reads the items of a lane after a place, in pages of at most 500 changes. */
-export async function* readLog(lane: number, place: number): AsyncGenerator<LogItem[]> {
+/**
+ * Reads the items of a lane after a place, in pages of at most 500 changes. `at` is the place of an
+ * item, and `before` of the item before it or 0: times of logging, epoch ms.
+ */
+export async function* readLog(
+  lane: number,
+  place: number,
+): AsyncGenerator<{ at: number; before: number; changes: Change[] }[]> {
   const { sk: after } = changesKey(lane, place);
-  const pages = queryItems(changesKey(lane), { after, pageSize: 25 });
-  for await (const items of pages) {
+  for await (const items of queryItems(changesKey(lane), { after, pageSize: 25 })) {
     yield items.map(({ sk, before, changes }) => ({
       at: Number(sk.slice(changesKey(0).sk.length)),
       before: Number(before),
       changes: (changes as string[]).map(parseChange),
     }));
   }
-}
-
-/** Changes logged together. */
-interface LogItem {
-  /** Places of the item, and of the item before it or 0: times of logging, epoch ms. */
-  at: number;
-  before: number;
-  changes: Change[];
 }
 
 /** Reads the place of the last item of each lane. */

@@ -58,7 +58,7 @@ export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Me
 }
 
 /** Returns the distinct entities whose database is configured. */
-function namedElsewhere(entities: readonly Entity[]): Map<string, Entity> {
+function namedElsewhere(entities: readonly Entity[]) {
   const those = entities.filter(({ entity_type }) => providerOf(groupOf(entity_type)));
   return new Map(those.map((entity) => [keyString(keyOf(entity)), entity]));
 }
@@ -141,13 +141,9 @@ async function take(Key: Key, milliseconds: number): Promise<boolean> {
   return tryTransact([{ Update }]);
 }
 
-function keyOf({ entity_type, entity_id }: Entity): Key {
-  return metadataKey(entity_type, entity_id);
-}
+const keyOf = ({ entity_type, entity_id }: Entity) => metadataKey(entity_type, entity_id);
 
-function seconds(milliseconds: number): number {
-  return Math.ceil(milliseconds / 1000);
-}
+const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
 
 function report(error: unknown): void {
   console.warn({ message: 'No metadata', error: describeError(error) });

@@ -1,13 +1,12 @@
-import { facetCounts } from '../review/counts.ts';
+import { averageRating, facetCounts } from '../review/counts.ts';
 import type { EntitySummary } from '../review/presented.ts';
 import { isPublic, type ReviewContent, starsOf, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Entry, Item } from '../table/item.ts';
-import { entityKey } from '../table/keys.ts';
+import { entityKey, idIn } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
-import { averageRating } from './entity.ts';
 import type { EntityType } from './entity-type.ts';
 
 /** Number of reviews of each order beside a summary. */
@@ -38,7 +37,7 @@ export async function readEntity(
   const listed = reviews.filter(({ review }) => isPublic(review));
   const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
   const among = (entries: readonly Entry[]) =>
-    entries.flatMap((entry) => byId.get(toReference(entry).review_id) ?? []);
+    entries.flatMap((entry) => byId.get(idIn(entry)) ?? []);
   return { summary: summaryOf(id, item), latest: among(latest), popular: among(popular) };
 }
 
@@ -49,11 +48,10 @@ function readFirst(id: string, order: Order): Promise<Entry[]> {
 
 /** An entity without reviews may have no item. */
 function summaryOf(id: string, item?: Item): EntitySummary {
-  const counts = facetCounts(item);
   const types = new Map<string, number>();
   const languages = new Map<string, number>();
   const stars = new Map<number, number>();
-  for (const [name, number] of counts) {
+  for (const [name, number] of facetCounts(item)) {
     const [type = '', language = '', kind = ''] = name.split('|');
     bump(types, type, number);
     bump(languages, language, number);

@@ -36,14 +36,9 @@ export async function readFromCursor<T extends { next?: SortKey }>(
   const isRank = typeof position.after === 'bigint';
   if (position.after !== undefined && isRank !== (query.sort === 'popularity')) throw badCursor();
   const page = await read(position);
-  return {
-    page,
-    offset: position.offset,
-    cursor:
-      page.next === undefined
-        ? undefined
-        : makeCursor(binding, { offset: position.offset + limit, after: page.next }),
-  };
+  const after = typeof page.next === 'bigint' ? { rank: `${page.next}` } : page.next;
+  const next = after && sealCursor(binding, [position.offset + limit, after]);
+  return { page, offset: position.offset, cursor: next };
 }
 
 /** Encodes a place as text, with a checksum that binds it to its context. */
@@ -69,10 +64,6 @@ export function openCursor<T extends v.GenericSchema>(
   return parsed.success ? parsed.output : undefined;
 }
 
-function makeCursor(binding: string, { offset, after }: Required<PageStart>): string {
-  return sealCursor(binding, [offset, typeof after === 'bigint' ? { rank: `${after}` } : after]);
-}
-
 function readCursor(binding: string, cursor: string): PageStart {
   const opened = openCursor(binding, CursorContent, cursor);
   if (!opened) throw badCursor();
@@ -85,8 +76,6 @@ function badCursor(): ApiError {
 }
 
 function digest(binding: string, content: Buffer): Buffer {
-  return hash('sha256', Buffer.concat([Buffer.from(`${binding}\n`), content]), 'buffer').subarray(
-    0,
-    digestBytes,
-  );
+  const bound = Buffer.concat([Buffer.from(`${binding}\n`), content]);
+  return hash('sha256', bound, 'buffer').subarray(0, digestBytes);
 }

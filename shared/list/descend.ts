@@ -106,31 +106,22 @@ function spansToOpen(window: Window, order: Order): Set<Span> {
 }
 
 /** Reads the nodes not known yet. Both orders share nodes (`nodeKey`). */
-async function readNodes(
-  spans: readonly Span[],
-  order: Order,
-  nodes: Map<string, Item>,
-): Promise<void> {
+async function readNodes(spans: readonly Span[], order: Order, nodes: Map<string, Item>) {
   const keys = spans
     .flatMap(({ path, parts }) => parts.map(({ tree }) => nodeKey(tree.list, order, path)))
     .filter((key) => !nodes.has(keyString(key)));
   for (const [key, item] of await batchGet(keys)) nodes.set(key, item);
 }
 
-function childrenOf(
-  { path, parts }: Span,
-  { order, descending }: Sorting,
-  nodes: ReadonlyMap<string, Item>,
-): Span[] {
+function childrenOf(parent: Span, { order, descending }: Sorting, nodes: Map<string, Item>) {
+  const { path, parts } = parent;
   const children = new Map<number, Span>();
   for (const { tree } of parts) {
     const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
     for (const { child, content, count } of countsIn(order, path, item)) {
-      let span = children.get(child);
-      if (!span) {
-        span = { path: [...path, child], parts: [], matching: 0, all: 0 };
-        children.set(child, span);
-      }
+      const none = { path: [...path, child], parts: [], matching: 0, all: 0 };
+      const span = children.get(child) ?? none;
+      children.set(child, span);
       let part = span.parts.at(-1);
       if (part?.tree !== tree) {
         part = { tree, matching: 0 };
@@ -178,11 +169,7 @@ function narrow(
   return { spans: spansOfPage, skip: before, isStart, isEnd };
 }
 
-function reachOf(
-  { path }: Span,
-  { order, descending }: Sorting,
-  after: SortKey,
-): 'before' | 'around' | 'beyond' {
+function reachOf({ path }: Span, { order, descending }: Sorting, after: SortKey) {
   const { low, high } = boundsOf(order, path);
   if (descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
   return high <= after ? 'before' : low <= after ? 'around' : 'beyond';

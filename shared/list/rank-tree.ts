@@ -32,17 +32,12 @@ export const leafCapacity = 400;
 /** Entries that half a read unit pays for, the minimum charge. */
 export const entriesPerHalfUnit = 20;
 
-/**
- * Category in which an entry is counted: a user, or a review's content. Some trees tell stars
- * apart.
- */
-export type Content = ContentType | `${'rating' | 'both'}${Stars}` | 'user';
+const allStars = ['1', '2', '3', '4', '5'] as const;
 
-type ContentType = 'text' | 'rating' | 'both';
-
-export type Stars = '1' | '2' | '3' | '4' | '5';
-
-const allStars: readonly Stars[] = ['1', '2', '3', '4', '5'];
+/** A user, or a review's content, by which an entry is counted. Some trees tell stars apart. */
+export type Content =
+  | ('user' | 'text' | 'rating' | 'both')
+  | `${'rating' | 'both'}${(typeof allStars)[number]}`;
 
 const letters = new Map<Content, string>([
   ['text', 't'],
@@ -55,11 +50,10 @@ const letters = new Map<Content, string>([
   ]),
 ]);
 
-/** Place of an entry: epoch ms, and positive minus negative votes. */
-export interface RankPosition {
-  time: number;
-  popularity: number;
-}
+const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
+
+/** Contents of reviews, with and without stars. */
+export const reviewContents = [...letters.keys()].filter((content) => content !== 'user');
 
 /**
  * A counter of a node: an attribute `<child><letter>`, or `v<value><letter>` in the root. A capital
@@ -77,11 +71,11 @@ export interface Count {
   count: number;
 }
 
-/** Returns the counters that an entry increments in the trees of a list. */
+/** Returns the counters in the trees of a list that an entry increments. `time` is epoch ms. */
 export function countersOf(
   list: string,
   content: Content,
-  { time, popularity }: RankPosition,
+  { time, popularity }: { time: number; popularity: number },
 ): Counter[] {
   const letter = letters.get(content) ?? '';
   const when = datePath(time);
@@ -100,9 +94,7 @@ export function countersOf(
   ];
 }
 
-/**
- * Returns the key of a node. `path` has the child numbers from the root, which both trees share.
- */
+/** Returns the key of a node. `path` has the child numbers from the root. Both trees share it. */
 export function nodeKey(list: string, order: Order, path: readonly number[]): Key {
   if (path.length === 0) return rankTreeKey(list, 'root', path);
   const [value, ...when] = path;
@@ -170,18 +162,13 @@ export function datePath(time: number): [block: number, slot: number, minute: nu
   return [Math.floor(slots / slotsPerBlock), slots % slotsPerBlock, minutes % minutesPerSlot];
 }
 
-const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
-
 /** Returns the first of the values that share a child with this value. */
 function spanOf(popularity: number): number {
   const width = widthOf(popularity);
   return Math.floor(popularity / width) * width;
 }
 
-/**
- * Returns the number of values that share a child. Negative values mirror the others, so that
- * ranges do not overlap.
- */
+/** Returns the number of values that share a child. Negative values mirror the others. */
 function widthOf(popularity: number): number {
   const bits = 32 - Math.clz32(popularity < 0 ? ~popularity : popularity);
   return 2 ** Math.max(0, bits - exactBits);

@@ -70,10 +70,7 @@ function asNearList({ partitions: [partition, ...more], trees, ...filter }: List
  * Reads the page from the start of its partition. Returns undefined if that takes many more entries
  * than may be skipped, and reads nothing if that is likely.
  */
-async function readNearPage(
-  list: NearList | undefined,
-  request: PageRequest,
-): Promise<ListPage | undefined> {
+async function readNearPage(list: NearList | undefined, request: PageRequest) {
   if (!list) return undefined;
   const skip = skipOf(request);
   // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
@@ -85,19 +82,13 @@ async function readNearPage(
   return isComplete ? toPage(entries.slice(skip), request) : undefined;
 }
 
-/**
- * Reads accepted entries of a partition: enough for the page and one more, of about `most` entries.
- */
-async function readFirst(
-  list: NearList,
-  request: PageRequest,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Entry[] & { isAll: boolean }> {
+/** Reads accepted entries, enough for the page and one more, of about `most` in the partition. */
+async function readFirst(list: NearList, request: PageRequest, most = Number.POSITIVE_INFINITY) {
   const { partition, accept = () => true } = list;
   const wanted = skipOf(request) + request.limit + 1;
   // One more for the entry of the cursor.
   const pageSize = Math.min(entriesToRead(wanted, list) + 1, most);
-  const range = rangeFrom(request);
+  const range = request.descending ? { high: request.after } : { low: request.after };
   const entries: Entry[] = [];
   let read = 0;
   for await (const page of entriesOf(partition, request, range, pageSize)) {
@@ -110,19 +101,12 @@ async function readFirst(
   return Object.assign(entries, { isAll: true });
 }
 
-/**
- * Returns how many entries to read for `wanted` matches: three standard deviations more, so too few
- * once in 1,000 reads.
- */
+/** Three standard deviations more than expected are too few once in 1,000 reads. */
 function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
   return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
 }
 
-async function readByRank(
-  { accept }: Filter,
-  trees: readonly Tree[],
-  request: PageRequest,
-): Promise<ListPage> {
+async function readByRank({ accept }: Filter, trees: readonly Tree[], request: PageRequest) {
   const { after } = request;
   const take = request.limit + 1;
   const window = await descend(trees, request, { after, skip: skipOf(request), take });
@@ -130,7 +114,7 @@ async function readByRank(
   // One more, because a range begins with the entry of the cursor.
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
   const perPartition = await Promise.all(
-    rangesToRead(window, trees, request, after).flatMap(({ partitions, ...range }) =>
+    rangesToRead(window, trees, request).flatMap(({ partitions, ...range }) =>
       [...partitions].map((partition) => collect(entriesOf(partition, request, range, most), most)),
     ),
   );
@@ -160,10 +144,6 @@ function skipOf({ offset, after }: PageRequest): number {
   return after === undefined ? offset : 0;
 }
 
-function rangeFrom({ after, descending }: PageRequest): KeyRange {
-  return descending ? { high: after } : { low: after };
-}
-
 function isAfter({ order, after }: PageRequest): (entry: Entry) => boolean {
   return (entry) => sortKeyIn(entry, order) !== after;
 }
@@ -186,24 +166,18 @@ interface PartitionRange extends KeyRange {
  * more than reading. Trees lag behind the table by a moment, so a range stays open in every
  * partition at both ends of the list.
  */
-function rangesToRead(
-  window: Window,
-  trees: readonly Tree[],
-  sorting: Sorting,
-  after: SortKey | undefined,
-): PartitionRange[] {
-  const ranges = rangesOf(window, sorting);
+function rangesToRead(window: Window, trees: readonly Tree[], request: PageRequest) {
+  const ranges = rangesOf(window, request);
+  const [near, far] = request.descending ? (['high', 'low'] as const) : (['low', 'high'] as const);
   const all = trees.map(({ partition }) => partition);
   if (ranges.length === 0 && window.isStart) ranges.push({ partitions: new Set() });
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first && window.isStart) {
-    if (sorting.descending) first.high = after;
-    else first.low = after;
+    first[near] = request.after;
     first.partitions = new Set(all);
   }
   if (last && window.isEnd) {
-    if (sorting.descending) last.low = undefined;
-    else last.high = undefined;
+    last[far] = undefined;
     last.partitions = new Set(all);
   }
   // `after` may lie within a span at the end without matches.

@@ -23,10 +23,7 @@ export async function registerFacet(facet: string): Promise<void> {
   registered.add(facet);
 }
 
-/**
- * Reads the numbers of public reviews by `<type>|<language>|<content>`, one item a type. They lag
- * behind the table by a moment.
- */
+/** Reads the numbers of public reviews by `<type>|<language>|<content>`. They lag by a moment. */
 export async function readFacetTotals(): Promise<Map<string, number>> {
   const prefix = totalKey();
   const counts = new Map<string, number>();
@@ -44,11 +41,8 @@ export async function readFacetTotals(): Promise<Map<string, number>> {
 /** Reads the number of entries of each content in a list with a rank tree. */
 export async function readLengths(list: string): Promise<Map<Content, number>> {
   const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
-  const lengths = new Map<Content, number>();
-  for (const { content, count } of countsIn('date', [], root)) {
-    lengths.set(content, (lengths.get(content) ?? 0) + count);
-  }
-  return lengths;
+  const byContent = Map.groupBy(countsIn('date', [], root), ({ content }) => content);
+  return new Map([...byContent].map(([content, counts]) => [content, sum(counts)]));
 }
 
 /** Returns the length of a list with a rank tree. */
@@ -74,6 +68,6 @@ export async function readCountsSince(list: string, times: readonly number[]): P
   );
 }
 
-export function sum(counts: readonly Count[]): number {
+function sum(counts: readonly Count[]): number {
   return counts.reduce((total, { count }) => total + count, 0);
 }

@@ -1,4 +1,5 @@
 import { type EntityGroup, type EntityType, typesOf } from '../entity/entity-type.ts';
+import type { AverageRating } from '../entity/presented.ts';
 import {
   contentOf,
   facetOf,
@@ -25,14 +26,6 @@ export type FacetCounts = ReadonlyMap<string, number>;
 
 /** Contents in the totals of all reviews, which have no stars. */
 export const contentsOfTotals: readonly ReviewContent[] = ['text', 'rating', 'both'];
-
-export const allContents: readonly ReviewContent[] = [
-  ...contentsOfTotals,
-  ...(['1', '2', '3', '4', '5'] as const).flatMap((stars): ReviewContent[] => [
-    `rating${stars}`,
-    `both${stars}`,
-  ]),
-];
 
 export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
   return new Map(
@@ -68,6 +61,12 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
     if (!matches(byFacet, facet, 'both')) facets.delete(facet);
   }
   return { count, all, facets };
+}
+
+/** Returns the average of the ratings in an entity item. Null without an item or ratings. */
+export function averageRating(item: Readonly<Record<string, unknown>> = {}): AverageRating {
+  const [sum, count] = [Number(item.rating_sum ?? 0), Number(item.rating_count ?? 0)];
+  return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
 }
 
 /** Returns true if reviews of this facet and content match the filter. */

@@ -34,10 +34,7 @@ export function isWrittenAhead({ sk, version }: Item): boolean {
   return sk.startsWith('REVISION#') && version !== undefined;
 }
 
-/**
- * Returns true if a deleted review has left items, other than revisions that an import wrote ahead
- * and will write again.
- */
+/** Returns true if a deleted review left items, other than revisions that an import wrote ahead. */
 export async function hasRemains(id: string, revisions: number): Promise<boolean> {
   const items = await collect(queryItems({ pk: reviewKey(id).pk, sk: '' }));
   // Another import has written the review meanwhile.

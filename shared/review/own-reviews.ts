@@ -4,9 +4,7 @@ import { countItems } from '../table/query.ts';
 import { toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
-/**
- * Lists a page of a user's own reviews, newest first, with drafts and hidden ones, and counts all.
- */
+/** Lists a page of a user's reviews, newest first, with drafts and hidden ones, and counts all. */
 export async function listOwnReviews(
   userId: string,
   limit: number,

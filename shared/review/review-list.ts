@@ -1,7 +1,7 @@
-import { averageRating } from '../entity/entity.ts';
 import { typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import type { Partition } from '../list/descend.ts';
+import { reviewContents } from '../list/rank-tree.ts';
 import {
   type List,
   type ListPage,
@@ -15,7 +15,7 @@ import type { Entry, Key, SortKey } from '../table/item.ts';
 import { claimKey, entityKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import {
-  allContents,
+  averageRating,
   contentsOfTotals,
   countMatching,
   type FacetCounts,
@@ -157,9 +157,7 @@ function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
   return (entity_type ?? language ?? rating) !== undefined;
 }
 
-/**
- * Chooses partitions and rank trees by the counts (lists with trees: aggregates/contribution.ts).
- */
+/** Chooses partitions and rank trees by the counts. aggregates/contribution.ts lists the trees. */
 function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const { after, offset } = query;
   const owner = ownerKey(query);
@@ -169,9 +167,8 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const list = owner?.pk ?? 'all';
   const whole = widestPartition(query);
   const { review_type, rating } = query;
-  const contents = new Set(
-    allContents.filter((kind) => matches({ review_type, rating }, '', kind)),
-  );
+  const byKind = { review_type, rating };
+  const contents = new Set(reviewContents.filter((kind) => matches(byKind, '', kind)));
   const accept = acceptOf(query);
   if (!isByFacet(query)) {
     const trees = hasTrees ? [{ list, partition: whole, contents }] : undefined;

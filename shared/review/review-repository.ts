@@ -29,8 +29,7 @@ export interface ReviewChange {
 /** Returns a public review. Throws ApiError 404 for a draft, hidden or deleted one, or author. */
 export async function getPublicReview(id: string): Promise<AuthoredReview> {
   const review = await findReview(id);
-  if (!review || !isPublic(review)) throw notFound('Review');
-  const author = await findUser(review.user_id);
+  const author = review && isPublic(review) && (await findUser(review.user_id));
   if (!author) throw notFound('Review');
   return { review, author };
 }
@@ -100,11 +99,10 @@ export async function updateReview(
       const after = applyChange(before, change);
       if (after === before) return;
       if (isPublic(after)) await registerFacet(facetOf(after));
+      const putRevision = { Put: { Item: revisionItem(revisionOf(before)) } };
       await transact([
         replaceReview(before, after),
-        ...(after.edits > before.edits
-          ? [{ Put: { Item: revisionItem(revisionOf(before)) } }]
-          : []),
+        ...(after.edits > before.edits ? [putRevision] : []),
         ...countWrites(before, after, writer),
       ]);
     }),
@@ -123,10 +121,7 @@ export async function deleteReview(
   );
 }
 
-/**
- * Deletes a review of an account that is being erased, whose counts no longer matter. `isGone`
- * comes from `eraseWhile`.
- */
+/** Deletes a review of an account that is being erased. `isGone` comes from `eraseWhile`. */
 export async function eraseReview(id: string, isGone: Write): Promise<void> {
   const counts: typeof countWrites = (before, after) => [...entityWrites(before, after), isGone];
   await remove(id, () => findReview(id), counts);
@@ -140,10 +135,7 @@ export async function finishDeletion(id: string): Promise<void> {
   await remove(id, () => findReview(id), author ? countWrites : entityWrites);
 }
 
-/**
- * Returns the tag that If-Match compares: only what the author can change, because votes and names
- * must not prevent an edit.
- */
+/** Returns the tag that If-Match compares. Votes and names do not change it. */
 export function revisionTagOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
 }
@@ -181,10 +173,9 @@ async function findReview(id: string): Promise<Review | undefined> {
 
 async function getOwnReview(id: string, userId: string, revisionTags?: readonly string[]) {
   const review = await findReview(id);
-  if (!review || (review.user_id !== userId && !isPublic(review))) throw notFound('Review');
-  if (review.user_id !== userId) {
-    throw accessDenied('Only its author may change or delete a review');
-  }
+  const isOwn = review?.user_id === userId;
+  if (!review || !(isOwn || isPublic(review))) throw notFound('Review');
+  if (!isOwn) throw accessDenied('Only its author may change or delete a review');
   if (revisionTags && !revisionTags.includes(revisionTagOf(review)))
     throw preconditionFailed('The review');
   return review;

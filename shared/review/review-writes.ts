@@ -1,4 +1,5 @@
 import { type ApiError, invalidToken } from '../errors.ts';
+import { pick } from '../pick.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
@@ -29,16 +30,8 @@ export function replaceReview(before: Review, after: Review): Write {
     // An edit freezes the votes of the previous revision.
     ...(changed.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
   ];
-  const only = (state: Record<string, unknown>, names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, state[name]]));
-  return {
-    Update: {
-      Key: reviewKey(before.id),
-      set: only(to, changed),
-      amounts: { version: 1 },
-      was: only(from, guards),
-    },
-  };
+  const [set, was] = [pick(to, changed), pick(from, guards)];
+  return { Update: { Key: reviewKey(before.id), set, amounts: { version: 1 }, was } };
 }
 
 /**
@@ -47,13 +40,10 @@ export function replaceReview(before: Review, after: Review): Write {
  * withdrawn.
  */
 export function removal(review: Review): Write[] {
-  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
-  const isModerated = is_hidden && deleted_at === undefined;
-  const was = {
-    ...{ edits, is_hidden, published_on, popularity },
-    // A withdrawn review may have been deleted and restored since it was read.
-    ...(deleted_at !== undefined && { deleted_at }),
-  };
+  const { id, user_id, entity_id } = review;
+  const isModerated = review.is_hidden && review.deleted_at === undefined;
+  // `deleted_at`: a withdrawn review may have been deleted and restored since it was read.
+  const was = pick(review, ['edits', 'is_hidden', 'published_on', 'popularity', 'deleted_at']);
   return [
     { Delete: { Key: reviewKey(id), was } },
     isModerated
@@ -62,10 +52,7 @@ export function removal(review: Review): Write[] {
   ];
 }
 
-/**
- * Returns the writes that publish a review or store a draft. Throws `claimed` if the author already
- * has a review of the entity.
- */
+/** Returns the writes of a new review. They throw `claimed` if its author already has one. */
 export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
   const { id, user_id, entity_id } = review;
   return [

@@ -164,20 +164,12 @@ export function toReference(entry: Entry): { review_id: string; user_id: string 
 
 export function presentReview(review: Review, author: User): PresentedReview {
   return {
-    id: review.id,
-    entity_id: review.entity_id,
-    entity_type: review.entity_type,
-    text: review.text,
-    rating: review.rating,
-    language: review.language,
+    ...pick(review, ['id', 'entity_id', 'entity_type', 'text', 'rating', 'language']),
     license: licenseOf(review),
     created: httpDate(review.created),
     published_on: review.published_on === null ? null : httpDate(review.published_on),
     last_updated: httpDate(review.last_updated),
-    edits: review.edits,
-    popularity: review.popularity,
-    source: review.source,
-    source_url: review.source_url,
+    ...pick(review, ['edits', 'popularity', 'source', 'source_url']),
     user: presentUser(author),
     votes: { positive: review.votes_positive, negative: review.votes_negative },
   };

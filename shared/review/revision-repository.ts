@@ -14,10 +14,7 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
   return v.parse(Revision, item);
 }
 
-/**
- * Lists revisions, newest first, before number `before`. Stops before `maxBytes` of a Lambda
- * response.
- */
+/** Lists revisions, newest first, before number `before`. Stops before `maxBytes` of a response. */
 export async function listRevisions(
   review: Review,
   { before, maxBytes = largestBody }: { before?: number; maxBytes?: number } = {},
@@ -35,10 +32,7 @@ export async function listRevisions(
   return revisions;
 }
 
-async function* revisionsOf(
-  review: Review,
-  before = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Revision[]> {
+async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY) {
   if (currentRevision(review) < before) yield [revisionOf(review)];
   // An edit may have come after the review was read.
   const last = Math.min(review.edits, before - 1);
