@@ -73,7 +73,6 @@ export function projectionItem({ pk, ...projected }: Contribution) {
   return { ...projectionKey({ pk }), ...projected };
 }
 
-/** Reads a projection state. */
 export function readProjection(item: Item): Contribution {
   const names = ['pk', 'version', 'counted', 'time', 'popularity', 'owners'] as const;
   return pick(item as Item & Contribution, names);

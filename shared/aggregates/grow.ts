@@ -43,6 +43,4 @@ async function grow(owner: Item): Promise<void> {
   if (projected === listLength(counted)) await markTrees(owner, 'ready');
 }
 
-function listLength(owner: Readonly<Record<string, unknown>>): number {
-  return countMatching(facetCounts(owner), {}).all;
-}
+const listLength = (owner: Partial<Item>) => countMatching(facetCounts(owner), {}).all;

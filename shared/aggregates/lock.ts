@@ -60,17 +60,13 @@ export function noRebuild(): Write {
   return { Delete: { Key, ...isFree(epochSeconds()) }, otherwise };
 }
 
-/** Returns the condition that the lock is absent or expired. */
-function isFree(now: number) {
-  return { ConditionExpression: 'attribute_not_exists(pk) OR #until < :now', ...untilAt(now) };
-}
+const isFree = (now: number) => untilIs('attribute_not_exists(pk) OR #until < :now', now);
 
-/** Returns the condition that our lock has not expired: after that the consumer continues. */
-function heldBy(id: string, now: number) {
-  return { was: { id }, ConditionExpression: '#until >= :now', ...untilAt(now) };
-}
+/** Our lock must not have expired: after that the consumer continues. */
+const heldBy = (id: string, now: number) => ({ was: { id }, ...untilIs('#until >= :now', now) });
 
-const untilAt = (now: number) => ({
+const untilIs = (ConditionExpression: string, now: number) => ({
+  ConditionExpression,
   ExpressionAttributeNames: { '#until': 'until' },
   ExpressionAttributeValues: { ':now': now },
 });

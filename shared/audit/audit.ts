@@ -7,7 +7,6 @@ import type { Difference, Finding } from './finding.ts';
 
 interface AuditResult {
   differences: Difference[];
-  /** Number of differences that were repaired. */
   repaired: number;
   /** Items that changed at each check. They may be correct and are not repaired. */
   changing: Key[];

@@ -7,10 +7,8 @@ export const entityGroups = {
 /** Name of a database, as a filter of lists. */
 export type EntityGroup = keyof typeof entityGroups;
 
-/** Type of a reviewed entity. */
 export type EntityType = (typeof entityGroups)[EntityGroup][number];
 
-/** Every reviewable type. */
 export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
 
 /** Entity types that a filter selects: those of the database, or the type itself. */
@@ -32,7 +30,6 @@ export function nameOfEntity(
   return metadata?.name ?? `Unnamed ${nameOfEntityType(entity_type).toLowerCase()}`;
 }
 
-/** Database of an entity type. */
 export function groupOf(type: EntityType): EntityGroup {
   return type.startsWith('bk_') ? 'bookdb' : 'musicdb';
 }

@@ -105,7 +105,6 @@ export async function askFor(
   return names;
 }
 
-/** Returns the address of the page for people about an entity. */
 export function pageOf({ page }: Pick<Provider, 'page'>, type: EntityType, id: string): string {
   return fill(page, type, id);
 }

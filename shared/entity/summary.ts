@@ -1,7 +1,7 @@
 import { averageRating, facetCounts } from '../review/counts.ts';
 import type { EntitySummary } from '../review/presented.ts';
-import { isPublic, type ReviewContent, starsOf, toReference } from '../review/review.ts';
-import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import { type ReviewContent, starsOf } from '../review/review.ts';
+import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Entry, Item } from '../table/item.ts';
@@ -32,9 +32,7 @@ export async function readEntity(
     readFirst(id, 'date'),
     readFirst(id, 'popularity'),
   ]);
-  const references = [...latest, ...popular].map(toReference);
-  const reviews = references.length > 0 ? await findReviews(references) : [];
-  const listed = reviews.filter(({ review }) => isPublic(review));
+  const listed = await findListed([...latest, ...popular]);
   const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
   const among = (entries: readonly Entry[]) =>
     entries.flatMap((entry) => byId.get(idIn(entry)) ?? []);

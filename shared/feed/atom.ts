@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
-import { isPublic, toReference } from '../review/review.ts';
-import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import { version } from '../routes.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
@@ -24,8 +23,7 @@ export async function reviewFeed(
     'entity_id' in owner
       ? queryIndex('entity-by-date', owner.entity_id, options)
       : queryIndex('author-by-date', owner.user_id, options);
-  const found = await findReviews((await collect(entries, newest)).map(toReference));
-  const reviews = found.filter(({ review }) => isPublic(review));
+  const reviews = await findListed(await collect(entries, newest));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => nameOfEntity(review, metadata[i]));
   const [page, self] = [authUrl() + pathOf(owner), feedUrl(owner)];

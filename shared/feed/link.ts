@@ -7,7 +7,6 @@ export const atomType = 'application/atom+xml';
 /** Entity or user whose reviews a feed contains. */
 export type FeedOwner = { entity_id: string } | { user_id: string };
 
-/** Returns the address of the feed. */
 export function feedUrl(owner: FeedOwner): string {
   return `${authUrl()}${version}${pathOf(owner)}/reviews.atom`;
 }
@@ -17,7 +16,6 @@ export function linksOf(owner: FeedOwner): string {
   return `${linkToFeed(owner)}, ${linkToPage(pathOf(owner))}`;
 }
 
-/** Link header to the feed of an entity or user. */
 export function linkToFeed(owner: FeedOwner): string {
   return alternate(new URL(feedUrl(owner)), atomType);
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type List, type ListPage, readPage } from '../list/read-page.ts';
-import { isDraft, Review, toReference } from '../review/review.ts';
+import { isDraft, Review } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
-import { caseKey, reviewKey } from '../table/keys.ts';
+import { caseKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { Case, newCase } from './case.ts';
 import type { Reason } from './verdict.ts';
@@ -51,8 +51,8 @@ export async function listCases(
   const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });
   const cases = await readCases(entries);
   const reviews = await findReviews(
-    entries.map(toReference).filter(({ review_id }) => {
-      const moderationCase = cases.get(review_id);
+    entries.filter((entry) => {
+      const moderationCase = cases.get(idIn(entry));
       // The index may be behind.
       return moderationCase?.state === 'open' && (!reason || moderationCase[reason] > 0);
     }),

@@ -1,7 +1,8 @@
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
-import { isPublic, type Review, toReference } from '../review/review.ts';
+import { isPublic, type Review } from '../review/review.ts';
 import type { SortKey } from '../table/item.ts';
+import { idIn } from '../table/keys.ts';
 import { sortKeyIn } from '../table/query.ts';
 import type { Decider } from './decision.ts';
 import { checkVerdict, close } from './decision-repository.ts';
@@ -40,7 +41,7 @@ export async function hideReviews(
   for (const entry of entries) {
     let review: Review | undefined;
     try {
-      const decision = await close(toReference(entry).review_id, by, (found) => {
+      const decision = await close(idIn(entry), by, (found) => {
         review = found.review;
         // It was hidden by somebody else, or by this very step.
         if (!isPublic(review)) return undefined;

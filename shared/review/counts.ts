@@ -28,11 +28,8 @@ export type FacetCounts = ReadonlyMap<string, number>;
 export const contentsOfTotals: readonly ReviewContent[] = ['text', 'rating', 'both'];
 
 export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
-  return new Map(
-    Object.entries(item).flatMap(([name, value]) =>
-      name.includes('|') ? [[name, Number(value)] as const] : [],
-    ),
-  );
+  const counts = Object.entries(item).filter(([name]) => name.includes('|'));
+  return new Map(counts.map(([name, count]) => [name, Number(count)]));
 }
 
 export interface Matching {
@@ -73,12 +70,11 @@ export function averageRating(item: Readonly<Record<string, unknown>> = {}): Ave
 export function matches(filter: FacetFilter, facet: string, kind: ReviewContent): boolean {
   const { entity_type, language } = parseFacet(facet);
   const parts = withoutStars(kind);
+  const wanted = filter.review_type === 'review' ? 'text' : 'rating';
   return (
     (filter.entity_type === undefined || typesOf(filter.entity_type).includes(entity_type)) &&
     (filter.language === undefined || filter.language === language) &&
-    (filter.review_type === undefined ||
-      parts === 'both' ||
-      parts === (filter.review_type === 'review' ? 'text' : 'rating')) &&
+    (filter.review_type === undefined || parts === 'both' || parts === wanted) &&
     (filter.rating === undefined || filter.rating.includes(starsOf(kind)))
   );
 }
@@ -90,10 +86,7 @@ export function matches(filter: FacetFilter, facet: string, kind: ReviewContent)
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};
   const totals = { review_count: 0, rating_sum: 0, rating_count: 0 };
-  for (const [review, sign] of [
-    [before, -1],
-    [after, 1],
-  ] as const) {
+  for (const [review, sign] of [[before, -1] as const, [after, 1] as const]) {
     if (!review || !isPublic(review)) continue;
     const name = `${facetOf(review)}|${contentOf(review)}`;
     facets[name] = (facets[name] ?? 0) + sign;

@@ -1,7 +1,6 @@
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { claimKey } from '../table/keys.ts';
 import { countItems } from '../table/query.ts';
-import { toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** Lists a page of a user's reviews, newest first, with drafts and hidden ones, and counts all. */
@@ -28,5 +27,5 @@ export async function listWritten(
   );
   const sorting = { order: 'date', descending: true } as const;
   const { entries, next } = await readPage({ partitions }, { ...sorting, ...position });
-  return { reviews: await findReviews(entries.map(toReference)), next };
+  return { reviews: await findReviews(entries), next };
 }

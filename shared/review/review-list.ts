@@ -12,7 +12,7 @@ import {
 import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Key, SortKey } from '../table/item.ts';
-import { claimKey, entityKey, userKey } from '../table/keys.ts';
+import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import {
   averageRating,
@@ -24,8 +24,8 @@ import {
   type Matching,
   matches,
 } from './counts.ts';
-import { contentOf, facetOf, isPublic, type ReviewContent, toReference } from './review.ts';
-import { type AuthoredReview, findReviews } from './review-repository.ts';
+import { contentOf, facetOf, type ReviewContent } from './review.ts';
+import { type AuthoredReview, findListed } from './review-repository.ts';
 
 interface ListRequest extends FacetFilter, PageRequest {}
 
@@ -78,23 +78,21 @@ async function readList(query: ReviewQuery, overview: Promise<Overview>): Promis
   // An author who is being erased has no counts, but may still have reviews.
   const isGone = ownerKey(query) !== undefined && count === 0;
   const { entries, next }: ListPage = isGone ? { entries: [] } : page;
-  const reviews = await findReviews(entries.map(toReference));
-  return { count, reviews: reviews.filter(({ review }) => isPublic(review)), next, average_rating };
+  return { count, reviews: await findListed(entries), next, average_rating };
 }
 
 /** Reads the newest public reviews, without their number and a next page. */
 export async function findNewest(limit: number): Promise<AuthoredReview[]> {
   const newest = queryIndex('all-by-date', 'REVIEW', { descending: true, pageSize: limit });
-  const reviews = await findReviews((await collect(newest, limit)).map(toReference));
-  return reviews.filter(({ review }) => isPublic(review));
+  return findListed(await collect(newest, limit));
 }
 
 /** One user's review of one entity, found by its claim. */
 async function listReviewOf(user_id: string, entityId: string, query: ReviewQuery) {
   const [claim, entity] = await getItems([claimKey(user_id, entityId), entityKey(entityId)]);
-  const found = claim ? [{ review_id: String(claim.review_id), user_id }] : [];
-  const reviews = (await findReviews(found)).filter(
-    ({ review }) => isPublic(review) && matches(query, facetOf(review), contentOf(review)),
+  const found = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
+  const reviews = (await findListed(found)).filter(({ review }) =>
+    matches(query, facetOf(review), contentOf(review)),
   );
   return {
     count: reviews.length,
@@ -146,7 +144,6 @@ async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   return new Map(contentsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
 }
 
-/** Returns the key of the item that counts the reviews. */
 function ownerKey({ entity_id, user_id }: ReviewQuery): Key | undefined {
   if (entity_id !== undefined) return entityKey(entity_id);
   return user_id === undefined ? undefined : userKey(user_id);

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import type { Item } from '../table/item.ts';
-import { claimKey, reviewKey, userKey } from '../table/keys.ts';
+import type { Entry, Item } from '../table/item.ts';
+import { claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { parseUser, User } from '../user/user.ts';
@@ -40,19 +40,24 @@ const shown = [
 ];
 
 /**
- * Returns at most 50 reviews with authors, in one round trip and the given order. Leaves out
- * reviews that do not exist. A review that moved in an index meanwhile is returned once.
+ * Returns the reviews of at most 50 index entries with authors, in one round trip and their order.
+ * Leaves out those that do not exist. A review that moved in an index meanwhile is returned once.
  */
 export async function findReviews(
-  references: readonly { review_id: string; user_id: string }[],
+  entries: readonly Pick<Entry, 'pk' | 'user_id'>[],
 ): Promise<AuthoredReview[]> {
-  const ids = [...new Set(references.map(({ review_id }) => review_id))];
-  const userIds = [...new Set(references.map(({ user_id }) => user_id))];
+  const ids = [...new Set(entries.map(idIn))];
+  const userIds = [...new Set(entries.map(({ user_id = '' }) => user_id))];
   const keys = [...ids.map(reviewKey), ...userIds.map(userKey)];
   const items = await getItems(keys, { attributes: shown });
   const authors = items.slice(ids.length).flatMap((item) => parseUser(item) ?? []);
   const byId = new Map(authors.map((author) => [author.id, author]));
   return withAuthors(parseReviews(items.slice(0, ids.length)), byId);
+}
+
+/** Reads as `findReviews` does. Leaves out reviews that are not public: an index may be behind. */
+export async function findListed(entries: readonly Entry[]): Promise<AuthoredReview[]> {
+  return (await findReviews(entries)).filter(({ review }) => isPublic(review));
 }
 
 /** Returns the public reviews among at most 100 distinct ids, with authors. */

@@ -23,9 +23,7 @@ export function replaceReview(before: Review, after: Review): Write {
   const changed = Object.keys({ ...from, ...to }).filter((name) => from[name] !== to[name]);
   const isEntered = changed.includes('popularity_rank') && to.popularity_rank !== undefined;
   const guards = [
-    'edits',
-    'is_hidden',
-    'published_on',
+    ...['edits', 'is_hidden', 'published_on'],
     ...(isEntered ? ['popularity'] : []),
     // An edit freezes the votes of the previous revision.
     ...(changed.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
@@ -72,15 +70,12 @@ export function countWrites(
   writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Write[] {
   const { user_id } = (after ?? before) as Review;
-  const counts = countChanges(before, after).author;
+  const amounts = countChanges(before, after).author;
   const { ConditionExpression, otherwise } = writer;
+  const Update = { Key: userKey(user_id), amounts, isOwner: true, ConditionExpression } as const;
+  const isCounted = Object.keys(amounts).length > 0;
   return [
-    Object.keys(counts).length > 0
-      ? {
-          Update: { Key: userKey(user_id), amounts: counts, isOwner: true, ConditionExpression },
-          otherwise,
-        }
-      : checkWriter(user_id, writer),
+    isCounted ? { Update, otherwise } : checkWriter(user_id, writer),
     ...entityWrites(before, after),
   ];
 }
@@ -88,8 +83,7 @@ export function countWrites(
 /** Returns the writes that count a change on the entity. */
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
-  const counts = countChanges(before, after).entity;
-  return Object.keys(counts).length > 0
-    ? [{ Update: { Key: entityKey(entity_id), amounts: counts, isOwner: true } }]
-    : [];
+  const amounts = countChanges(before, after).entity;
+  if (Object.keys(amounts).length === 0) return [];
+  return [{ Update: { Key: entityKey(entity_id), amounts, isOwner: true } }];
 }

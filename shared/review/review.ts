@@ -4,8 +4,8 @@ import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
 import { Moderation } from '../moderation/verdict.ts';
 import { pick } from '../pick.ts';
-import type { Entry, IndexAttributes } from '../table/item.ts';
-import { idIn, popularityRank } from '../table/keys.ts';
+import type { IndexAttributes } from '../table/item.ts';
+import { popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
@@ -156,10 +156,6 @@ export function listedIn(review: Review): IndexAttributes {
     popularity_rank: popularityRank(popularity, published_on, id),
     kind: contentOf(review),
   };
-}
-
-export function toReference(entry: Entry): { review_id: string; user_id: string } {
-  return { review_id: idIn(entry), user_id: entry.user_id ?? '' };
 }
 
 export function presentReview(review: Review, author: User): PresentedReview {

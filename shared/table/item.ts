@@ -24,6 +24,11 @@ export type Entry = Key & IndexAttributes & { user_id?: string };
 /** Sort key of an index: `date` is a string, `popularity_rank` a bigint. */
 export type SortKey = string | bigint;
 
+/** Formats an item as JSON. A rank is a string, because it exceeds a number of JSON. */
+export function toJson(item: object): string {
+  return JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
 /** Formats a primary key as one string, for use as a map key. */
 export function keyString({ pk, sk }: Key): string {
   return `${pk}\n${sk}`;

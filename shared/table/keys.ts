@@ -81,10 +81,8 @@ export const identityKey = (sha256: string) => key(`IDENTITY#${sha256}`, 'IDENTI
 /** `sha256` is the hexadecimal hash of a user and the key of a request. */
 export const idempotencyKey = (sha256: string) => key(`IDEMPOTENCY#${sha256}`, 'IDEMPOTENCY');
 
-/** `type` and id of an entity, whose name another database knows. */
 export const metadataKey = (type: string, id: string) => key(`METADATA#${type}#${id}`, 'METADATA');
 
-/** `group` names the entity types that the other database covers. */
 export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
 
 /** Returns the key of the totals of an entity type, or the prefix of all such keys. */
@@ -149,7 +147,6 @@ export function firstRank(popularity: number, time: number): bigint {
   return BigInt(popularity) * rankStep + BigInt(time) * 10n ** 16n;
 }
 
-/** Returns the popularity in a rank. */
 export function popularityOf(rank: bigint): number {
   const votes = rank / rankStep;
   // Division of bigints rounds towards zero, and the time in a rank is positive.

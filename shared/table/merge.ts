@@ -1,4 +1,4 @@
-import { type Item, type Key, keyString } from './item.ts';
+import { type Item, type Key, keyString, toJson } from './item.ts';
 import { type Change, type Condition, maxActions, type Write } from './transact.ts';
 
 /** Bytes of JSON. DynamoDB takes 4 MB of items in a transaction. */
@@ -47,9 +47,7 @@ export function itemsIn(writes: readonly Write[]): Item[] {
 }
 
 export function bytesIn(item: object): number {
-  return Buffer.byteLength(
-    JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
-  );
+  return Buffer.byteLength(toJson(item));
 }
 
 /** Returns the key of the item that is written or checked. */

@@ -56,8 +56,7 @@ export async function loadDump(
         const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
         if (Object.hasOwn(tables, table)) {
           found.add(table);
-          const isKnown = await loadTable(database, table as Table, content, note);
-          if (!isKnown) unreadable.add(table);
+          if (!(await loadTable(database, table as Table, content, note))) unreadable.add(table);
         } else if (/(?:^|\/)SCHEMA_SEQUENCE$/.test(file)) {
           const schema = (await readAll(content)).trim();
           const warning = `${name} has SCHEMA_SEQUENCE ${schema}, but only ${knownSchema} is known`;
@@ -73,8 +72,7 @@ export async function loadDump(
   }
   if (unreadable.size > 0) {
     const names = [...unreadable].map((table) => `cbdump/${table}`).join(' and ');
-    const reasons = [`no row of ${names} has the expected columns`, ...warnings];
-    throw new Error(reasons.join('; '));
+    throw new Error([`no row of ${names} has the expected columns`, ...warnings].join('; '));
   }
   const missing = Object.keys(tables).filter((table) => !found.has(table));
   if (missing.length > 0) {
@@ -106,9 +104,8 @@ async function loadTable(
   note: Note,
 ): Promise<boolean> {
   const columns = tables[table];
-  const insert = database.prepare(
-    `INSERT OR IGNORE INTO ${table} VALUES (${columns.map(() => '?').join()})`,
-  );
+  const places = columns.map(() => '?').join();
+  const insert = database.prepare(`INSERT OR IGNORE INTO ${table} VALUES (${places})`);
   let [good, bad] = [0, 0];
   database.exec('BEGIN');
   for await (const { text } of linesOf(content)) {

@@ -184,7 +184,7 @@ function starsOf(rating: string | null, note: Note, noteChange: Note): number | 
 }
 
 /** Converts a language code to ISO 639-1. */
-function languageOf(code: string): FullReviewRecord['language'] | undefined {
+function languageOf(code: string) {
   const known = (name: string | undefined) => languages.find((language) => language === name);
   if (!/^[a-z]{2,3}$/i.test(code)) return undefined;
   return known(code.toLowerCase()) ?? known(Intl.getCanonicalLocales(code)[0]);

@@ -30,10 +30,6 @@ import {
 } from './record.ts';
 import type { Spool } from './spool.ts';
 
-/** A public account as dumps contain it. */
-type PublicUserRecord = { kind: 'user' } & Pick<User, (typeof publicAttributes)[number]>;
-const publicAttributes = ['id', 'display_name', 'created', 'karma'] as const;
-
 /** Scans the table into a spool, from where the spool stands. Reports the number of items read. */
 export async function scanInto(spool: Spool, onProgress: (items: number) => void): Promise<void> {
   const from = spool.position();
@@ -114,19 +110,20 @@ export function* publicReviews(spool: Spool): Generator<PublicRecord> {
     const item = itemAt('REVIEW', items);
     const review = item && v.parse(Review, item);
     if (!review || replaced.has(id) || !isPublic(review)) continue;
-    const earlier = ofKind('revision', items)
-      .map((revision) => v.parse(Revision, revision))
-      .filter((revision) => revision.id <= review.edits);
+    const revisions = ofKind('revision', items).map((revision) => v.parse(Revision, revision));
+    const earlier = revisions.filter((revision) => revision.id <= review.edits);
     if (earlier.length < review.edits || !spool.has('user', review.user_id, 'USER')) continue;
     yield reviewRecord(review, [...earlier, revisionOf(review)]);
   }
 }
 
+const publicNames = ['id', 'display_name', 'created', 'karma'] as const;
+
 /** Yields the public accounts of a spool by id. */
-export function* publicUsers(spool: Spool): Generator<PublicUserRecord> {
+export function* publicUsers(spool: Spool): Generator<{ kind: 'user' } & Partial<User>> {
   for (const { items } of spool.read('user')) {
     const item = itemAt('USER', items);
-    if (item) yield { kind: 'user', ...pick(v.parse(User, item), publicAttributes) };
+    if (item) yield { kind: 'user', ...pick(v.parse(User, item), publicNames) };
   }
 }
 

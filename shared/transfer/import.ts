@@ -35,8 +35,6 @@ const mostAhead = 10;
 /** Milliseconds between two checks of an unfinished deletion. */
 const pause = 250;
 
-const keepsChanging = 'related data keeps changing: import it again later';
-
 /** Attributes that an import reads of existing items. */
 const attributes = [
   ...['id', 'deleted_at', 'user_id', 'review_id', 'marked_at', 'edits', 'is_hidden'],
@@ -129,6 +127,7 @@ export async function importRecords(
 
   /** Applies records again after a read became stale. Halving finds the record concerned. */
   async function retryInHalves(sources: readonly SourcedRecord[], attempt: number): Promise<void> {
+    const [source] = sources;
     const half = Math.ceil(sources.length / 2);
     if (sources.length > 1) {
       await apply(sources.slice(0, half));
@@ -136,7 +135,7 @@ export async function importRecords(
     } else if (attempt < attempts) {
       await backOff(attempt + 1, 2560);
       await apply(sources, attempt + 1);
-    } else for (const source of sources) refuse(source, keepsChanging);
+    } else if (source) refuse(source, 'related data keeps changing: import it again later');
   }
 
   const running = new Set<Promise<void>>();
@@ -232,6 +231,4 @@ function isNotOfOwner(write: Write): boolean {
 }
 
 /** Reduces an item to the attributes that `readAll` returns. */
-function asRead(item: Item): Item {
-  return { pk: item.pk, sk: item.sk, ...pick(item, attributes) };
-}
+const asRead = ({ pk, sk, ...item }: Item): Item => ({ pk, sk, ...pick(item, attributes) });

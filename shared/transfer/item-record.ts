@@ -71,7 +71,6 @@ export function othersOf(record: UserRecord | FullReviewRecord): Record<string, 
   return otherAttributes(record, record.kind === 'user' ? userNames : reviewNames);
 }
 
-/** Makes the record of an account. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
   const { email, musicdb_username } = v.parse(Contact, contact ?? {});
   return {
@@ -116,14 +115,12 @@ export function voteRecord(item: Item, revisions: number): VoteRecord {
   };
 }
 
-/** Makes the record of an item of any other kind. */
 export function rawRecord(kind: RawKind, { pk, sk, ...attributes }: Item): RawRecord {
   const { popularity_rank: rank } = attributes;
   const stored = rank === undefined ? attributes : { ...attributes, popularity_rank: `${rank}` };
   return { kind, item: { pk, sk, ...ordered(stored) } };
 }
 
-/** Returns the item of a raw record. */
 export function rawItem({ item: { popularity_rank: rank, ...item } }: RawRecord): Item {
   return rank === undefined ? item : { ...item, popularity_rank: BigInt(rank) };
 }

@@ -218,7 +218,6 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
   return writes;
 }
 
-/** Returns the key of the application that a grant names. */
 function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefined {
   return kind === 'grant' && client_id !== nobody ? applicationKey(`${client_id}`) : undefined;
 }

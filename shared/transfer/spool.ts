@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Item, Key } from '../table/item.ts';
+import { type Item, type Key, toJson } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
 import { type ItemKind, kindOfItem } from './item-record.ts';
 
@@ -32,7 +32,6 @@ export class Spool {
     );
   }
 
-  /** Returns a value stored with `note`. */
   noted(name: string): string | undefined {
     const row = this.#database.prepare('SELECT value FROM notes WHERE name = ?').get(name);
     return row && `${row.value}`;
@@ -54,8 +53,8 @@ export class Spool {
     for (const item of items) {
       const kind = kindOfItem(item);
       if (!kind || item.deleted_at !== undefined) continue;
-      const claim =
-        kind === 'review' || kind === 'claim' ? `${item.user_id} ${item.entity_id}` : null;
+      const hasClaim = kind === 'review' || kind === 'claim';
+      const claim = hasClaim ? `${item.user_id} ${item.entity_id}` : null;
       this.#insert.run(parts[kind] ?? kind, idIn(item), item.sk, claim, toJson(item));
     }
     this.note('position', JSON.stringify(position ?? null));
@@ -108,9 +107,4 @@ export class Spool {
   close(): void {
     this.#database.close();
   }
-}
-
-/** Stores a rank as a string, because it exceeds a number of JSON. */
-function toJson(item: Item): string {
-  return JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
