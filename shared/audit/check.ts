@@ -4,7 +4,7 @@ import { Report } from '../moderation/report.ts';
 import { pick } from '../pick.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';
-import type { Amounts } from '../table/amounts.ts';
+import { type Amounts, changesOf } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
@@ -116,8 +116,8 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   }
   const reviews = scope === 'author' ? reviewsBy(id) : reviewsOf(id);
   for await (const item of reviews) recount(missingCounts, item);
-  const { by: changes = {} } = missingCounts.get(keyString(owner)) ?? {};
-  const counted = Object.entries(changes).map(([name, by]) => {
+  const changes = changesOf(missingCounts).find(({ key }) => keyString(key) === keyString(owner));
+  const counted = Object.entries(changes?.by ?? {}).map(([name, by]) => {
     return [name, Number(owner[name] ?? 0) + by];
   });
   return [compareVersioned(owner, Object.fromEntries(counted))];

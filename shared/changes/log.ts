@@ -45,12 +45,14 @@ export async function logChanges(changes: readonly Change[]): Promise<void> {
 async function append(lane: number, changes: readonly Change[]): Promise<void> {
   const head = await getItem(laneKey(lane));
   let latest = Number(head?.latest ?? 0);
-  const items = chunks(changes, changesPerItem).map((some) => {
+  const items: object[] = [];
+  for (const some of chunks(changes, changesPerItem)) {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
     const expires_at = Math.floor(latest / 1000) + keptSeconds;
-    return { ...changesKey(lane, latest), before, changes: some.map(formatChange), expires_at };
-  });
+    const logged = { before, changes: some.map(formatChange), expires_at };
+    items.push({ ...changesKey(lane, latest), ...logged });
+  }
   await transact([
     { Update: { Key: laneKey(lane), set: { latest }, was: { latest: head?.latest } } },
     ...items.map(putNew),

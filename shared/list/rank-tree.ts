@@ -168,7 +168,10 @@ function spanOf(popularity: number): number {
   return Math.floor(popularity / width) * width;
 }
 
-/** Returns the number of values that share a child. Negative values mirror the others. */
+/**
+ * Returns the number of values that share a child. Negative values mirror the others, so that
+ * ranges do not overlap.
+ */
 function widthOf(popularity: number): number {
   const bits = 32 - Math.clz32(popularity < 0 ? ~popularity : popularity);
   return 2 ** Math.max(0, bits - exactBits);

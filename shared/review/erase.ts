@@ -34,7 +34,7 @@ export function isWrittenAhead({ sk, version }: Item): boolean {
   return sk.startsWith('REVISION#') && version !== undefined;
 }
 
-/** Returns true if a deleted review left items, other than revisions that an import wrote ahead. */
+/** Returns true if a deleted review left items, but not for those that an import writes again. */
 export async function hasRemains(id: string, revisions: number): Promise<boolean> {
   const items = await collect(queryItems({ pk: reviewKey(id).pk, sk: '' }));
   // Another import has written the review meanwhile.

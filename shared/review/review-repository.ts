@@ -126,7 +126,7 @@ export async function deleteReview(
   );
 }
 
-/** Deletes a review of an account that is being erased. `isGone` comes from `eraseWhile`. */
+/** Deletes a review of an account being erased: its counts no longer matter. See `eraseWhile`. */
 export async function eraseReview(id: string, isGone: Write): Promise<void> {
   const counts: typeof countWrites = (before, after) => [...entityWrites(before, after), isGone];
   await remove(id, () => findReview(id), counts);
@@ -140,7 +140,7 @@ export async function finishDeletion(id: string): Promise<void> {
   await remove(id, () => findReview(id), author ? countWrites : entityWrites);
 }
 
-/** Returns the tag that If-Match compares. Votes and names do not change it. */
+/** Returns the tag for If-Match. It leaves out votes and names, which must not prevent an edit. */
 export function revisionTagOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
 }

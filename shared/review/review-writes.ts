@@ -50,7 +50,7 @@ export function removal(review: Review): Write[] {
   ];
 }
 
-/** Returns the writes of a new review. They throw `claimed` if its author already has one. */
+/** Returns the writes of a review or draft. They throw `claimed` if its author has another. */
 export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
   const { id, user_id, entity_id } = review;
   return [
