@@ -60,8 +60,8 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
 }
 
 /**
- * Reads the items of a lane after a place, in pages of at most 500 changes. `at` is the place of an
- * item, and `before` of the item before it or 0: times of logging, epoch ms.
+ * Reads the items of a lane after a place, in pages of at most 500 changes. Places are times of
+ * logging (epoch ms): `at` of the item, and `before` of the item before it, or 0.
  */
 export async function* readLog(
   lane: number,
