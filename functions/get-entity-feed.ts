@@ -4,11 +4,9 @@ import { atomType } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { EntityPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { AtomFeed } from '../shared/review/presented.ts';
 
+export { AtomFeed as response } from '../shared/review/presented.ts';
 export const request = v.object({ path: EntityPath });
-
-export const response = AtomFeed;
 
 export const docs = {
   tag: 'Entities',

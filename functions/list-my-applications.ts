@@ -3,11 +3,9 @@ import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, listApplications } from '../shared/oauth/application-repository.ts';
-import { ApplicationsResponse } from '../shared/oauth/presented.ts';
 
+export { ApplicationsResponse as response } from '../shared/oauth/presented.ts';
 export const request = v.object({ caller: Caller });
-
-export const response = ApplicationsResponse;
 
 export const docs = {
   tag: 'Own account',

@@ -5,11 +5,9 @@ import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, findApplications } from '../shared/oauth/application-repository.ts';
 import { refreshToken } from '../shared/oauth/grant.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
-import { TokensResponse } from '../shared/oauth/presented.ts';
 
+export { TokensResponse as response } from '../shared/oauth/presented.ts';
 export const request = v.object({ caller: Caller });
-
-export const response = TokensResponse;
 
 export const docs = {
   tag: 'Own account',
