@@ -28,8 +28,8 @@ import {
   obstaclePage,
 } from '../shared/pages/consent-page.ts';
 import { toAccount } from '../shared/pages/error-page.ts';
-import type { Page, Redirect } from '../shared/pages/html-response.ts';
-import type { Visitor } from '../shared/pages/layout.ts';
+import type { Redirect } from '../shared/pages/html-response.ts';
+import type { Page, Visitor } from '../shared/pages/layout.ts';
 import { page, signInFirst } from '../shared/pages/page.ts';
 import { openRequest, sealRequest } from '../shared/pages/sealed.ts';
 import { findUser } from '../shared/user/user-repository.ts';

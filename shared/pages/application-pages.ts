@@ -8,8 +8,7 @@ import { countPeople } from '../oauth/application-grants.ts';
 import { getOwnApplication, listApplications } from '../oauth/application-repository.ts';
 import { clientSecret } from '../oauth/credentials.ts';
 import { blank, confirmation, type FormState, faultOf, field } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { dayOf, minuteOf, peopleOf } from './words.ts';
 
 /** The path parameter of an application's pages. */

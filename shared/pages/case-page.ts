@@ -14,9 +14,8 @@ import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
-import type { Page } from './html-response.ts';
 import { nameOfLanguage } from './language-names.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import {
   decisionOf,
   linkTo,

@@ -7,8 +7,7 @@ import type { Scope } from '../routes.ts';
 import type { User } from '../user/user.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
 import { type NextStep, nextSteps, signInUrl, toAccount } from './error-page.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { withQuery } from './own-url.ts';
 import { dayOf, hostOf, peopleOf } from './words.ts';
 
@@ -36,7 +35,6 @@ export function consentPage(
   const at = consentUrl(id);
   return {
     title: `Let ${name} use your account?`,
-    isWayOut: true,
     isDecision: true,
     asksName: true,
     content: html`<section>

@@ -5,8 +5,8 @@ import { authUrl } from '../auth-url.ts';
 import type { ApiError } from '../errors.ts';
 import { toApiError } from '../http/error-response.ts';
 import { headResponse } from '../http/response.ts';
-import { type Page, respond } from './html-response.ts';
-import type { Html } from './layout.ts';
+import { respond } from './html-response.ts';
+import type { Html, Page } from './layout.ts';
 import { askedPath, withQuery } from './own-url.ts';
 
 /** Context of an error page. `here` is the page to go back to. */
