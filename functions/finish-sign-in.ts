@@ -22,7 +22,6 @@ export const handler = page(v.object({}), async (_, { event }) => {
   if (!signIn) {
     return obstaclePage({
       title: 'You are not signed in',
-      application: undefined,
       what: 'This sign-in started in another browser, or it took too long. Please sign in again',
       ways: [{ href: signInUrl(`${authUrl()}/account`), text: 'Sign in' }],
     });

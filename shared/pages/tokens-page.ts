@@ -120,6 +120,4 @@ function choice(scope: Scope, isChosen: boolean) {
   </div>`;
 }
 
-function isoOf(epochSeconds: number): string {
-  return new Date(1000 * epochSeconds).toISOString();
-}
+const isoOf = (epochSeconds: number) => new Date(1000 * epochSeconds).toISOString();
