@@ -70,7 +70,9 @@ async function begin(
   const application = await findClient(parameters);
   const sent = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
   if (visitor) {
-    return admit(application, sent, visitor, (stored) => ask(stored, application, visitor));
+    return admit(application, sent, visitor, (stored) =>
+      ask(insertAuthorizationRequest(stored), stored, application, visitor),
+    );
   }
   const sealed_request = await sealRequest({ client_id: application.client_id, ...sent });
   return signInFirst(event, `${new URLSearchParams({ sealed_request })}`);
@@ -95,7 +97,7 @@ async function askAgain(id: string, visitor: Visitor) {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  return consentPage(id, stored, application, await reputationOf(application, visitor), visitor);
+  return ask(id, stored, application, visitor);
 }
 
 /** Continues with `next`, or returns the client's error to it. */
@@ -110,12 +112,21 @@ async function admit(
   return sendBack(application, asked, answerUri(redirect_uri, state, authUrl(), asked), visitor);
 }
 
-async function ask(stored: AuthorizationRequest, application: Application, visitor: Visitor) {
-  const [id, reputation] = await Promise.all([
-    insertAuthorizationRequest(stored),
-    reputationOf(application, visitor),
+/** Asks about a request that is stored already, or meanwhile. */
+async function ask(
+  storing: string | Promise<string>,
+  stored: AuthorizationRequest,
+  application: Application,
+  visitor: Visitor,
+) {
+  const { client_id, user_id } = application;
+  const [id, developer, people, granted] = await Promise.all([
+    storing,
+    findUser(user_id),
+    countPeople(client_id),
+    listGrants(visitor.user.id, client_id),
   ]);
-  return consentPage(id, stored, application, reputation, visitor);
+  return consentPage(id, stored, application, { developer, people, granted }, visitor);
 }
 
 /** Redirects only to a client that the person has connected: anybody can register any address. */
@@ -138,15 +149,6 @@ async function sendBack(
     fault: error_description,
     ways: [backTo(application, location), toAccount()],
   });
-}
-
-async function reputationOf({ client_id, user_id }: Application, { user }: Visitor) {
-  const [developer, people, granted] = await Promise.all([
-    findUser(user_id),
-    countPeople(client_id),
-    listGrants(user.id, client_id),
-  ]);
-  return { developer, people, granted };
 }
 
 function atMostOne(parameters: Parameters, name: string) {
