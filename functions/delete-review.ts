@@ -5,11 +5,7 @@ import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
 
 export { Processed as response } from '../shared/http/presented.ts';
-export const request = v.object({
-  caller: Caller,
-  path: ReviewPath,
-  if_match: IfMatch,
-});
+export const request = v.object({ caller: Caller, path: ReviewPath, if_match: IfMatch });
 
 export const docs = {
   tag: 'Reviews',

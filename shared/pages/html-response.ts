@@ -27,11 +27,8 @@ export async function respond(
   if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {
-    const attachment = `attachment; filename="${answer.file}"`;
-    Object.assign(headers, {
-      'Content-Type': 'application/json',
-      'Content-Disposition': attachment,
-    });
+    headers['Content-Type'] = 'application/json';
+    headers['Content-Disposition'] = `attachment; filename="${answer.file}"`;
     return { statusCode: 200, headers, body: JSON.stringify(answer.document) };
   }
   const cookies = answer.cookies?.length && {

@@ -36,21 +36,15 @@ const csrfLength = 32;
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
 
-/** Milliseconds for which a sign-in is recent, as actions that cannot be undone require. */
-const freshness = 10 * 60_000;
-
 /** Limits on the cookies of sign-ins. API Gateway accepts 10,240 bytes of headers in a request. */
 const mostSignIns = { count: 4, bytes: 6000 };
-
-/** Browsers reject a larger cookie, counting its name and attributes. */
-const mostCookieBytes = 4096;
 
 /** Reads a cookie of ours. */
 export function readCookie(event: APIGatewayProxyEvent, name: string): string | undefined {
   return cookiesOf(event)[cookieName(name)];
 }
 
-function cookiesOf(event: APIGatewayProxyEvent): Record<string, string | undefined> {
+function cookiesOf(event: APIGatewayProxyEvent) {
   return parseCookie(headerOf(event, 'cookie') ?? '');
 }
 
@@ -92,9 +86,9 @@ export async function readSession(event: APIGatewayProxyEvent): Promise<Session 
   return value ? (await open('session', Session, value))?.content : undefined;
 }
 
-/** True after a recent proof of identity. Being recognized without a question is no proof. */
+/** True for 10 minutes after a proof of identity, which being recognized unasked is not. */
 export function isFresh({ signed_in, authenticated = signed_in }: Session): boolean {
-  return Date.now() - authenticated <= freshness;
+  return Date.now() - authenticated <= 10 * 60_000;
 }
 
 /** Returns the Set-Cookie header that deletes the session. */
@@ -113,7 +107,8 @@ export async function startSignIn(
 ): Promise<string[] | undefined> {
   const sealed = await seal('sign-in', signIn, signInLifetime);
   const cookie = setCookie(nameOf(signIn.state), sealed, signInLifetime);
-  if (cookie.length > mostCookieBytes) return undefined;
+  // Browsers reject a larger cookie, counting its name and attributes.
+  if (cookie.length > 4096) return undefined;
   return [cookie, ...(await evictedBy(event, cookie))];
 }
 
