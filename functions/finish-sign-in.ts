@@ -52,7 +52,6 @@ async function notSignedIn({ status, message }: ApiError, return_to: string) {
   return obstaclePage({ title: 'You are not signed in', application, what: message, ways, status });
 }
 
-/** Finds the authorization request that the sign-in was part of, if any. */
 async function findAuthorization(query: URLSearchParams) {
   const sealed = query.get('sealed_request');
   // The request may have expired.

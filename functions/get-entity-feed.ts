@@ -17,9 +17,7 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path: { entity_id } }) => {
-  const feed = await reviewFeed(
-    { entity_id },
-    (name) => `Reviews of ${name ?? 'an entity without reviews'}`,
-  );
+  const titleOf = (name = 'an entity without reviews') => `Reviews of ${name}`;
+  const feed = await reviewFeed({ entity_id }, titleOf);
   return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
 });

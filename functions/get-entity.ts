@@ -26,6 +26,8 @@ export const docs = {
   },
 } satisfies Docs<typeof request>;
 
+const present = ({ review, author }: AuthoredReview) => presentReview(review, author);
+
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, latest, popular } = await readEntity(path.entity_id);
   const body = { entity: summary, latest: latest.map(present), popular: popular.map(present) };
@@ -35,7 +37,3 @@ export const handler = endpoint(request, async ({ path, query }) => {
   const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
   return new Answer({ ...body, metadata }, { headers });
 });
-
-function present({ review, author }: AuthoredReview) {
-  return presentReview(review, author);
-}

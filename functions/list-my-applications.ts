@@ -20,9 +20,6 @@ export const handler = endpoint(request, async ({ caller: { user_id, client_id }
     findApplication(client_id),
   ]);
   const isOwn = client?.user_id === user_id;
-  return {
-    applications: await Promise.all(
-      applications.map((application) => presentApplication(application, isOwn)),
-    ),
-  };
+  const presented = applications.map((application) => presentApplication(application, isOwn));
+  return { applications: await Promise.all(presented) };
 });

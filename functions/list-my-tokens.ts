@@ -23,15 +23,13 @@ export const handler = endpoint(request, async ({ caller: { user_id, client_id }
   const clients = await findApplications(grants.map((grant) => grant.client_id));
   const tokens = grants.map(async (grant) => {
     const client = clients.get(grant.client_id);
-    if (!client) return [];
+    if (!client) return undefined;
     const isShown = isOwn || grant.client_id === client_id;
-    return [
-      {
-        scopes: grant.scopes.join(' '),
-        client: await presentApplication(client, isOwn && client.user_id === user_id),
-        refresh_token: isShown ? await refreshToken(grant) : null,
-      },
-    ];
+    return {
+      scopes: grant.scopes.join(' '),
+      client: await presentApplication(client, isOwn && client.user_id === user_id),
+      refresh_token: isShown ? await refreshToken(grant) : null,
+    };
   });
-  return { tokens: (await Promise.all(tokens)).flat() };
+  return { tokens: (await Promise.all(tokens)).filter((token) => token !== undefined) };
 });

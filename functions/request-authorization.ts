@@ -37,12 +37,8 @@ import { findUser } from '../shared/user/user-repository.ts';
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (RFC 6749 section 3.1). Asks a person for consent after sign-in. An
- * invalid request redirects only people who have connected that client before (RFC 9700 section
- * 4.11.2).
- *
- * Before sign-in nothing is stored: the request travels as `sealed_request`. Then it is stored, and
- * shown by its `request_id`.
+ * The authorization endpoint (RFC 6749 section 3.1). Asks a person for consent after sign-in. Until
+ * then nothing is stored, and the request travels as `sealed_request`. Later it has a `request_id`.
  */
 export const handler = page(v.object({}), async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
@@ -129,7 +125,7 @@ async function ask(
   return consentPage(id, stored, application, { developer, people, granted }, visitor);
 }
 
-/** Redirects only to a client that the person has connected: anybody can register any address. */
+/** Redirects only to a client that the person has connected before (RFC 9700 section 4.11.2). */
 async function sendBack(
   application: Application,
   { error, error_description = error }: AuthorizationError,
@@ -173,7 +169,6 @@ async function findClient(parameters: Parameters): Promise<Application> {
   return application;
 }
 
-/** Explains an invalid request to the person. The error itself is for the developer. */
 async function refusal(parameters: Parameters, message: string) {
   const id = parameters.request_id?.[0];
   const isOurs = id !== undefined || parameters.sealed_request !== undefined;

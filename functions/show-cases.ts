@@ -26,7 +26,6 @@ export const request = signedIn({
   }),
 });
 
-/** Queue of moderators: reviews with open reports or an appeal. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { sort, reason } = query;

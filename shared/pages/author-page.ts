@@ -109,7 +109,6 @@ function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, f
   </section>`;
 }
 
-/** Hidden reviews that the author has deleted, with the form to allow another one. */
 function allowance(
   claims: readonly HiddenClaim[],
   author: User,

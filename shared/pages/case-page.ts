@@ -34,10 +34,7 @@ import { counted, minuteOf } from './words.ts';
 const mostRead = 1000;
 const mostReports = 100;
 
-/**
- * The page of a case: the review, reports, history, and the form to decide. Throws ApiError 404 if
- * the review does not exist or is a draft, or its author was deleted.
- */
+/** The page of a case. Throws ApiError 404 for a draft, and if the review or author is missing. */
 export async function casePage(reviewId: string, visitor: Visitor, filled = blank): Promise<Page> {
   requireModerator(visitor);
   const found = await readCase(reviewId);

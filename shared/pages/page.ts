@@ -10,7 +10,7 @@ import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
-import { displayName, type Faults, type FormState, faultsOf, field } from './fields.ts';
+import { displayName, type FormState, faultsOf, field } from './fields.ts';
 import { type Download, type Redirect, respond } from './html-response.ts';
 import { csrfField, type Page, type Visitor } from './layout.ts';
 import { leaveNotice, readNotice } from './notice.ts';
@@ -141,7 +141,7 @@ async function takeForm<T extends RequestSchema>(
     throw accessDenied('This page is from before you last signed in, so nothing was changed');
   }
   if (!again || !body) return handle(readRequest(schema, parts), visit);
-  const showAgain = async (faults: Faults): Promise<Page> => ({
+  const showAgain = async (faults: FormState['faults']): Promise<Page> => ({
     status: 400,
     ...(await again(request, { values: form, faults }, visit)),
   });

@@ -11,10 +11,7 @@ import { reasonOf } from './moderation.ts';
 import { excerptOf } from './review-card.ts';
 import { dayOf } from './words.ts';
 
-/**
- * Page to report a review: the form, empty or as submitted, or why there is none. Throws ApiError
- * 404 if the review is not public.
- */
+/** Page to report a review, or why that is impossible. Throws ApiError 404 if it is not public. */
 export async function reportPage(
   reviewId: string,
   { user, csrf }: Visitor,

@@ -12,10 +12,7 @@ export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
   signed_in: v.number(),
-  /**
-   * Time of the last proof of identity (ms since 1970), if the identity provider reports it. It may
-   * recognize a person without asking.
-   */
+  /** Last proof of identity (ms since 1970), if reported: a provider may recognize a person. */
   authenticated: v.optional(v.number()),
 });
 export type Session = v.InferOutput<typeof Session>;
@@ -30,8 +27,7 @@ export const SignIn = v.object({
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
 
-/** Bytes. */
-const csrfLength = 32;
+const csrfBytes = 32;
 
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
@@ -48,20 +44,10 @@ function cookiesOf(event: APIGatewayProxyEvent) {
   return parseCookie(headerOf(event, 'cookie') ?? '');
 }
 
-/**
- * Makes a Set-Cookie header for a cookie that scripts cannot read and forms on other sites do not
- * send. `maxAge` is in seconds; 0 deletes the cookie.
- */
+/** A cookie hidden from scripts and forms on other sites. `maxAge` is in seconds; 0 deletes it. */
 export function setCookie(name: string, value: string, maxAge: number): string {
-  return stringifySetCookie({
-    name: cookieName(name),
-    value,
-    maxAge,
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isSecure(),
-  });
+  const limits = { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure() } as const;
+  return stringifySetCookie({ name: cookieName(name), value, maxAge, ...limits });
 }
 
 /** The full name of a cookie. The prefix restricts it to this exact host, but needs HTTPS. */
@@ -130,18 +116,15 @@ export function forgetSignIn({ state }: SignIn): string {
  */
 export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
-  const mask = randomBytes(csrfLength);
+  const mask = randomBytes(csrfBytes);
   return Buffer.concat([mask, xor(mask, csrfUnder(key, session))]).toString('base64url');
 }
 
-/**
- * Checks that a form's token belongs to the session, in constant time. Tries all keys, because they
- * rotate while forms are open.
- */
+/** Checks a form's token in constant time, with all keys: they rotate while forms are open. */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
   const bytes = Buffer.from(sent, 'base64url');
-  if (bytes.length !== 2 * csrfLength || bytes.toString('base64url') !== sent) return false;
-  const given = xor(bytes.subarray(0, csrfLength), bytes.subarray(csrfLength));
+  if (bytes.length !== 2 * csrfBytes || bytes.toString('base64url') !== sent) return false;
+  const given = xor(bytes.subarray(0, csrfBytes), bytes.subarray(csrfBytes));
   const keys = await keysOf('SESSION_KEYS');
   return keys.some((key) => timingSafeEqual(given, csrfUnder(key, session)));
 }
