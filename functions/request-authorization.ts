@@ -125,7 +125,10 @@ async function ask(
   return consentPage(id, stored, application, { developer, people, granted }, visitor);
 }
 
-/** Redirects only to a client that the person has connected before (RFC 9700 section 4.11.2). */
+/**
+ * Redirects only to a client that the person has connected before: anybody can register any address
+ * (RFC 9700 section 4.11.2).
+ */
 async function sendBack(
   application: Application,
   { error, error_description = error }: AuthorizationError,

@@ -67,6 +67,7 @@ function facts(review: Review, metadata: Metadata | null) {
   </section>`;
 }
 
+/** The licence, and a line to credit the review (title, author, source, licence). */
 function attribution({ review, author }: AuthoredReview, name: string) {
   const { full_name, info_url } = licenseOf(review);
   return html`<section>

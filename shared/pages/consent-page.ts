@@ -115,7 +115,10 @@ export function blockedOwnerPage(application: Application): Page {
   });
 }
 
-/** Link back to an application: `href`, or its website if the redirect URI is on the same host. */
+/**
+ * Link back to an application: `href`, or its website. The root of the redirect URI's host replaces
+ * a website on another host.
+ */
 export function backTo({ website, redirect_uri }: Application, href?: string): NextStep {
   const host = hostOf(redirect_uri);
   const home = hostOf(website) === host ? website : URL.parse('/', redirect_uri)?.href;

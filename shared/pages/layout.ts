@@ -35,7 +35,10 @@ export interface Page {
   headers?: Readonly<Record<string, string>>;
   /** Set where access is granted. A new user is first asked for the public name to act under. */
   asksName?: boolean;
-  /** Set for a decision. Leaves out the menu, and the form policy: it also holds for redirects. */
+  /**
+   * Set for a decision. Leaves out the menu, so that nobody leaves by mistake, and the form policy,
+   * because it also holds for redirects.
+   */
   isDecision?: boolean;
   /** Set at the end of a session. Leaves out the menu and asks for nothing. */
   isLast?: boolean;

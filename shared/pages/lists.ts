@@ -12,7 +12,10 @@ export const perPage = 20;
 /** The query of a page with a list. */
 export const CursorQuery = v.object({ cursor: v.optional(v.string()) });
 
-/** Reads a page of a list by date. Throws ApiError 400 if the cursor is of another `list`. */
+/**
+ * Reads a page of a list by date. `list` names the list and its owner, for its cursors. Throws
+ * ApiError 400 for a cursor of another list.
+ */
 export async function readDated<T extends { next?: SortKey }>(
   list: object,
   sent: string | undefined,

@@ -12,7 +12,7 @@ export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
   signed_in: v.number(),
-  /** Last proof of identity (ms since 1970), if reported: a provider may recognize a person. */
+  /** Last proof of identity (ms since 1970), if reported. Recognizing a person is no proof. */
   authenticated: v.optional(v.number()),
 });
 export type Session = v.InferOutput<typeof Session>;
@@ -72,7 +72,7 @@ export async function readSession(event: APIGatewayProxyEvent): Promise<Session 
   return value ? (await open('session', Session, value))?.content : undefined;
 }
 
-/** True for 10 minutes after a proof of identity, which being recognized unasked is not. */
+/** True for 10 minutes after a proof of identity. Being recognized unasked is no proof. */
 export function isFresh({ signed_in, authenticated = signed_in }: Session): boolean {
   return Date.now() - authenticated <= 10 * 60_000;
 }
