@@ -13,14 +13,12 @@ import { page, signedIn } from '../shared/pages/page.ts';
 import { refuseBlocked } from '../shared/user/writer.ts';
 import { oneOf } from '../shared/values.ts';
 
-export const request = signedIn({
-  query: v.object({ request_id: v.string() }),
-  body: bodyOf({ decision: oneOf(['approve', 'refuse']) }),
-});
-
 /** Answers the client with a code, or with `access_denied` (RFC 6749 section 4.1.2). */
 export const handler = page(
-  request,
+  signedIn({
+    query: v.object({ request_id: v.string() }),
+    body: bodyOf({ decision: oneOf(['approve', 'refuse']) }),
+  }),
   async ({ caller, query: { request_id }, body }, { visitor }) => {
     if (body.decision === 'approve') {
       refuseBlocked(visitor.user);

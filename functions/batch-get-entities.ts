@@ -2,14 +2,12 @@ import * as v from 'valibot';
 import { findSummaries } from '../shared/entity/summary.ts';
 import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { EntitiesById } from '../shared/review/presented.ts';
 
+export { EntitiesById as response } from '../shared/review/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
   query: v.object({ entity_ids: BulkIds(100) }),
 });
-
-export const response = EntitiesById;
 
 export const docs = {
   tag: 'Entities',

@@ -1,16 +1,14 @@
 import * as v from 'valibot';
 import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { ReviewsById } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { findPublicReviews } from '../shared/review/review-repository.ts';
 
+export { ReviewsById as response } from '../shared/review/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
   query: v.object({ review_ids: BulkIds(25) }),
 });
-
-export const response = ReviewsById;
 
 export const docs = {
   tag: 'Reviews',

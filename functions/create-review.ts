@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
-import { Created } from '../shared/http/presented.ts';
 import { bodyOf, Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import {
@@ -16,6 +15,7 @@ import {
 import { insertReview } from '../shared/review/review-repository.ts';
 import { Uuid } from '../shared/values.ts';
 
+export { Created as response } from '../shared/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   idempotency_key: IdempotencyKey,
@@ -29,8 +29,6 @@ export const request = v.object({
     is_draft: v.nullish(v.boolean('must be true or false'), false),
   }),
 });
-
-export const response = Created;
 
 export const docs = {
   tag: 'Reviews',

@@ -5,12 +5,10 @@ import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { TokenForm } from '../shared/oauth/forms.ts';
 import { accessTokenLifetime, tokenResponse } from '../shared/oauth/grant.ts';
 import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository.ts';
-import { TokenResponse } from '../shared/oauth/presented.ts';
 import { parseScopes } from '../shared/oauth/scopes.ts';
 
+export { TokenResponse as response } from '../shared/oauth/presented.ts';
 export const request = v.object({ body: TokenForm });
-
-export const response = TokenResponse;
 
 export const docs = {
   tag: 'OAuth 2.0',

@@ -1,13 +1,11 @@
 import * as v from 'valibot';
 import { deleteAccount } from '../shared/account/delete-account.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Processed } from '../shared/http/presented.ts';
 import { Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 
+export { Processed as response } from '../shared/http/presented.ts';
 export const request = v.object({ caller: Caller });
-
-export const response = Processed;
 
 export const docs = {
   tag: 'Own account',

@@ -1,17 +1,11 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Processed } from '../shared/http/presented.ts';
 import { Caller, IfMatch, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
 
-export const request = v.object({
-  caller: Caller,
-  path: ReviewPath,
-  if_match: IfMatch,
-});
-
-export const response = Processed;
+export { Processed as response } from '../shared/http/presented.ts';
+export const request = v.object({ caller: Caller, path: ReviewPath, if_match: IfMatch });
 
 export const docs = {
   tag: 'Reviews',

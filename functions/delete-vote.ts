@@ -1,13 +1,11 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Processed } from '../shared/http/presented.ts';
 import { Caller, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteVote } from '../shared/vote/vote-repository.ts';
 
+export { Processed as response } from '../shared/http/presented.ts';
 export const request = v.object({ caller: Caller, path: ReviewPath });
-
-export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',

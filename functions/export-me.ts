@@ -1,16 +1,14 @@
 import * as v from 'valibot';
 import { readOwnData } from '../shared/account/export.ts';
-import { OwnData } from '../shared/account/presented.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
 
+export { OwnData as response } from '../shared/account/presented.ts';
 export const request = v.object({
   caller: Caller,
   query: v.object({ cursor: v.optional(v.string()) }),
 });
-
-export const response = OwnData;
 
 export const docs = {
   tag: 'Own account',

@@ -22,7 +22,6 @@ export const handler = page(v.object({}), async (_, { event }) => {
   if (!signIn) {
     return obstaclePage({
       title: 'You are not signed in',
-      application: undefined,
       what: 'This sign-in started in another browser, or it took too long. Please sign in again',
       ways: [{ href: signInUrl(`${authUrl()}/account`), text: 'Sign in' }],
     });
@@ -53,7 +52,6 @@ async function notSignedIn({ status, message }: ApiError, return_to: string) {
   return obstaclePage({ title: 'You are not signed in', application, what: message, ways, status });
 }
 
-/** Finds the authorization request that the sign-in was part of, if any. */
 async function findAuthorization(query: URLSearchParams) {
   const sealed = query.get('sealed_request');
   // The request may have expired.

@@ -4,11 +4,9 @@ import { atomType } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { EntityPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { AtomFeed } from '../shared/review/presented.ts';
 
+export { AtomFeed as response } from '../shared/review/presented.ts';
 export const request = v.object({ path: EntityPath });
-
-export const response = AtomFeed;
 
 export const docs = {
   tag: 'Entities',
@@ -19,9 +17,7 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path: { entity_id } }) => {
-  const feed = await reviewFeed(
-    { entity_id },
-    (name) => `Reviews of ${name ?? 'an entity without reviews'}`,
-  );
+  const titleOf = (name = 'an entity without reviews') => `Reviews of ${name}`;
+  const feed = await reviewFeed({ entity_id }, titleOf);
   return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
 });

@@ -5,17 +5,15 @@ import { linksOf } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { EntityPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { EntityOverview } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import type { AuthoredReview } from '../shared/review/review-repository.ts';
 import { oneOf } from '../shared/values.ts';
 
+export { EntityOverview as response } from '../shared/review/presented.ts';
 export const request = v.object({
   path: EntityPath,
   query: v.object({ include_metadata: v.optional(oneOf(['true', 'false']), 'false') }),
 });
-
-export const response = EntityOverview;
 
 export const docs = {
   tag: 'Entities',
@@ -28,6 +26,8 @@ export const docs = {
   },
 } satisfies Docs<typeof request>;
 
+const present = ({ review, author }: AuthoredReview) => presentReview(review, author);
+
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, latest, popular } = await readEntity(path.entity_id);
   const body = { entity: summary, latest: latest.map(present), popular: popular.map(present) };
@@ -37,7 +37,3 @@ export const handler = endpoint(request, async ({ path, query }) => {
   const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
   return new Answer({ ...body, metadata }, { headers });
 });
-
-function present({ review, author }: AuthoredReview) {
-  return presentReview(review, author);
-}

@@ -1,13 +1,11 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { OpenApi } from '../shared/http/presented.ts';
 import { Answer } from '../shared/http/response.ts';
 import { openApiAt } from '../shared/openapi.ts';
 
+export { OpenApi as response } from '../shared/http/presented.ts';
 export const request = v.object({});
-
-export const response = OpenApi;
 
 export const docs = {
   tag: 'Service',

@@ -12,6 +12,10 @@ const request = v.object({
 /** Serves files of the reference as text, which API Gateway compresses. Names have a version. */
 export const handler = browserHandler((event) => {
   const { file } = readRequest(request, partsOf(event)).path;
+  const packaged = assets[file] ?? '';
+  // Deployed files are beside the function, see infra/aws/bundle.ts.
+  const deployed = join(import.meta.dirname, parse(packaged).base);
+  const path = existsSync(deployed) ? deployed : join(import.meta.dirname, '..', packaged);
   return {
     statusCode: 200,
     headers: {
@@ -20,13 +24,6 @@ export const handler = browserHandler((event) => {
       'X-Content-Type-Options': 'nosniff',
       Vary: 'Accept-Encoding',
     },
-    body: read(assets[file] ?? ''),
+    body: readFileSync(path, 'utf8'),
   };
 });
-
-/** Reads a file: deployed, beside the function (see infra/aws/bundle.ts), or from its package. */
-function read(path: string) {
-  const deployed = join(import.meta.dirname, parse(path).base);
-  const file = existsSync(deployed) ? deployed : join(import.meta.dirname, '..', path);
-  return readFileSync(file, 'utf8');
-}

@@ -3,13 +3,11 @@ import { linkToPage } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { ReviewPath } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { ReviewResponse } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { getPublicReview, revisionTagOf } from '../shared/review/review-repository.ts';
 
+export { ReviewResponse as response } from '../shared/review/presented.ts';
 export const request = v.object({ path: ReviewPath });
-
-export const response = ReviewResponse;
 
 export const docs = {
   tag: 'Reviews',

@@ -1,19 +1,17 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter, PathId, PathParameter } from '../shared/http/request.ts';
-import { RevisionResponse } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { getRevision } from '../shared/review/revision-repository.ts';
 
+export { RevisionResponse as response } from '../shared/review/presented.ts';
 export const request = v.object({
   path: v.object({
     review_id: PathId('Review'),
     rev: PathParameter('Revision', IntegerParameter(1, 999_999)),
   }),
 });
-
-export const response = RevisionResponse;
 
 export const docs = {
   tag: 'Reviews',

@@ -4,12 +4,10 @@ import { atomType } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { UserPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { AtomFeed } from '../shared/review/presented.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 
+export { AtomFeed as response } from '../shared/review/presented.ts';
 export const request = v.object({ path: UserPath });
-
-export const response = AtomFeed;
 
 export const docs = {
   tag: 'Users',

@@ -3,13 +3,11 @@ import { linksOf } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { UserPath } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { UserResponse } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 
+export { UserResponse as response } from '../shared/user/presented.ts';
 export const request = v.object({ path: UserPath });
-
-export const response = UserResponse;
 
 export const docs = {
   tag: 'Users',

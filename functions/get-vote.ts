@@ -2,13 +2,11 @@ import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller, ReviewPath } from '../shared/http/request.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
-import { VoteResponse } from '../shared/vote/presented.ts';
 import { presentVote } from '../shared/vote/vote.ts';
 import { getVote } from '../shared/vote/vote-repository.ts';
 
+export { VoteResponse as response } from '../shared/vote/presented.ts';
 export const request = v.object({ caller: Caller, path: ReviewPath });
-
-export const response = VoteResponse;
 
 export const docs = {
   tag: 'Votes and reports',

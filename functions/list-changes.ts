@@ -1,17 +1,15 @@
 import * as v from 'valibot';
 import { readChanges } from '../shared/changes/change-feed.ts';
-import { ChangePage } from '../shared/changes/presented.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter } from '../shared/http/request.ts';
 
+export { ChangePage as response } from '../shared/changes/presented.ts';
 export const request = v.object({
   query: v.object({
     since: v.optional(v.string()),
     limit: v.optional(IntegerParameter(1, 100), '50'),
   }),
 });
-
-export const response = ChangePage;
 
 export const docs = {
   tag: 'Reviews',

@@ -1,11 +1,9 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { languages } from '../shared/review/languages.ts';
-import { LanguagesResponse } from '../shared/review/presented.ts';
 
+export { LanguagesResponse as response } from '../shared/review/presented.ts';
 export const request = v.object({});
-
-export const response = LanguagesResponse;
 
 export const docs = {
   tag: 'Reviews',

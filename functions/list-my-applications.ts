@@ -3,11 +3,9 @@ import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, listApplications } from '../shared/oauth/application-repository.ts';
-import { ApplicationsResponse } from '../shared/oauth/presented.ts';
 
+export { ApplicationsResponse as response } from '../shared/oauth/presented.ts';
 export const request = v.object({ caller: Caller });
-
-export const response = ApplicationsResponse;
 
 export const docs = {
   tag: 'Own account',
@@ -22,9 +20,6 @@ export const handler = endpoint(request, async ({ caller: { user_id, client_id }
     findApplication(client_id),
   ]);
   const isOwn = client?.user_id === user_id;
-  return {
-    applications: await Promise.all(
-      applications.map((application) => presentApplication(application, isOwn)),
-    ),
-  };
+  const presented = applications.map((application) => presentApplication(application, isOwn));
+  return { applications: await Promise.all(presented) };
 });

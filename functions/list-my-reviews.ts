@@ -17,12 +17,10 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
-  const { limit, offset } = query;
-  const { count, reviews } = await listOwnReviews(caller.user_id, limit, offset);
+  const { count, reviews } = await listOwnReviews(caller.user_id, query.limit, query.offset);
   return {
     count,
-    limit,
-    offset,
+    ...query,
     reviews: reviews.map(({ review, author }) => ({
       ...presentReview(review, author),
       is_draft: isDraft(review),

@@ -5,11 +5,9 @@ import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, findApplications } from '../shared/oauth/application-repository.ts';
 import { refreshToken } from '../shared/oauth/grant.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
-import { TokensResponse } from '../shared/oauth/presented.ts';
 
+export { TokensResponse as response } from '../shared/oauth/presented.ts';
 export const request = v.object({ caller: Caller });
-
-export const response = TokensResponse;
 
 export const docs = {
   tag: 'Own account',
@@ -25,15 +23,13 @@ export const handler = endpoint(request, async ({ caller: { user_id, client_id }
   const clients = await findApplications(grants.map((grant) => grant.client_id));
   const tokens = grants.map(async (grant) => {
     const client = clients.get(grant.client_id);
-    if (!client) return [];
+    if (!client) return undefined;
     const isShown = isOwn || grant.client_id === client_id;
-    return [
-      {
-        scopes: grant.scopes.join(' '),
-        client: await presentApplication(client, isOwn && client.user_id === user_id),
-        refresh_token: isShown ? await refreshToken(grant) : null,
-      },
-    ];
+    return {
+      scopes: grant.scopes.join(' '),
+      client: await presentApplication(client, isOwn && client.user_id === user_id),
+      refresh_token: isShown ? await refreshToken(grant) : null,
+    };
   });
-  return { tokens: (await Promise.all(tokens)).flat() };
+  return { tokens: (await Promise.all(tokens)).filter((token) => token !== undefined) };
 });

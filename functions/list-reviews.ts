@@ -5,10 +5,11 @@ import { invalidRequest } from '../shared/errors.ts';
 import { linkToFeed } from '../shared/feed/link.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
-import { ReviewPage } from '../shared/review/presented.ts';
 import { Language, presentReview, Stars } from '../shared/review/review.ts';
 import { listReviews } from '../shared/review/review-list.ts';
 import { oneOf, Uuid } from '../shared/values.ts';
+
+export { ReviewPage as response } from '../shared/review/presented.ts';
 
 const groups = Object.keys(entityGroups) as EntityGroup[];
 
@@ -26,8 +27,6 @@ export const request = v.object({
     include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
   }),
 });
-
-export const response = ReviewPage;
 
 export const docs = {
   tag: 'Reviews',

@@ -2,17 +2,15 @@ import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter, ReviewPath } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { RevisionsResponse } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { listRevisions } from '../shared/review/revision-repository.ts';
 
+export { RevisionsResponse as response } from '../shared/review/presented.ts';
 export const request = v.object({
   path: ReviewPath,
   query: v.object({ before: v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER)) }),
 });
-
-export const response = RevisionsResponse;
 
 export const docs = {
   tag: 'Reviews',

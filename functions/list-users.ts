@@ -1,13 +1,11 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
-import { UserPage } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { listUsers } from '../shared/user/user-list.ts';
 
+export { UserPage as response } from '../shared/user/presented.ts';
 export const request = v.object({ query: v.object(pagedParameters) });
-
-export const response = UserPage;
 
 export const docs = {
   tag: 'Users',

@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { methodNotAllowed, notFound } from '../shared/errors.ts';
@@ -18,9 +18,16 @@ const asJson = endpoint(request, (sent) => refuse(sent, 'Path'));
 const asPage = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
 
 /** Catches requests that match no route, and known paths with an unsupported method. */
-export function handler(event: APIGatewayProxyEvent, context: Context) {
-  if (isBaseUrl(event)) return Promise.resolve(toReference());
-  return wantsPage(event) ? asPage(event, context) : asJson(event, context);
+export async function handler(event: APIGatewayProxyEvent, context: Context) {
+  const path = `/${event.pathParameters?.proxy ?? ''}/`.replaceAll(/\/+/g, '/');
+  if (path === `${version}/` && ['GET', 'HEAD'].includes(event.httpMethod)) {
+    const headers = { ...commonHeaders, Location: `${authUrl()}/docs` };
+    return { statusCode: 302, headers, body: '' };
+  }
+  // Browsers accept HTML, and other clients rarely do.
+  const isBrowser = /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
+  const isPage = isBrowser && !path.startsWith(`${version}/`);
+  return isPage ? asPage(event, context) : asJson(event, context);
 }
 
 function refuse({ method, path }: v.InferOutput<typeof request>, what: string): never {
@@ -28,20 +35,4 @@ function refuse({ method, path }: v.InferOutput<typeof request>, what: string): 
   // A path that supports this method arrives here if it has needless escapes, such as `/%72eview`.
   const isKnown = methods.length > 0 && !methods.includes(method);
   throw isKnown ? methodNotAllowed(methods) : notFound(what);
-}
-
-function isBaseUrl({ httpMethod, pathParameters }: APIGatewayProxyEvent): boolean {
-  const path = `/${pathParameters?.proxy ?? ''}`.replaceAll(/\/+/g, '/').replace(/\/$/, '');
-  return path === version && (httpMethod === 'GET' || httpMethod === 'HEAD');
-}
-
-function toReference(): APIGatewayProxyResult {
-  const Location = `${authUrl()}/docs`;
-  return { statusCode: 302, headers: { ...commonHeaders, Location }, body: '' };
-}
-
-/** True outside the API for a client that accepts HTML, as browsers do and others rarely. */
-function wantsPage(event: APIGatewayProxyEvent): boolean {
-  const path = `/${event.pathParameters?.proxy ?? ''}/`.replace(/^\/+/, '/');
-  return !path.startsWith(`${version}/`) && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
 }

@@ -1,17 +1,15 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, ReviewPath } from '../shared/http/request.ts';
 import { Answer, processed } from '../shared/http/response.ts';
 import { saveVote } from '../shared/vote/vote-repository.ts';
 
+export { Processed as response } from '../shared/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   path: ReviewPath,
   body: bodyOf({ vote: v.boolean('must be true or false') }),
 });
-
-export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',

@@ -1,21 +1,19 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
-import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Reason } from '../shared/moderation/report.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 
+export { Processed as response } from '../shared/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   path: ReviewPath,
   idempotency_key: IdempotencyKey,
   body: v.nullish(bodyOf({ reason: v.nullish(Reason) })),
 });
-
-export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',

@@ -28,8 +28,8 @@ import {
   obstaclePage,
 } from '../shared/pages/consent-page.ts';
 import { toAccount } from '../shared/pages/error-page.ts';
-import type { Page, Redirect } from '../shared/pages/html-response.ts';
-import type { Visitor } from '../shared/pages/layout.ts';
+import type { Redirect } from '../shared/pages/html-response.ts';
+import type { Page, Visitor } from '../shared/pages/layout.ts';
 import { page, signInFirst } from '../shared/pages/page.ts';
 import { openRequest, sealRequest } from '../shared/pages/sealed.ts';
 import { findUser } from '../shared/user/user-repository.ts';
@@ -37,12 +37,8 @@ import { findUser } from '../shared/user/user-repository.ts';
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (RFC 6749 section 3.1). Asks a person for consent after sign-in. An
- * invalid request redirects only people who have connected that client before (RFC 9700 section
- * 4.11.2).
- *
- * Before sign-in nothing is stored: the request travels as `sealed_request`. Then it is stored, and
- * shown by its `request_id`.
+ * The authorization endpoint (RFC 6749 section 3.1). Asks a person for consent after sign-in. Until
+ * then nothing is stored, and the request travels as `sealed_request`. Later it has a `request_id`.
  */
 export const handler = page(v.object({}), async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
@@ -70,7 +66,9 @@ async function begin(
   const application = await findClient(parameters);
   const sent = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
   if (visitor) {
-    return admit(application, sent, visitor, (stored) => ask(stored, application, visitor));
+    return admit(application, sent, visitor, (stored) =>
+      ask(insertAuthorizationRequest(stored), stored, application, visitor),
+    );
   }
   const sealed_request = await sealRequest({ client_id: application.client_id, ...sent });
   return signInFirst(event, `${new URLSearchParams({ sealed_request })}`);
@@ -95,7 +93,7 @@ async function askAgain(id: string, visitor: Visitor) {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  return consentPage(id, stored, application, await reputationOf(application, visitor), visitor);
+  return ask(id, stored, application, visitor);
 }
 
 /** Continues with `next`, or returns the client's error to it. */
@@ -110,15 +108,27 @@ async function admit(
   return sendBack(application, asked, answerUri(redirect_uri, state, authUrl(), asked), visitor);
 }
 
-async function ask(stored: AuthorizationRequest, application: Application, visitor: Visitor) {
-  const [id, reputation] = await Promise.all([
-    insertAuthorizationRequest(stored),
-    reputationOf(application, visitor),
+/** Asks about a request that is stored already, or meanwhile. */
+async function ask(
+  storing: string | Promise<string>,
+  stored: AuthorizationRequest,
+  application: Application,
+  visitor: Visitor,
+) {
+  const { client_id, user_id } = application;
+  const [id, developer, people, granted] = await Promise.all([
+    storing,
+    findUser(user_id),
+    countPeople(client_id),
+    listGrants(visitor.user.id, client_id),
   ]);
-  return consentPage(id, stored, application, reputation, visitor);
+  return consentPage(id, stored, application, { developer, people, granted }, visitor);
 }
 
-/** Redirects only to a client that the person has connected: anybody can register any address. */
+/**
+ * Redirects only to a client that the person has connected before: anybody can register any address
+ * (RFC 9700 section 4.11.2).
+ */
 async function sendBack(
   application: Application,
   { error, error_description = error }: AuthorizationError,
@@ -138,15 +148,6 @@ async function sendBack(
     fault: error_description,
     ways: [backTo(application, location), toAccount()],
   });
-}
-
-async function reputationOf({ client_id, user_id }: Application, { user }: Visitor) {
-  const [developer, people, granted] = await Promise.all([
-    findUser(user_id),
-    countPeople(client_id),
-    listGrants(user.id, client_id),
-  ]);
-  return { developer, people, granted };
 }
 
 function atMostOne(parameters: Parameters, name: string) {
@@ -171,7 +172,6 @@ async function findClient(parameters: Parameters): Promise<Application> {
   return application;
 }
 
-/** Explains an invalid request to the person. The error itself is for the developer. */
 async function refusal(parameters: Parameters, message: string) {
   const id = parameters.request_id?.[0];
   const isOurs = id !== undefined || parameters.sealed_request !== undefined;

@@ -5,11 +5,9 @@ import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
 import { RevocationForm } from '../shared/oauth/forms.ts';
 import { deleteGrant } from '../shared/oauth/grant-repository.ts';
-import { Revoked } from '../shared/oauth/presented.ts';
 
+export { Revoked as response } from '../shared/oauth/presented.ts';
 export const request = v.object({ body: RevocationForm });
-
-export const response = Revoked;
 
 export const docs = {
   tag: 'OAuth 2.0',

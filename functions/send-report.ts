@@ -7,14 +7,9 @@ import { reportPage } from '../shared/pages/report-page.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { oneOf } from '../shared/values.ts';
 
-export const request = signedIn({
-  path: ReviewPath,
-  body: v.object({ reason: oneOf(reasons) }),
-});
-
 /** Files a report. The next page confirms it: the page of the review is the same for everybody. */
 export const handler = page(
-  request,
+  signedIn({ path: ReviewPath, body: v.object({ reason: oneOf(reasons) }) }),
   async ({ caller: { user_id }, path: { review_id }, body: { reason } }) => {
     const { review } = await getPublicReview(review_id);
     await insertReport(review, { user_id, reason });

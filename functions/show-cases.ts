@@ -4,7 +4,7 @@ import { findKeptMetadata } from '../shared/entity/metadata.ts';
 import { readFromCursor } from '../shared/list/cursor.ts';
 import { listCases } from '../shared/moderation/case-repository.ts';
 import { reasons } from '../shared/moderation/verdict.ts';
-import { nextPage, rowsUnder, tabs } from '../shared/pages/lists.ts';
+import { nextPage, perPage, rowsUnder, tabs } from '../shared/pages/lists.ts';
 import {
   moderationTabs,
   moderationUrl,
@@ -18,9 +18,6 @@ import { reviewCell } from '../shared/pages/review-card.ts';
 import { ageOf, counted } from '../shared/pages/words.ts';
 import { oneOf } from '../shared/values.ts';
 
-/** Cases read for a page. A filter reads more, because it leaves most of them out. */
-const pageSize = { whole: 20, filtered: 100 };
-
 export const request = signedIn({
   query: v.object({
     sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
@@ -29,11 +26,11 @@ export const request = signedIn({
   }),
 });
 
-/** Queue of moderators: reviews with open reports or an appeal. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { sort, reason } = query;
-  const limit = reason ? pageSize.filtered : pageSize.whole;
+  // A filter reads more, because it leaves most of them out.
+  const limit = reason ? 100 : perPage;
   const list = { list: 'cases', sort, reason };
   const { page, cursor } = await readFromCursor(
     list,

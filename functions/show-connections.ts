@@ -6,9 +6,7 @@ import { csrfField } from '../shared/pages/layout.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
 
-export const request = signedIn({});
-
-export const handler = page(request, async ({ caller }, { visitor }) => {
+export const handler = page(signedIn({}), async ({ caller }, { visitor }) => {
   const connections = await listConnections(caller.user_id);
   return {
     title: 'Connected applications',

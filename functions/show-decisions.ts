@@ -16,7 +16,6 @@ import { minuteOf } from '../shared/pages/words.ts';
 import type { User } from '../shared/user/user.ts';
 import { findUsers } from '../shared/user/user-repository.ts';
 
-/** Log of all decisions, for moderators. */
 export const handler = page(signedIn({ query: CursorQuery }), async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { decisions, cursor } = await readDated(
@@ -46,7 +45,6 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ query }, 
   };
 });
 
-/** A person, or a review by that person. */
 function aboutOf({ user_id, review_id }: Decision, users: ReadonlyMap<string, User>) {
   const review = users.has(user_id)
     ? html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a>`

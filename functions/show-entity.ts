@@ -66,7 +66,6 @@ function descriptionOf({ summary: { review_count, average_rating } }: NamedEntit
   return `${average}${reviewsOf(review_count)}.`;
 }
 
-/** Type of the entity, and a link to its page in the database that its name comes from. */
 function contentOf({ summary: { entity_type }, metadata }: NamedEntity) {
   return html`<p class="soft">
     ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
@@ -84,7 +83,6 @@ function ratings(entity: NamedEntity, query: ListQuery) {
   </section>`;
 }
 
-/** Ratings by stars. The most frequent has the longest bar. */
 function histogram({ url, summary }: NamedEntity, query: ListQuery) {
   const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
     name: counted(number, 'star'),

@@ -11,7 +11,6 @@ import { isPublic, type Review } from '../shared/review/review.ts';
 
 export const request = signedIn({ query: CursorQuery });
 
-/** Page of the person's own reviews, with drafts and hidden reviews. */
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
   const at = authUrl();
   const { written, cursor } = await readWritten(user_id, query.cursor);

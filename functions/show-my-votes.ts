@@ -7,10 +7,9 @@ import { reviewCell } from '../shared/pages/review-card.ts';
 import { dayOf } from '../shared/pages/words.ts';
 import { listVotes } from '../shared/vote/vote-repository.ts';
 
-export const request = signedIn({ query: CursorQuery });
-
-export const handler = page(request, async ({ caller: { user_id }, query }) => {
+export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, query }) => {
   const at = authUrl();
+  const { user_id } = caller;
   const list = { list: 'own-votes', user_id };
   const { votes, cursor } = await readDated(list, query.cursor, (limit, after) =>
     listVotes(user_id, limit, after),

@@ -15,9 +15,8 @@ import { currentRevision, type Review } from '../shared/review/review.ts';
 import { type AuthoredReview, getPublicReview } from '../shared/review/review-repository.ts';
 import { version } from '../shared/routes.ts';
 
-export const request = v.object({ path: ReviewPath });
-
-export const handler = publicPage(request, async ({ path: { review_id } }) => {
+export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path }) => {
+  const { review_id } = path;
   const authored = await getPublicReview(review_id);
   const { review, author } = authored;
   const [metadata = null] = await findMetadata([review]);

@@ -16,10 +16,7 @@ import { dayOf, nameOfType } from '../shared/pages/words.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
 
-export const request = v.object({
-  path: UserPath,
-  query: v.object(listParameters),
-});
+export const request = v.object({ path: UserPath, query: v.object(listParameters) });
 
 export const handler = publicPage(request, async ({ path: { user_id }, query }) => {
   const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);

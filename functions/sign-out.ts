@@ -3,10 +3,8 @@ import { page, signedIn } from '../shared/pages/page.ts';
 import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 import { endSessions } from '../shared/user/user-repository.ts';
 
-export const request = signedIn({});
-
 /** Ends all sessions of the person, stolen cookies too, and then that at the identity provider. */
-export const handler = page(request, async ({ caller }) => {
+export const handler = page(signedIn({}), async ({ caller }) => {
   await endSessions(caller.user_id);
   return farewell('sign-out', await findProviderSignOut());
 });

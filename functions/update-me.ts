@@ -1,17 +1,15 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, optional } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { DisplayName, Email } from '../shared/user/user.ts';
 import { updateProfile } from '../shared/user/user-repository.ts';
 
+export { Processed as response } from '../shared/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   body: bodyOf({ display_name: optional(DisplayName), email: optional(Email) }),
 });
-
-export const response = Processed;
 
 export const docs = {
   tag: 'Own account',

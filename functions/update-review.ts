@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Changed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, IfMatch, optional, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
 import { updateReview } from '../shared/review/review-repository.ts';
 
+export { Changed as response } from '../shared/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   path: ReviewPath,
@@ -16,8 +16,6 @@ export const request = v.object({
     is_draft: optional(v.boolean('must be true or false')),
   }),
 });
-
-export const response = Changed;
 
 export const docs = {
   tag: 'Reviews',

@@ -152,5 +152,5 @@ function signInPage() {
       </div>
     </form>
   </section>`;
-  return layout({ title: 'Development sign-in', content, isBare: true });
+  return layout({ title: 'Development sign-in', content, isLast: true });
 }

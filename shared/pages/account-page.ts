@@ -6,8 +6,7 @@ import type { Contact, User } from '../user/user.ts';
 import type { Account } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { blank, displayName, type FormState, faultOf, field } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Html } from './layout.ts';
+import { csrfField, type Html, type Page } from './layout.ts';
 import { nextPage } from './lists.ts';
 import { decisionOf, saying } from './moderation.ts';
 import { excerptOf } from './review-card.ts';
@@ -69,7 +68,6 @@ function profile(user: User, contact: Contact, csrf: string, filled: FormState) 
 }
 
 function standing(user: User) {
-  const { karma, id } = user;
   const type = userTypeOf(user);
   const may =
     user.blocked_at === undefined
@@ -78,10 +76,10 @@ function standing(user: User) {
   return html`<section>
     <h2>Standing</h2>
     <dl>
-      <dt>Karma</dt><dd>${karma}</dd>
+      <dt>Karma</dt><dd>${user.karma}</dd>
       <dt>User type</dt><dd>${nameOfType(type)}: ${may}</dd>
-      <dt>Public page</dt><dd><a href="${authUrl()}/user/${id}">Shows others your reviews</a></dd>
-      <dt>User id</dt><dd><code>${id}</code></dd>
+      <dt>Public page</dt><dd><a href="${authUrl()}/user/${user.id}">Shows others your reviews</a></dd>
+      <dt>User id</dt><dd><code>${user.id}</code></dd>
     </dl>
   </section>`;
 }
@@ -105,14 +103,12 @@ function entry({ decision, review }: Decided, csrf: string) {
 }
 
 /** The appeal against the decision that hides a review: the form, or the state of it. */
-export function appealOn({ id, moderation, appealed_at }: Review, csrf: string): Html {
-  if (appealed_at === undefined) return appealForm(id, csrf);
-  return moderation?.decision === 'uphold'
-    ? html`<p>Your appeal was decided. The decision is final.</p>`
-    : html`<p>You appealed on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
-}
-
-function appealForm(reviewId: string, csrf: string) {
+export function appealOn({ id: reviewId, moderation, appealed_at }: Review, csrf: string): Html {
+  if (appealed_at !== undefined) {
+    return moderation?.decision === 'uphold'
+      ? html`<p>Your appeal was decided. The decision is final.</p>`
+      : html`<p>You appealed on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
+  }
   const id = `statement-${reviewId}`;
   return html`<details>
     <summary>Appeal against this decision</summary>

@@ -8,8 +8,7 @@ import { countPeople } from '../oauth/application-grants.ts';
 import { getOwnApplication, listApplications } from '../oauth/application-repository.ts';
 import { clientSecret } from '../oauth/credentials.ts';
 import { blank, confirmation, type FormState, faultOf, field } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { dayOf, minuteOf, peopleOf } from './words.ts';
 
 /** The path parameter of an application's pages. */
@@ -152,30 +151,25 @@ async function credentials(application: Application, people: string, csrf: strin
 function registrationForm(csrf: string, filled: FormState, registration?: Application) {
   const action = registration ? applicationPath(registration.client_id) : '/account/applications';
   const form_id = filled.values.form_id ?? randomUUID();
+  const address = { type: 'url', maxlength: 2000, isRequired: true, filled } as const;
   return html`<form method="post" action="${authUrl()}${action}">
     ${csrfField(csrf)}
     ${!registration && html`<input type="hidden" name="form_id" value="${form_id}">`}
     ${field({ name: 'name', label: 'Name', value: registration?.name, maxlength: 64, isRequired: true, filled })}
     ${field({ name: 'desc', label: 'What it does', type: 'area', value: registration?.desc, maxlength: 500, filled })}
     ${field({
+      ...address,
       name: 'website',
       label: 'Website',
       hint: 'Address where people can read about the application, starting with http:// or https://',
-      type: 'url',
       value: registration?.website,
-      maxlength: 2000,
-      isRequired: true,
-      filled,
     })}
     ${field({
+      ...address,
       name: 'redirect_uri',
       label: 'Redirect URI',
       hint: 'Address to which people return with the answer. Use https, or http on a loopback host such as http://localhost:8080/callback. Requests must send exactly this address.',
-      type: 'url',
       value: registration?.redirect_uri,
-      maxlength: 2000,
-      isRequired: true,
-      filled,
     })}
     <button>${registration ? 'Save changes' : 'Register application'}</button>
   </form>`;

@@ -2,19 +2,28 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntityType } from '../entity/entity-type.ts';
 import { notFound } from '../errors.ts';
+import type { Decision } from '../moderation/decision.ts';
 import { findHistory } from '../moderation/decision-log.ts';
 import { listHiddenClaims } from '../moderation/hidden-claims.ts';
 import type { HiddenClaim } from '../review/hidden-claim.ts';
 import type { User } from '../user/user.ts';
+import { findUsers } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { blank, type FormState, faultOf, option } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Html, type Visitor } from './layout.ts';
+import { csrfField, type Html, type Page, type Visitor } from './layout.ts';
 import { nextPage, rowsUnder } from './lists.ts';
-import { decisionList, moderationUrl, requireModerator, stateOf, whyFields } from './moderation.ts';
+import {
+  decisionOf,
+  moderationUrl,
+  nameOf,
+  requireModerator,
+  saying,
+  stateOf,
+  whyFields,
+} from './moderation.ts';
 import { reviewCell } from './review-card.ts';
 import { readWritten } from './review-list.ts';
-import { dayOf, minuteOf, nameOfType } from './words.ts';
+import { counted, dayOf, minuteOf, nameOfType } from './words.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
@@ -100,7 +109,6 @@ function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, f
   </section>`;
 }
 
-/** Hidden reviews that the author has deleted, with the form to allow another one. */
 function allowance(
   claims: readonly HiddenClaim[],
   author: User,
@@ -150,6 +158,21 @@ function facts({ user, reviews }: History) {
 }
 
 async function decisionsOn({ decisions }: History) {
+  const users = await findUsers(decisions.flatMap(({ moderator_id }) => moderator_id ?? []));
   return html`<h2>Decisions so far</h2>
-    ${decisions.length > 0 ? await decisionList(decisions) : html`<p class="soft">None.</p>`}`;
+    ${
+      decisions.length > 0
+        ? html`<ul class="plain">${decisions.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`
+        : html`<p class="soft">None.</p>`
+    }`;
+}
+
+function entry(decision: Decision, users: ReadonlyMap<string, User>) {
+  const { review_id, moderator_id, decided_at, note, reports } = decision;
+  return html`<p><strong>${decisionOf(decision)}</strong></p>
+    ${saying(note)}
+    <p class="soft">
+      ${minuteOf(decided_at)}, by <bdi>${nameOf(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}
+      ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">The review</a>`}
+    </p>`;
 }

@@ -14,9 +14,8 @@ import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
-import type { Page } from './html-response.ts';
 import { nameOfLanguage } from './language-names.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import {
   decisionOf,
   linkTo,
@@ -35,10 +34,7 @@ import { counted, minuteOf } from './words.ts';
 const mostRead = 1000;
 const mostReports = 100;
 
-/**
- * The page of a case: the review, reports, history, and the form to decide. Throws ApiError 404 if
- * the review does not exist or is a draft, or its author was deleted.
- */
+/** The page of a case. Throws ApiError 404 for a draft, and if the review or author is missing. */
 export async function casePage(reviewId: string, visitor: Visitor, filled = blank): Promise<Page> {
   requireModerator(visitor);
   const found = await readCase(reviewId);

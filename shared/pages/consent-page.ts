@@ -7,16 +7,14 @@ import type { Scope } from '../routes.ts';
 import type { User } from '../user/user.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
 import { type NextStep, nextSteps, signInUrl, toAccount } from './error-page.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { withQuery } from './own-url.ts';
 import { dayOf, hostOf, peopleOf } from './words.ts';
 
-/** Facts about an application that its developer has not provided. */
-export interface Reputation {
-  developer: Pick<User, 'display_name' | 'blocked_at'> | undefined;
+/** Facts about an application that its developer has not provided, with the person's grants. */
+interface Reputation {
+  developer: User | undefined;
   people: { count: number; isMore: boolean };
-  /** Grants that the person has given the application, oldest first. */
   granted: readonly Grant[];
 }
 
@@ -36,7 +34,6 @@ export function consentPage(
   const at = consentUrl(id);
   return {
     title: `Let ${name} use your account?`,
-    isWayOut: true,
     isDecision: true,
     asksName: true,
     content: html`<section>
@@ -76,7 +73,7 @@ export function consentUrl(id: string): string {
 
 interface Obstacle {
   title: string;
-  application: Application | undefined;
+  application?: Application | undefined;
   /** Explanation: a sentence without its full stop. */
   what: string;
   /** Error for the developer to fix, also without a full stop. */
@@ -87,9 +84,11 @@ interface Obstacle {
 }
 
 /** Explains who sent the person here, what is in the way, and how to continue. */
-export function obstaclePage({ title, application, what, fault, ways, status }: Obstacle): Page {
+export function obstaclePage(obstacle: Obstacle): Page {
+  const { title, application, what, fault, status = 400 } = obstacle;
+  const { ways = application ? [backTo(application), toAccount()] : [toAccount()] } = obstacle;
   return {
-    status: status ?? 400,
+    status,
     title,
     content: html`<section>
       ${
@@ -100,7 +99,7 @@ export function obstaclePage({ title, application, what, fault, ways, status }: 
       }
       <p>${what}.</p>
       ${fault && html`<details><summary>For the developer</summary><p>${fault}.</p></details>`}
-      ${nextSteps(...(ways ?? [...(application ? [backTo(application)] : []), toAccount()]))}
+      ${nextSteps(...ways)}
     </section>`,
   };
 }

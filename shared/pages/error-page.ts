@@ -5,13 +5,13 @@ import { authUrl } from '../auth-url.ts';
 import type { ApiError } from '../errors.ts';
 import { toApiError } from '../http/error-response.ts';
 import { headResponse } from '../http/response.ts';
-import { type Page, respond } from './html-response.ts';
-import type { Html } from './layout.ts';
+import { respond } from './html-response.ts';
+import type { Html, Page } from './layout.ts';
 import { askedPath, withQuery } from './own-url.ts';
 
-/** Context of an error page. `here` is the page to go back to. */
-export interface ErrorContext {
+interface Context {
   requestId: string;
+  /** Page to go back to. */
   here?: string;
   isAccountGone?: boolean;
   isBlocked?: boolean;
@@ -46,7 +46,7 @@ export function browserHandler(
 }
 
 /** Explains an error in plain words, with a link to continue. */
-export function explain(thrown: unknown, place: ErrorContext): Page {
+export function explain(thrown: unknown, place: Context): Page {
   const error = toApiError(thrown, place.requestId);
   const { status } = error;
   // Pages use no tokens.
@@ -74,7 +74,7 @@ export function signInUrl(return_to: string, prompt?: 'login'): string {
 
 function inWords(
   { code, status, message, headers }: ApiError,
-  { here, isAccountGone, isBlocked, isForAnybody }: ErrorContext,
+  { here, isAccountGone, isBlocked, isForAnybody }: Context,
 ): [title: string, text: string, way: NextStep] {
   const back = here === undefined ? toAccount() : { href: here, text: 'Open the page again' };
   if (code === 'invalid_token' || (code === 'not_authorized' && isAccountGone)) {

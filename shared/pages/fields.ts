@@ -2,13 +2,11 @@ import { html } from 'hono/html';
 import type * as v from 'valibot';
 import type { Html } from './layout.ts';
 
-/** Errors of a form by field name, as sentences. The empty name holds errors of the whole form. */
-export type Faults = Readonly<Record<string, string>>;
-
 /** A form as submitted, with its errors. */
 export interface FormState {
   values: Readonly<Record<string, string>>;
-  faults: Faults;
+  /** Sentences by field name. The empty name holds errors of the whole form. */
+  faults: Readonly<Record<string, string>>;
 }
 
 /** A form before its first submission. */
@@ -97,7 +95,7 @@ export function faultOf({ faults }: FormState): Html | '' {
 export function faultsOf(
   issues: readonly v.BaseIssue<unknown>[],
   form: Readonly<Record<string, string>>,
-): Faults {
+): FormState['faults'] {
   const faults: Record<string, string> = {};
   for (const issue of issues) {
     const name = String(issue.path?.[0]?.key ?? '');

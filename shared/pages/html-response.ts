@@ -1,23 +1,8 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
-import { type Frame, layout, type Visitor } from './layout.ts';
+import { layout, type Page, type Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
 import { styleSource } from './style.ts';
-
-/** A page for people. */
-export interface Page extends Omit<Frame, 'visitor' | 'isBare'> {
-  status?: number;
-  /** Set if a form leads out of the service. The form policy also holds for its redirects. */
-  isWayOut?: boolean;
-  cookies?: readonly string[];
-  headers?: Readonly<Record<string, string>>;
-  /** Set where access is granted. A new user is first asked for the public name to act under. */
-  asksName?: boolean;
-  /** Set during a decision. Leaves out the menu, so that nobody leaves the page by mistake. */
-  isDecision?: boolean;
-  /** Set at the end of a session. Leaves out the menu and asks for nothing. */
-  isLast?: boolean;
-}
 
 /** A redirect by GET, with a notice of a change for the next page. */
 export interface Redirect {
@@ -39,14 +24,11 @@ export async function respond(
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
   const policy = [`style-src ${styleSource}`, 'img-src data:'];
-  if (!('content' in answer && answer.isWayOut)) policy.push("form-action 'self'");
+  if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {
-    const attachment = `attachment; filename="${answer.file}"`;
-    Object.assign(headers, {
-      'Content-Type': 'application/json',
-      'Content-Disposition': attachment,
-    });
+    headers['Content-Type'] = 'application/json';
+    headers['Content-Disposition'] = `attachment; filename="${answer.file}"`;
     return { statusCode: 200, headers, body: JSON.stringify(answer.document) };
   }
   const cookies = answer.cookies?.length && {
@@ -57,11 +39,10 @@ export async function respond(
     const Location = location.startsWith('/') ? authUrl() + location : location;
     return { statusCode: 303, headers: { ...headers, Location }, body: '', ...cookies };
   }
-  const isBare = answer.isDecision || answer.isLast;
   return {
     statusCode: answer.status ?? 200,
     headers: { ...headers, ...answer.headers },
-    body: `${await layout({ ...answer, visitor, isBare })}`,
+    body: `${await layout(answer, visitor)}`,
     ...cookies,
   };
 }

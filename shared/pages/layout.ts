@@ -16,23 +16,32 @@ export interface Visitor {
   openCases?: string;
 }
 
-/** The contents of a page and of its frame. */
-export interface Frame {
+/** A page for people. */
+export interface Page {
   title: string;
   /** Heading with markup, if it differs from the title. */
   heading?: Html;
   content: Html;
   /** For search engines and for previews of links. */
   description?: string;
-  visitor?: Visitor;
-  /** Set to leave out the menu. */
-  isBare?: boolean;
   /** Address outside the service to open next. The form policy forbids to redirect a form there. */
   next?: string;
   /** Set for tables and pages with a column beside the text. */
   isWide?: boolean;
   /** More for the head: alternate formats, data for search engines. */
   head?: Html;
+  status?: number;
+  cookies?: readonly string[];
+  headers?: Readonly<Record<string, string>>;
+  /** Set where access is granted. A new user is first asked for the public name to act under. */
+  asksName?: boolean;
+  /**
+   * Set for a decision. Leaves out the menu, so that nobody leaves by mistake, and the form policy,
+   * because it also holds for redirects.
+   */
+  isDecision?: boolean;
+  /** Set at the end of a session. Leaves out the menu and asks for nothing. */
+  isLast?: boolean;
 }
 
 /** A star in a speech bubble, on a field of 32 by 32. */
@@ -56,20 +65,15 @@ const menu = [
   ['/account/applications', 'Applications'],
 ] as const;
 
-const links = [
-  ['/', 'About'],
-  ['/docs', 'For developers'],
-  ['/account', 'Your account'],
-] as const;
-
 /** The CSRF token of a form. */
 export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
 /** A whole page. */
-export function layout(frame: Frame): Html {
-  const { title, heading, content, description, visitor, isBare, next, isWide, head: more } = frame;
+export function layout(page: Page, visitor?: Visitor): Html {
+  const { title, heading, content, description, next, isWide, head: more } = page;
+  const isBare = page.isDecision || page.isLast;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -125,6 +129,11 @@ function menuOf({ user, csrf, here, openCases }: Visitor) {
 
 function foot() {
   const at = authUrl();
+  const links = [
+    ['/', 'About'],
+    ['/docs', 'For developers'],
+    ['/account', 'Your account'],
+  ] as const;
   return html`<footer>
     <nav aria-label="More">${links.map(([path, name]) => html`<a href="${at}${path}">${name}</a>`)}</nav>
   </footer>`;

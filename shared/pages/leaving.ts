@@ -3,8 +3,7 @@ import { authUrl } from '../auth-url.ts';
 import { listApplications } from '../oauth/application-repository.ts';
 import { nextSteps, signInUrl, toAccount } from './error-page.ts';
 import { blank, type FormState, faultOf, field } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { forgetSession, isFresh, type Session, setCookie } from './session.ts';
 
 /** Page to delete an account. Asks the person to sign in first, unless the sign-in is recent. */

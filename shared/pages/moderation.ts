@@ -5,12 +5,10 @@ import type { Decision } from '../moderation/decision.ts';
 import { type Reason, reasons } from '../moderation/verdict.ts';
 import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
-import { findUsers } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { type FormState, field, option } from './fields.ts';
 import type { Html, Visitor } from './layout.ts';
 import { tabs } from './lists.ts';
-import { counted, minuteOf } from './words.ts';
 
 /** Throws ApiError 404 for anyone who is not a moderator. */
 export function requireModerator({ user }: Visitor): void {
@@ -87,22 +85,6 @@ export function nameOf(id: string | null, users: ReadonlyMap<string, User>): str
 export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
   const name = html`<bdi>${nameOf(id, users)}</bdi>`;
   return users.has(id) ? html`<a href="${moderationUrl(`/users/${id}`)}">${name}</a>` : name;
-}
-
-/** Decisions about one user as moderators see them, newest first. */
-export async function decisionList(decisions: readonly Decision[]): Promise<Html> {
-  const users = await findUsers(decisions.flatMap(({ moderator_id }) => moderator_id ?? []));
-  return html`<ul class="plain">${decisions.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`;
-}
-
-function entry(decision: Decision, users: ReadonlyMap<string, User>) {
-  const { review_id, moderator_id, decided_at, note, reports } = decision;
-  return html`<p><strong>${decisionOf(decision)}</strong></p>
-    ${saying(note)}
-    <p class="soft">
-      ${minuteOf(decided_at)}, by <bdi>${nameOf(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}
-      ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">The review</a>`}
-    </p>`;
 }
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */

@@ -10,9 +10,9 @@ import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
-import { displayName, type Faults, type FormState, faultsOf, field } from './fields.ts';
-import { type Download, type Page, type Redirect, respond } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { displayName, type FormState, faultsOf, field } from './fields.ts';
+import { type Download, type Redirect, respond } from './html-response.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { leaveNotice, readNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
 import { csrfToken, isCsrfToken, readSession, Session } from './session.ts';
@@ -82,33 +82,28 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
   });
 }
 
-/** The response, with the number of open cases in the menu of a moderator. */
-async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor) {
-  const isCounted = 'content' in answer && visitor !== undefined && canModerate(visitor.user);
-  const openCases = isCounted ? await countOpenCases() : undefined;
-  return respond(completed(answer, event, visitor), visitor && { ...visitor, openCases });
-}
-
 /**
- * Completes an answer. Shows the notice of the last change, once. Asks people with a proposed name
- * for their public name, because a sign-in does not always supply one.
+ * The response. Shows the notice of the last change, once, and to moderators the number of open
+ * cases. Asks people with a proposed name for theirs: a sign-in does not always supply one.
  */
-function completed(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor): Answer {
-  if ('file' in answer) return answer;
+async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor) {
+  if ('file' in answer) return respond(answer);
   const { cookies = [] } = answer;
   if ('location' in answer) {
     const left = answer.notice ? [leaveNotice(answer.notice)] : [];
-    return { ...answer, cookies: [...cookies, ...left] };
+    return respond({ ...answer, cookies: [...cookies, ...left] });
   }
   const notice = readNotice(event);
   const { content, isLast, asksName } = answer;
-  return {
+  const completed = {
     ...answer,
     content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
       ${content}
       ${visitor?.user.has_proposed_name && asksName && nameForm(visitor)}`,
     cookies: notice ? [...cookies, leaveNotice()] : cookies,
   };
+  const openCases = visitor && canModerate(visitor.user) ? await countOpenCases() : undefined;
+  return respond(completed, visitor && { ...visitor, openCases });
 }
 
 /** Asks a new user for a public name, proposes one, and leads back to the page. */
@@ -146,7 +141,7 @@ async function takeForm<T extends RequestSchema>(
     throw accessDenied('This page is from before you last signed in, so nothing was changed');
   }
   if (!again || !body) return handle(readRequest(schema, parts), visit);
-  const showAgain = async (faults: Faults): Promise<Page> => ({
+  const showAgain = async (faults: FormState['faults']): Promise<Page> => ({
     status: 400,
     ...(await again(request, { values: form, faults }, visit)),
   });

@@ -3,7 +3,8 @@ import type * as v from 'valibot';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
 import { browserHandler } from './error-page.ts';
-import { type Page, respond } from './html-response.ts';
+import { respond } from './html-response.ts';
+import type { Page } from './layout.ts';
 
 /**
  * Makes a Lambda handler for a page that is the same for everybody, with an ETag. Caches keep it as

@@ -6,16 +6,12 @@ import { getPublicReview } from '../review/review-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { nextSteps } from './error-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { reasonOf } from './moderation.ts';
 import { excerptOf } from './review-card.ts';
 import { dayOf } from './words.ts';
 
-/**
- * Page to report a review: the form, empty or as submitted, or why there is none. Throws ApiError
- * 404 if the review is not public.
- */
+/** Page to report a review, or why that is impossible. Throws ApiError 404 if it is not public. */
 export async function reportPage(
   reviewId: string,
   { user, csrf }: Visitor,

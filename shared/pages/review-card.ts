@@ -10,7 +10,6 @@ import { dayOf } from './words.ts';
 /** UTF-16 units of an excerpt in a list: three lines of a wide window. */
 const excerptLength = 280;
 
-/** Five stars on a field of 100 by 20. */
 const five = raw(
   `<path d="${[0, 20, 40, 60, 80].map((x) => `M${x + 10} 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z`).join('')}"/>`,
 );

@@ -28,14 +28,7 @@ export interface ListQuery {
   language?: string;
 }
 
-interface ListPage extends Omit<ReviewList, 'next'> {
-  cursor: string | undefined;
-}
-
-const orders = [
-  ['published_on', 'Newest'],
-  ['popularity', 'Most popular'],
-] as const;
+type ListPage = Omit<ReviewList, 'next'> & { cursor: string | undefined };
 
 /** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
 export async function readReviews(
@@ -84,11 +77,16 @@ export function reviewSection(
   const { rating, language } = query;
   const isFiltered = (rating ?? language) !== undefined;
   if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
-  const choice = orders.map(([sort, name]) => [listUrl(url, { ...query, sort }), name] as const);
   return html`<section>
     <h2>${reviewsOf(count)}${rating && ` with ${starsIn(rating)}`}${language && ` in ${nameOfLanguage(language)}`}</h2>
     ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
-    ${count > 1 && tabs('Order', listUrl(url, query), choice)}
+    ${
+      count > 1 &&
+      tabs('Order', listUrl(url, query), [
+        [listUrl(url, { ...query, sort: 'published_on' }), 'Newest'],
+        [listUrl(url, { ...query, sort: 'popularity' }), 'Most popular'],
+      ])
+    }
     <ul class="plain">
       ${reviews.map((each, i) => html`<li>${reviewCard(each, { ...about, metadata: about.metadata?.[i] ?? null })}</li>`)}
     </ul>

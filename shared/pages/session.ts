@@ -12,10 +12,7 @@ export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
   signed_in: v.number(),
-  /**
-   * Time of the last proof of identity (ms since 1970), if the identity provider reports it. It may
-   * recognize a person without asking.
-   */
+  /** Last proof of identity (ms since 1970), if reported. Recognizing a person is no proof. */
   authenticated: v.optional(v.number()),
 });
 export type Session = v.InferOutput<typeof Session>;
@@ -30,44 +27,27 @@ export const SignIn = v.object({
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
 
-/** Bytes. */
-const csrfLength = 32;
+const csrfBytes = 32;
 
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
 
-/** Milliseconds for which a sign-in is recent, as actions that cannot be undone require. */
-const freshness = 10 * 60_000;
-
 /** Limits on the cookies of sign-ins. API Gateway accepts 10,240 bytes of headers in a request. */
 const mostSignIns = { count: 4, bytes: 6000 };
-
-/** Browsers reject a larger cookie, counting its name and attributes. */
-const mostCookieBytes = 4096;
 
 /** Reads a cookie of ours. */
 export function readCookie(event: APIGatewayProxyEvent, name: string): string | undefined {
   return cookiesOf(event)[cookieName(name)];
 }
 
-function cookiesOf(event: APIGatewayProxyEvent): Record<string, string | undefined> {
+function cookiesOf(event: APIGatewayProxyEvent) {
   return parseCookie(headerOf(event, 'cookie') ?? '');
 }
 
-/**
- * Makes a Set-Cookie header for a cookie that scripts cannot read and forms on other sites do not
- * send. `maxAge` is in seconds; 0 deletes the cookie.
- */
+/** A cookie hidden from scripts and forms on other sites. `maxAge` is in seconds; 0 deletes it. */
 export function setCookie(name: string, value: string, maxAge: number): string {
-  return stringifySetCookie({
-    name: cookieName(name),
-    value,
-    maxAge,
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isSecure(),
-  });
+  const limits = { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure() } as const;
+  return stringifySetCookie({ name: cookieName(name), value, maxAge, ...limits });
 }
 
 /** The full name of a cookie. The prefix restricts it to this exact host, but needs HTTPS. */
@@ -92,9 +72,9 @@ export async function readSession(event: APIGatewayProxyEvent): Promise<Session 
   return value ? (await open('session', Session, value))?.content : undefined;
 }
 
-/** True after a recent proof of identity. Being recognized without a question is no proof. */
+/** True for 10 minutes after a proof of identity. Being recognized unasked is no proof. */
 export function isFresh({ signed_in, authenticated = signed_in }: Session): boolean {
-  return Date.now() - authenticated <= freshness;
+  return Date.now() - authenticated <= 10 * 60_000;
 }
 
 /** Returns the Set-Cookie header that deletes the session. */
@@ -113,7 +93,8 @@ export async function startSignIn(
 ): Promise<string[] | undefined> {
   const sealed = await seal('sign-in', signIn, signInLifetime);
   const cookie = setCookie(nameOf(signIn.state), sealed, signInLifetime);
-  if (cookie.length > mostCookieBytes) return undefined;
+  // Browsers reject a larger cookie, counting its name and attributes.
+  if (cookie.length > 4096) return undefined;
   return [cookie, ...(await evictedBy(event, cookie))];
 }
 
@@ -135,18 +116,15 @@ export function forgetSignIn({ state }: SignIn): string {
  */
 export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
-  const mask = randomBytes(csrfLength);
+  const mask = randomBytes(csrfBytes);
   return Buffer.concat([mask, xor(mask, csrfUnder(key, session))]).toString('base64url');
 }
 
-/**
- * Checks that a form's token belongs to the session, in constant time. Tries all keys, because they
- * rotate while forms are open.
- */
+/** Checks a form's token in constant time, with all keys: they rotate while forms are open. */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
   const bytes = Buffer.from(sent, 'base64url');
-  if (bytes.length !== 2 * csrfLength || bytes.toString('base64url') !== sent) return false;
-  const given = xor(bytes.subarray(0, csrfLength), bytes.subarray(csrfLength));
+  if (bytes.length !== 2 * csrfBytes || bytes.toString('base64url') !== sent) return false;
+  const given = xor(bytes.subarray(0, csrfBytes), bytes.subarray(csrfBytes));
   const keys = await keysOf('SESSION_KEYS');
   return keys.some((key) => timingSafeEqual(given, csrfUnder(key, session)));
 }

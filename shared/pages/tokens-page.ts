@@ -11,8 +11,7 @@ import { scopeAbilities } from '../oauth/scopes.ts';
 import { type Scope, scopes, version } from '../routes.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
 import { blank, type FormState, faultOf, field, option } from './fields.ts';
-import type { Page } from './html-response.ts';
-import { csrfField, type Visitor } from './layout.ts';
+import { csrfField, type Page, type Visitor } from './layout.ts';
 import { dayOf } from './words.ts';
 
 /** Page of a person's tokens. The form for another one is empty, or filled as submitted. */
@@ -121,6 +120,4 @@ function choice(scope: Scope, isChosen: boolean) {
   </div>`;
 }
 
-function isoOf(epochSeconds: number): string {
-  return new Date(1000 * epochSeconds).toISOString();
-}
+const isoOf = (epochSeconds: number) => new Date(1000 * epochSeconds).toISOString();

@@ -18,21 +18,13 @@ export function minuteOf(iso: string): Html {
   return html`<time datetime="${iso}">${wordsOf(iso)} at ${iso.slice(11, 16)} UTC</time>`;
 }
 
-// Minutes of each unit of an age.
-const units = [
-  ['day', 1440],
-  ['hour', 60],
-  ['minute', 1],
-] as const;
-
 /** The time since then, as 3 hours. */
 export function ageOf(iso: string): Html {
   const minutes = (Date.now() - Date.parse(iso)) / 60_000;
-  const unit = units.find(([, size]) => minutes >= size);
-  if (!unit) return html`<time datetime="${iso}">a\u00a0moment</time>`;
-  const [name, size] = unit;
-  const count = Math.floor(minutes / size);
-  return html`<time datetime="${iso}">${count}\u00a0${name}${count > 1 && 's'}</time>`;
+  const units = Object.entries({ day: 1440, hour: 60, minute: 1 });
+  const [unit, size] = units.find(([, size]) => minutes >= size) ?? [];
+  const age = unit && size ? counted(Math.floor(minutes / size), unit) : 'a moment';
+  return html`<time datetime="${iso}">${age.replace(' ', '\u00a0')}</time>`;
 }
 
 function wordsOf(iso: string): string {
