@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { invalidGrant } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/endpoint.ts';
-import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
+import { credentials, oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
-import { RevocationForm } from '../shared/oauth/forms.ts';
 import { deleteGrant } from '../shared/oauth/grant-repository.ts';
 import { Revoked } from '../shared/oauth/presented.ts';
+
+const RevocationForm = v.object({ token: v.string(), ...credentials });
 
 export const request = v.object({ body: RevocationForm });
 
