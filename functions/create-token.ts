@@ -1,13 +1,40 @@
 import * as v from 'valibot';
 import { invalidGrant, invalidScope } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/endpoint.ts';
-import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
-import { TokenForm } from '../shared/oauth/forms.ts';
+import { credentials, oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { accessTokenLifetime, tokenResponse } from '../shared/oauth/grant.ts';
 import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository.ts';
 import { parseScopes } from '../shared/oauth/scopes.ts';
 
+/** The form of the token endpoint, by `grant_type` (RFC 6749 sections 4.1.3 and 6). */
+const TokenForm = v.variant(
+  'grant_type',
+  [
+    v.object({
+      grant_type: v.literal('authorization_code'),
+      code: v.string(),
+      redirect_uri: v.string(),
+      code_verifier: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^[\w.~-]{43,128}$/, 'must be 43 to 128 letters, digits and -._~'),
+        ),
+      ),
+      ...credentials,
+    }),
+    v.object({
+      grant_type: v.literal('refresh_token'),
+      refresh_token: v.string(),
+      redirect_uri: v.string(),
+      scope: v.optional(v.string()),
+      ...credentials,
+    }),
+  ],
+  'must be authorization_code or refresh_token',
+);
+
 export { TokenResponse as response } from '../shared/oauth/presented.ts';
+
 export const request = v.object({ body: TokenForm });
 
 export const docs = {

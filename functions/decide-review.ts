@@ -7,7 +7,7 @@ import { casePage } from '../shared/pages/case-page.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 
-const Count = IntegerParameter(0, Number.MAX_SAFE_INTEGER);
+const Count = IntegerParameter(0);
 
 export const request = signedIn({
   path: ReviewPath,

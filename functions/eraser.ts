@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
 import { applyInOrder } from '../shared/apply-in-order.ts';
-import { eraseGrants } from '../shared/oauth/application-grants.ts';
+import { eraseGrants } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 import { idIn } from '../shared/table/keys.ts';

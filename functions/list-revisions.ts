@@ -9,7 +9,7 @@ import { listRevisions } from '../shared/review/revision-repository.ts';
 export { RevisionsResponse as response } from '../shared/review/presented.ts';
 export const request = v.object({
   path: ReviewPath,
-  query: v.object({ before: v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER)) }),
+  query: v.object({ before: v.optional(IntegerParameter(1)) }),
 });
 
 export const docs = {

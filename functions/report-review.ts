@@ -3,16 +3,16 @@ import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { bodyOf, Caller, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
-import { Reason } from '../shared/moderation/report.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
+import { Text } from '../shared/values.ts';
 
 export { Processed as response } from '../shared/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   path: ReviewPath,
   idempotency_key: IdempotencyKey,
-  body: v.nullish(bodyOf({ reason: v.nullish(Reason) })),
+  body: v.nullish(bodyOf({ reason: v.nullish(Text(0, 500)) })),
 });
 
 export const docs = {

@@ -3,8 +3,11 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError, invalidRequest } from '../shared/errors.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import { countPeople } from '../shared/oauth/application-grants.ts';
-import { findApplication, isOwnerBlocked } from '../shared/oauth/application-repository.ts';
+import {
+  countPeople,
+  findApplication,
+  isOwnerBlocked,
+} from '../shared/oauth/application-repository.ts';
 import {
   applicationChanged,
   findAuthorizationRequest,

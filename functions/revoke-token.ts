@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { invalidGrant } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/endpoint.ts';
-import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
+import { credentials, oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
-import { RevocationForm } from '../shared/oauth/forms.ts';
 import { deleteGrant } from '../shared/oauth/grant-repository.ts';
 
+const RevocationForm = v.object({ token: v.string(), ...credentials });
+
 export { Revoked as response } from '../shared/oauth/presented.ts';
+
 export const request = v.object({ body: RevocationForm });
 
 export const docs = {

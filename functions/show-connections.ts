@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
 import { authUrl } from '../shared/auth-url.ts';
-import { type Connection, listConnections } from '../shared/oauth/connections.ts';
+import { findApplications } from '../shared/oauth/application-repository.ts';
+import { listGrants } from '../shared/oauth/grant-repository.ts';
 import { abilitiesOf, abilityList } from '../shared/pages/abilities.ts';
 import { csrfField } from '../shared/pages/layout.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
+import { findUsers } from '../shared/user/user-repository.ts';
 
 export const handler = page(signedIn({}), async ({ caller }, { visitor }) => {
   const connections = await listConnections(caller.user_id);
@@ -20,15 +22,19 @@ export const handler = page(signedIn({}), async ({ caller }, { visitor }) => {
   };
 });
 
-function entry({ application, developer, grants, scopes }: Connection, csrf: string) {
+type Connection = Awaited<ReturnType<typeof listConnections>>[number];
+
+function entry({ application, developer, grants }: Connection, csrf: string) {
   const { client_id, name, website, redirect_uri } = application;
-  const abilities = abilitiesOf(scopes);
+  const abilities = abilitiesOf([...new Set(grants.flatMap(({ scopes }) => scopes))]);
+  // An application gets new tokens about once an hour. Other uses are not recorded.
+  const used = grants.map(({ renewed }) => renewed).sort();
   const dangers = abilities.filter(({ isDangerous }) => isDangerous);
   return html`<h2><a href="${website}" rel="noreferrer">${name}</a></h2>
     <dl>
       <dt>Made by</dt><dd>${developer?.display_name ?? 'a deleted account'}, at ${hostOf(redirect_uri)}</dd>
-      <dt>Connected</dt><dd>${dayOf(grants.first)}${grants.count > 1 && ` (${grants.count} times)`}</dd>
-      <dt>Last used</dt><dd>${dayOf(grants.used)}</dd>
+      <dt>Connected</dt><dd>${dayOf(grants[0]?.created ?? '')}${grants.length > 1 && ` (${grants.length} times)`}</dd>
+      <dt>Last used</dt><dd>${dayOf(used.at(-1) ?? '')}</dd>
     </dl>
     ${dangers.map(({ can }) => html`<p class="tag">It may ${can.toLowerCase()}.</p>`)}
     <details>
@@ -38,6 +44,18 @@ function entry({ application, developer, grants, scopes }: Connection, csrf: str
     <form method="post" action="${authUrl()}/account/connections/${client_id}/revoke">
       ${csrfField(csrf)}<button class="danger" aria-label="Revoke access of ${name}">Revoke access</button>
     </form>`;
+}
+
+/** Lists the applications that may act for a user, first connected first. */
+async function listConnections(userId: string) {
+  const byClient = Map.groupBy(await listGrants(userId), ({ client_id }) => client_id);
+  const applications = await findApplications([...byClient.keys()]);
+  const developers = await findUsers([...applications.values()].map(({ user_id }) => user_id));
+  return [...byClient].flatMap(([client_id, grants]) => {
+    const application = applications.get(client_id);
+    if (!application) return [];
+    return [{ application, grants, developer: developers.get(application.user_id) }];
+  });
 }
 
 function introduction() {

@@ -24,6 +24,4 @@ function named(error: Error): DescribedError {
   return { name, ...code, ...(isOfSdk(error) ? {} : { message }) };
 }
 
-function isOfSdk(error: Error): boolean {
-  return '$metadata' in error;
-}
+const isOfSdk = (error: Error) => '$metadata' in error;

@@ -23,12 +23,10 @@ export function Fields<T extends v.ObjectEntries>(description: string, entries: 
   return described(v.object(entries), description);
 }
 
-/** A text of any length. */
 export function AnyText(description: string, ...examples: string[]) {
   return described(v.string(), description, ...examples);
 }
 
-/** A text, or null. */
 export function TextOrNull(description: string, example: string | null) {
   return described(v.nullable(v.string()), description, example);
 }
@@ -42,11 +40,10 @@ export function HttpDate(description: string) {
   );
 }
 
-const isoTime = v.pipe(v.string(), v.isoTimestamp());
-
 /** A stored time, as in data exports: ISO 8601. */
 export function IsoTime(description: string) {
-  return described(isoTime, `${description}, in ISO 8601`, '2026-11-20T20:30:00.000Z');
+  const schema = v.pipe(v.string(), v.isoTimestamp());
+  return described(schema, `${description}, in ISO 8601`, '2026-11-20T20:30:00.000Z');
 }
 
 /** A UUID in lower case, as in API responses. */
@@ -54,12 +51,10 @@ export function Id(description: string, example: string) {
   return described(v.pipe(v.string(), v.uuid()), description, example);
 }
 
-/** A whole number. */
 export function Whole(description: string, example: number) {
   return described(v.pipe(v.number(), v.integer()), description, example);
 }
 
-/** A non-negative whole number. */
 export function Count(description: string, example: number) {
   return described(v.pipe(v.number(), v.integer(), v.minValue(0)), description, example);
 }

@@ -1,4 +1,4 @@
-/** An error response. Throw it anywhere; http/error-response.ts answers it. */
+/** An error response. Throw it anywhere; http/response.ts answers it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

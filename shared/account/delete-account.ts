@@ -19,11 +19,9 @@ export async function deleteAccount(userId: string): Promise<void> {
   const Key = userKey(userId);
   const deleted_at = new Date().toISOString();
   const set = { deleted_at, all: undefined, date: undefined, display_name: undefined };
+  const account = { Key, set, amounts: { version: 1 }, ConditionExpression: isAlive };
   await transact([
-    {
-      Update: { Key, set, amounts: { version: 1 }, ConditionExpression: isAlive },
-      otherwise: invalidToken(),
-    },
+    { Update: account, otherwise: invalidToken() },
     ...revoked(grants.slice(0, maxGrants)),
   ]);
   try {
@@ -31,7 +29,6 @@ export async function deleteAccount(userId: string): Promise<void> {
     await deleteGrants(userId, undefined, batchDelete);
   } catch (error) {
     if (grants.length > maxGrants) throw error;
-    // The eraser does the rest.
     console.warn({
       message: 'A deleted account has items left; the eraser will delete them',
       error: error instanceof Error ? error.name : typeof error,

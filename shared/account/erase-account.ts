@@ -1,6 +1,6 @@
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
-import { eraseGrants } from '../oauth/application-grants.ts';
+import { eraseGrants } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';

@@ -1,5 +1,4 @@
-import { eraseGrants } from '../oauth/application-grants.ts';
-import { findApplication } from '../oauth/application-repository.ts';
+import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';

@@ -41,6 +41,9 @@ export const ExportedReview = Fields('A review as it is stored', {
 });
 export type ExportedReview = v.InferOutput<typeof ExportedReview>;
 
+const Several = <T extends v.ObjectEntries>(description: string, entries: T) =>
+  v.array(Fields(description, entries));
+
 export const OwnData = Fields('A part of the stored data about the caller', {
   profile: v.optional(
     described(
@@ -69,67 +72,53 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     ),
   ),
   personal_tokens: v.optional(
-    v.array(
-      Fields('A personal access token, without its secret part', {
-        name: AnyText('Its name', 'Script'),
-        scopes: granted,
-        created: IsoTime('When it was made'),
-        expires: IsoTime('Until when it is good'),
-      }),
-    ),
+    Several('A personal access token, without its secret part', {
+      name: AnyText('Its name', 'Script'),
+      scopes: granted,
+      created: IsoTime('When it was made'),
+      expires: IsoTime('Until when it is good'),
+    }),
   ),
   votes_by_day: v.optional(
-    v.array(
-      Fields('Votes and reports of a day, stored for a month', {
-        day: AnyText('A day of UTC', '2026-11-20'),
-        first_votes: Whole('First votes on a review, which the daily limit counts', 3),
-        votes: Whole('Votes that were last cast on that day', 4),
-        reports: Whole('Reports, which have a daily limit of their own', 1),
-      }),
-    ),
-  ),
-  connections: v.array(
-    Fields('A grant to an application', {
-      client_id,
-      name: TextOrNull('Its name; `null` if it was deleted', 'Demo'),
-      scopes: granted,
-      created: IsoTime('When the person allowed it'),
-      renewed: IsoTime('When it last got tokens'),
+    Several('Votes and reports of a day, stored for a month', {
+      day: AnyText('A day of UTC', '2026-11-20'),
+      first_votes: Whole('First votes on a review, which the daily limit counts', 3),
+      votes: Whole('Votes that were last cast on that day', 4),
+      reports: Whole('Reports, which have a daily limit of their own', 1),
     }),
   ),
+  connections: Several('A grant to an application', {
+    client_id,
+    name: TextOrNull('Its name; `null` if it was deleted', 'Demo'),
+    scopes: granted,
+    created: IsoTime('When the person allowed it'),
+    renewed: IsoTime('When it last got tokens'),
+  }),
   reviews: v.array(ExportedReview),
-  hidden_and_deleted: v.array(
-    Fields(
-      'A hidden review that the person deleted. The person cannot review that entity again until a moderator allows it',
-      {
-        review_id,
-        entity_id: Id('What was reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
-        entity_type: PresentedEntityType,
-        marked_at: IsoTime('When the person deleted it'),
-      },
-    ),
-  ),
-  decisions: v.array(
-    Fields('A decision of a moderator on a review of the person, or on the account', {
-      review_id: v.nullable(review_id),
-      ...decision,
-    }),
-  ),
-  votes: v.array(
-    Fields('A vote of the person', {
+  hidden_and_deleted: Several(
+    'A hidden review that the person deleted. The person cannot review that entity again until a moderator allows it',
+    {
       review_id,
-      vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
-      voted_at: IsoTime('When it was last cast'),
-      revision: Count('The revision that was current at that time', 1),
-    }),
+      entity_id: Id('What was reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+      entity_type: PresentedEntityType,
+      marked_at: IsoTime('When the person deleted it'),
+    },
   ),
-  reports: v.array(
-    Fields('A spam report by the person', {
-      review_id,
-      reason: AnyText('What the person wrote', 'Spam'),
-      reported_at: IsoTime('When'),
-    }),
-  ),
+  decisions: Several('A decision of a moderator on a review of the person, or on the account', {
+    review_id: v.nullable(review_id),
+    ...decision,
+  }),
+  votes: Several('A vote of the person', {
+    review_id,
+    vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
+    voted_at: IsoTime('When it was last cast'),
+    revision: Count('The revision that was current at that time', 1),
+  }),
+  reports: Several('A spam report by the person', {
+    review_id,
+    reason: AnyText('What the person wrote', 'Spam'),
+    reported_at: IsoTime('When'),
+  }),
   next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
 });
 export type OwnData = v.InferOutput<typeof OwnData>;

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { Case, countReports, queuedIn } from '../moderation/case.ts';
-import { Report } from '../moderation/report.ts';
+import { Case, countReports, queuedIn, Report } from '../moderation/case.ts';
 import { pick } from '../pick.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';

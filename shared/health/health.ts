@@ -3,9 +3,6 @@ import { keyString } from '../table/item.ts';
 import { bulkImportKey, lastRunKey, projectionKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
-/** A regular task of the service or its operator. */
-export type Task = 'daily-job' | 'backup';
-
 /** State of the service. Ages are in seconds, or null if there is none. */
 export interface Health {
   /** Age of the oldest sampled review that lists and totals lack, or 0. */
@@ -47,8 +44,8 @@ export async function readHealth(): Promise<Health> {
   };
 }
 
-/** Records that a task is done. */
-export async function recordRun(task: Task): Promise<void> {
+/** Records that a regular task of the service or its operator is done. */
+export async function recordRun(task: 'daily-job' | 'backup'): Promise<void> {
   await batchWrite([{ put: { ...lastRunKey(task), at: new Date().toISOString() } }]);
 }
 
@@ -60,7 +57,6 @@ async function newestReview(seconds: number) {
   return review;
 }
 
-/** Returns the seconds since an ISO 8601 time, or null. */
 function ageOf(at: unknown): number | null {
   return typeof at === 'string' ? Math.floor((Date.now() - Date.parse(at)) / 1000) : null;
 }

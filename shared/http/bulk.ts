@@ -7,26 +7,18 @@ export const BulkQueryString = v.pipe(
   v.maxLength(4096, 'may have at most 4096 characters'),
 );
 
-/**
- * Ids separated by commas, in forms of `canonicalUuid`. The output maps each to its canonical form.
- */
+/** Ids separated by commas, in forms of `canonicalUuid`. The output maps each to canonical form. */
 export function BulkIds(most: number) {
   return v.pipe(
     v.string(),
     v.transform((list) => list.split(',').filter((id) => id !== '')),
     v.minLength(1, 'must hold at least one id'),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const canonical = new Map<string, string>();
-      for (const sent of dataset.value) {
-        const id = canonicalUuid(sent);
-        if (id === undefined) {
-          const what = `"${sent.slice(0, 64)}" is none`;
-          addIssue({ message: `must be UUIDs separated by commas: ${what}` });
-          return NEVER;
-        }
-        canonical.set(sent, id);
-      }
-      return canonical;
+      const canonical = new Map(dataset.value.map((sent) => [sent, canonicalUuid(sent) ?? '']));
+      const [wrong] = [...canonical].find(([, id]) => id === '') ?? [];
+      if (wrong === undefined) return canonical;
+      addIssue({ message: `must be UUIDs separated by commas: "${wrong.slice(0, 64)}" is none` });
+      return NEVER;
     }),
     v.check((ids) => new Set(ids.values()).size <= most, `must hold at most ${most} ids`),
   );
@@ -38,9 +30,7 @@ export const bulkErrors = {
   service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
 };
 
-/**
- * Looks up the ids of `BulkIds`. `found` is by canonical id, `mapping` gives that id by id as sent.
- */
+/** Looks up the ids of `BulkIds`. `found` is by canonical id, which `mapping` has by id as sent. */
 export async function lookUp<T extends { id: string }>(
   ids: ReadonlyMap<string, string>,
   find: (ids: string[]) => Promise<T[]>,

@@ -1,11 +1,16 @@
-import middy, { type MiddlewareObj } from '@middy/core';
+import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { invalidRequest, unsupportedMediaType } from '../errors.ts';
-import { errorResponse } from './error-response.ts';
-import { requireMediaType, requireUtf8 } from './media-type.ts';
-import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './request.ts';
-import { Answer, headResponse, json, publicAnswer } from './response.ts';
+import {
+  listHeaderOf,
+  partsOf,
+  type RequestSchema,
+  readRequest,
+  requireMediaType,
+  requireUtf8,
+} from './request.ts';
+import { Answer, errorResponse, headResponse, json, publicAnswer } from './response.ts';
 
 /** Sections of the API's description, in order, with their subject. */
 export const tags = {
@@ -59,8 +64,6 @@ export type Docs<R extends RequestSchema> = {
   example?: Record<string, unknown>;
 } & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });
 
-type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
-
 /**
  * Makes the Lambda handler of an endpoint. It validates the request parts in `schema`, then answers
  * 200 with the result of `handle`, usually as JSON. Thrown errors become error responses. A GET or
@@ -80,9 +83,9 @@ export function endpoint<T extends RequestSchema>(
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
     .use(errorResponse())
-    .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
-      const result = await handle(readRequest(schema, partsOf(event)));
+      const body = 'body' in schema.entries ? jsonBodyOf(event) : null;
+      const result = await handle(readRequest(schema, { ...partsOf(event), body }));
       const answer = result instanceof Answer ? result : new Answer(result);
       return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
         ? publicAnswer(answer, listHeaderOf(event, 'If-None-Match'))
@@ -91,25 +94,13 @@ export function endpoint<T extends RequestSchema>(
 }
 
 /** Parses the body, if any. The schema says whether it is required. */
-function jsonBody(): Http {
-  return {
-    before({ event }) {
-      const { body, isBase64Encoded } = event;
-      if (!body) {
-        event.body = null;
-        return;
-      }
-      requireMediaType(event, 'application/json', unsupportedMediaType);
-      requireUtf8(event);
-      const text = isBase64Encoded ? Buffer.from(body, 'base64').toString() : body;
-      Object.assign(event, { body: parseJson(text) });
-    },
-  };
-}
-
-function parseJson(text: string): unknown {
+function jsonBodyOf(event: APIGatewayProxyEvent): unknown {
+  const { body, isBase64Encoded } = event;
+  if (!body) return null;
+  requireMediaType(event, 'application/json', unsupportedMediaType);
+  requireUtf8(event);
   try {
-    const value = JSON.parse(text);
+    const value = JSON.parse(isBase64Encoded ? Buffer.from(body, 'base64').toString() : body);
     refuseForbidden(value);
     return value;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { invalidRequest, payloadTooLarge } from '../errors.ts';
-import { requireMediaType, requireUtf8 } from './media-type.ts';
+import { requireMediaType, requireUtf8 } from './request.ts';
 
 /** In bytes. */
 export const largestForm = 64 * 1024;
@@ -26,9 +26,7 @@ export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
 }
 
 /** Returns the field's name, or `A field` where RFC 6749 section 5.2 forbids its characters. */
-function printable(name: string): string {
-  return /^[\w.-]{1,64}$/.test(name) ? name : 'A field';
-}
+const printable = (name: string) => (/^[\w.-]{1,64}$/.test(name) ? name : 'A field');
 
 /** Returns true if all percent-encoded bytes are UTF-8. A lone percent sign stands for itself. */
 function isDecodable(encoded: string): boolean {

@@ -1,37 +1,23 @@
 import { commonHeaders } from './response.ts';
 
-/** A response of API Gateway itself, made without a Lambda. */
-export interface GatewayResponse {
-  type: string;
-  /** If unset, API Gateway's own status. The two defaults cover several. */
-  status?: number;
-  /** Values in API Gateway's mapping syntax: a literal in single quotes, or `context.…`. */
-  headers: Record<string, string>;
-  /** A JSON template. `$context.…` is inserted unescaped: name only values that need no escape. */
-  body: string;
-}
-
+/**
+ * A response of API Gateway itself, made without a Lambda, with the default status of `type` unless
+ * given. Headers are in its mapping syntax: a literal in single quotes, or `context.…`. The body is
+ * a template. It inserts `$context.…` unescaped, so name only values that need no escape.
+ */
 function response(
   type: string,
   status: number | undefined,
   error: string,
   description: string,
   headers: Record<string, string> = {},
-): GatewayResponse {
+) {
   const literals = Object.entries({ ...commonHeaders, 'Cache-Control': 'no-store' });
   const fixed = Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`]));
-  return {
-    type,
-    status,
-    // API Gateway does not add the headers of a default to a customised type, so each type carries
-    // all.
-    headers: { ...fixed, ...headers },
-    body: JSON.stringify({
-      error,
-      description,
-      ...(status === undefined || status < 500 ? {} : { request_id: '$context.requestId' }),
-    }),
-  };
+  const request_id = status !== undefined && status >= 500 ? '$context.requestId' : undefined;
+  const body = JSON.stringify({ error, description, request_id });
+  // A customised type gets no headers of a default, so each type carries all.
+  return { type, status, headers: { ...fixed, ...headers }, body };
 }
 
 const busy = 'Too many requests: slow down, then try again';
@@ -43,7 +29,7 @@ const broken = 'The request could not be processed; please report the request_id
  * token from an invalid one, so both get the header for an invalid one (RFC 6750 section 3.1). The
  * authorizer supplies the header that names the missing scope.
  */
-export const gatewayResponses: readonly GatewayResponse[] = [
+export const gatewayResponses = [
   response(
     'UNAUTHORIZED',
     401,
@@ -68,8 +54,7 @@ export const gatewayResponses: readonly GatewayResponse[] = [
   response('QUOTA_EXCEEDED', 429, 'too_many_requests', busy, { 'Retry-After': `'60'` }),
   response('API_CONFIGURATION_ERROR', 500, 'server_error', broken),
   response('AUTHORIZER_CONFIGURATION_ERROR', 500, 'server_error', broken),
-  // Without the database the authorizer fails. Nothing has changed, so the same request may succeed
-  // later.
+  // The authorizer fails without the database. A retry is safe, because nothing has changed.
   response('AUTHORIZER_FAILURE', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
   response('INTEGRATION_FAILURE', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
   response('INTEGRATION_TIMEOUT', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),

@@ -15,7 +15,6 @@ export function matchRoute(method: string, path: string): Match | undefined {
   return match && methodsOf(match.route).includes(method) ? match : undefined;
 }
 
-/** Returns the methods that a route serves. */
 export function methodsOf({ method, access }: Route): string[] {
   return method === 'GET' && access === 'public' ? ['GET', 'HEAD'] : [method];
 }
@@ -39,10 +38,7 @@ function matches(path: string): Match[] {
   });
 }
 
-function matchSegments(
-  template: readonly string[],
-  sent: readonly string[],
-): Record<string, string> | undefined {
+function matchSegments(template: readonly string[], sent: readonly string[]) {
   if (template.length !== sent.length) return undefined;
   const params: Record<string, string> = {};
   for (const [i, segment] of template.entries()) {
@@ -53,6 +49,4 @@ function matchSegments(
   return params;
 }
 
-function segments(path: string): string[] {
-  return path.split('/').filter((segment) => segment !== '');
-}
+const segments = (path: string) => path.split('/').filter((segment) => segment !== '');

@@ -2,12 +2,17 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import * as v from 'valibot';
 import { ApiError, invalidRequest } from '../errors.ts';
-import type { Application } from '../oauth/application.ts';
-import { authenticateClient } from '../oauth/client-authentication.ts';
-import { errorResponse } from './error-response.ts';
+import { type Application, previousSecret } from '../oauth/application.ts';
+import { findApplication } from '../oauth/application-repository.ts';
+import { isClientSecret } from '../oauth/credentials.ts';
 import { readForm } from './form.ts';
 import { headerOf, requireHttps } from './request.ts';
-import { json } from './response.ts';
+import { errorResponse, json } from './response.ts';
+
+const text = v.optional(v.string());
+/** Form fields by which a client authenticates, unless by HTTP Basic. */
+export const credentials = { client_id: text, client_secret: text };
+type Credentials = { [name in keyof typeof credentials]?: string };
 
 /**
  * Makes the Lambda handler of an OAuth endpoint: a form from an authenticated client, answered in
@@ -45,4 +50,57 @@ function validated<T extends v.GenericSchema>(schema: T, form: object): v.InferO
   const name = `${path?.[0]?.key}`;
   if (received === 'undefined') throw invalidRequest(`${name} is required`);
   throw new ApiError(400, codes[name] ?? 'invalid_request', `${name} ${message}`);
+}
+
+/**
+ * Authenticates a client by its secret, in the form or by HTTP Basic (RFC 6749 section 2.3.1).
+ * Throws ApiError 401 `invalid_client`, also without credentials. Throws 400 `invalid_request` for
+ * both methods at once, or a secret without id.
+ */
+async function authenticateClient(authorization: string | undefined, form: Credentials) {
+  const { client_id, client_secret, isBasic } = readCredentials(authorization, form);
+  if (!client_id && client_secret) throw invalidRequest('client_id is required');
+  const application = await findApplication(client_id ?? '');
+  // An unknown client takes as much time as a wrong secret.
+  const secret_id = application?.secret_id ?? '0'.repeat(32);
+  const previous = application && previousSecret(application);
+  const isRight = await isClientSecret(
+    application?.client_id ?? '0'.repeat(32),
+    [secret_id, previous?.secret_id ?? secret_id],
+    client_secret ?? '',
+  );
+  if (application && isRight) return application;
+  throw new ApiError(
+    401,
+    'invalid_client',
+    'The client is unknown or its secret is missing or wrong',
+    isBasic ? { 'WWW-Authenticate': 'Basic realm="review", charset="UTF-8"' } : {},
+  );
+}
+
+function readCredentials(authorization: string | undefined, form: Credentials) {
+  if (authorization === undefined) return { ...form, isBasic: false };
+  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization)?.[1];
+  const [, id, secret] =
+    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  if (id === undefined || secret === undefined) {
+    return { client_id: form.client_id ?? '-', client_secret: undefined, isBasic: true };
+  }
+  if (form.client_secret !== undefined) {
+    throw invalidRequest('client_secret must be sent in the form or by Basic, not both');
+  }
+  const client_id = formDecode(id);
+  if (form.client_id !== undefined && form.client_id !== client_id) {
+    throw invalidRequest('client_id must be the one that Basic names');
+  }
+  return { client_id, client_secret: formDecode(secret), isBasic: true };
+}
+
+/** Id and secret are form-encoded before they are joined (RFC 6749 appendix B). */
+function formDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
 }

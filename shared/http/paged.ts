@@ -7,41 +7,27 @@ import { Answer, brieflyShared } from './response.ts';
 
 export const pagedParameters = { ...pageParameters, cursor: v.optional(v.string()) };
 
-type PagedQuery = Readonly<Record<string, unknown>> & {
-  limit: number;
-  offset: number;
-  cursor?: string;
-};
-
 /**
  * Answers one page of a list. The next cursor is in the body as `next`, and in a Link after `links`
  * (RFC 8288). A cursor also continues `offset`, which is exact while nothing is written.
  */
 export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
-  query: PagedQuery,
+  query: Readonly<Record<string, unknown>> & { limit: number; offset: number; cursor?: string },
   read: (position: PageStart) => Promise<T>,
   present: (page: T) => Promise<B & { count: number }> | (B & { count: number }),
   ...links: string[]
 ) {
-  const { limit, offset: requestedOffset, cursor: requestedCursor, ...rest } = query;
-  if (requestedCursor !== undefined && requestedOffset > 0) {
+  const { limit, offset, cursor, ...rest } = query;
+  if (cursor !== undefined && offset > 0) {
     throw invalidRequest('offset must not be sent with a cursor, which has its own');
   }
-  const { page, offset, cursor } = await readFromCursor(
-    rest,
-    { limit, offset: requestedOffset, cursor: requestedCursor },
-    read,
-  );
+  const { page, ...at } = await readFromCursor(rest, { limit, offset, cursor }, read);
   const { count, ...body } = await present(page);
-  const parameters = Object.entries({ ...rest, limit, cursor }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, `${value}`] as [string, string]],
+  const parameters = Object.entries({ ...rest, limit, cursor: at.cursor }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [[name, `${value}`] as [string, string]]),
   );
-  const next = cursor ? [`<?${new URLSearchParams(parameters)}>; rel="next"`] : [];
-  const all = [...links, ...next];
-  return new Answer(
-    { count, limit, offset, ...body, next: cursor },
-    {
-      headers: { 'Cache-Control': brieflyShared, ...(all.length > 0 && { Link: all.join(', ') }) },
-    },
-  );
+  const next = at.cursor ? [`<?${new URLSearchParams(parameters)}>; rel="next"`] : [];
+  const Link = [...links, ...next].join(', ');
+  const headers = { 'Cache-Control': brieflyShared, ...(Link && { Link }) };
+  return new Answer({ count, limit, offset: at.offset, ...body, next: at.cursor }, { headers });
 }

@@ -1,41 +1,35 @@
 import * as v from 'valibot';
 import { AnyText, described, Fields, Id } from '../described.ts';
 
+const id = '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11';
 const message = AnyText('A confirmation', 'Request processed successfully');
 
 export const Processed = Fields('It is done', { message });
 
 export const Created = Fields('It is saved', {
   message,
-  id: Id('The new review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+  id: Id('The new review', id),
 });
 
 export const Changed = Fields('It is changed', {
   message,
-  review: Fields('The changed review', {
-    id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
-  }),
+  review: Fields('The changed review', { id: Id('The review', id) }),
 });
 
+const problem = 'The problem, for developers. Its wording may change';
 const request_id = v.optional(AnyText('Name it when you report the error; from status 500 on'));
 
 /** The error of all endpoints except OAuth. */
 export const ErrorBody = Fields('An error', {
   error: AnyText('A code that does not change', 'invalid_request'),
-  description: AnyText(
-    'The problem, for developers. Its wording may change',
-    'rating must be an integer from 1 to 5',
-  ),
+  description: AnyText(problem, 'rating must be an integer from 1 to 5'),
   request_id,
 });
 
 /** The error of the OAuth endpoints (RFC 6749 section 5.2). */
 export const OAuthErrorBody = Fields('An error in the words of RFC 6749', {
   error: AnyText('A code of RFC 6749', 'invalid_grant'),
-  error_description: AnyText(
-    'The problem, for developers. Its wording may change',
-    'redirect_uri must be exactly the registered one',
-  ),
+  error_description: AnyText(problem, 'redirect_uri must be exactly the registered one'),
   request_id,
 });
 

@@ -7,6 +7,7 @@ import {
   notAuthorized,
   notFound,
   serviceUnavailable,
+  unsupportedMediaType,
 } from '../errors.ts';
 import { isLoopback, Uuid } from '../values.ts';
 
@@ -52,25 +53,18 @@ export function optional<T extends v.GenericSchema>(schema: T) {
   return v.nullish(schema, () => undefined);
 }
 
-/** A parameter that is a decimal integer from `min` to `max`. */
-export function IntegerParameter(min: number, max: number) {
-  const isOpen = max === Number.MAX_SAFE_INTEGER;
-  const message = isOpen
-    ? `must be an integer of at least ${min}`
-    : `must be an integer from ${min} to ${max}`;
+/** A parameter that is a decimal integer from `min` to `max`, or to the largest exact number. */
+export function IntegerParameter(min: number, max?: number) {
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  const message = `must be an integer ${range}`;
   return v.pipe(
     v.string(message),
     v.regex(/^\d+$/, message),
     // For the API's description: the text holds a number.
-    v.metadata({
-      type: 'integer',
-      pattern: undefined,
-      minimum: min,
-      ...(isOpen ? {} : { maximum: max }),
-    }),
+    v.metadata({ type: 'integer', pattern: undefined, minimum: min, maximum: max }),
     v.transform(Number),
     v.minValue(min, message),
-    v.maxValue(max, message),
+    v.maxValue(max ?? Number.MAX_SAFE_INTEGER, message),
   );
 }
 
@@ -99,23 +93,17 @@ export const UserPath = /* @__PURE__ */ v.object({ user_id: /* @__PURE__ */ Path
 /** `limit` and `offset` of a list: up to 50 items. With limit 0 the answer holds only the count. */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),
-  offset: v.optional(IntegerParameter(0, Number.MAX_SAFE_INTEGER), '0'),
+  offset: v.optional(IntegerParameter(0), '0'),
 };
 
-/**
- * Revision tags in If-Match. Undefined for `*`. Weak ETags never match (RFC 9110 section 13.1.1).
- */
+/** Revision tags in If-Match; undefined for `*`. Weak ETags never match (RFC 9110, 13.1.1). */
 export const IfMatch = v.optional(
   v.pipe(
     v.string(),
     v.transform(parseEntityTags),
     v.custom<'*' | string[]>((tags) => tags !== undefined, 'must be * or a list of ETags'),
     v.transform((tags) =>
-      tags === '*'
-        ? undefined
-        : tags.flatMap((tag) =>
-            tag.startsWith('"') ? (tag.slice(1, -1).split('.')[0] ?? '') : [],
-          ),
+      tags === '*' ? undefined : tags.flatMap((tag) => /^"([^."]*)/.exec(tag)?.[1] ?? []),
     ),
   ),
 );
@@ -133,6 +121,33 @@ export function listHeaderOf(event: APIGatewayProxyEvent, name: string): string 
 function lookUp<T>(headers: Readonly<Record<string, T>> | null, name: string): T | undefined {
   const sent = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name.toLowerCase());
   return sent === undefined ? undefined : headers?.[sent];
+}
+
+/** Throws `otherwise` for a body of another type than `type`. */
+export function requireMediaType(
+  event: APIGatewayProxyEvent,
+  type: string,
+  otherwise: (message: string) => ApiError,
+): void {
+  const sent = headerOf(event, 'Content-Type') ?? '';
+  if (sent.split(';')[0]?.trim().toLowerCase() !== type) {
+    throw otherwise(`The body must be sent as Content-Type: ${type}`);
+  }
+}
+
+/** Throws ApiError 415 if the request names a charset other than UTF-8. */
+export function requireUtf8(event: APIGatewayProxyEvent): void {
+  if (isUtf8(headerOf(event, 'Content-Type') ?? '')) return;
+  throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
+}
+
+/** Returns true if a Content-Type names no charset other than UTF-8. */
+export function isUtf8(contentType: string): boolean {
+  const [, ...parameters] = contentType.toLowerCase().split(';');
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
+    return name !== 'charset' || /^("utf-?8"|utf-?8)$/.test(value);
+  });
 }
 
 export function partsOf(event: APIGatewayProxyEvent): RequestParts {
@@ -182,8 +197,7 @@ function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
   const { query } = schema.entries;
   if (!query || !('entries' in query)) return;
   for (const name of Object.keys(query.entries as object)) {
-    const values = sent.query[name] ?? [];
-    if (values.length > 1) throw invalidRequest(`${name} must be sent only once`);
+    if ((sent.query[name]?.length ?? 0) > 1) throw invalidRequest(`${name} must be sent only once`);
   }
 }
 

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { describeError } from '../describe-error.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { parseEntityTags } from './request.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
@@ -22,7 +24,6 @@ export const preflightHeaders = {
   'Access-Control-Max-Age': '86400',
 } as const;
 
-/** Builds a JSON response of the Lambda proxy integration. */
 export function json(
   statusCode: number,
   body: unknown,
@@ -84,6 +85,47 @@ export function headResponse(): Http {
     request.response = { ...request.response, body: '' };
   };
   return { after: leaveOut, onError: leaveOut };
+}
+
+/**
+ * Turns errors into `{error, description}`, from status 500 on with `request_id`. OAuth endpoints
+ * use `error_description` (RFC 6749 section 5.2).
+ */
+export function errorResponse(
+  description: 'description' | 'error_description' = 'description',
+): Http {
+  return {
+    onError(request) {
+      const { requestId } = request.event.requestContext;
+      const { status, code, message, headers } = toApiError(request.error, requestId);
+      const request_id = status < 500 ? undefined : requestId;
+      request.response = json(status, { error: code, [description]: message, request_id }, headers);
+    },
+  };
+}
+
+/** Returns the error to show. Logs errors other than ApiError, once. */
+export function toApiError(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error;
+  console.error({ message: 'Request failed', requestId, error: describeError(error) });
+  if (isTransient(error)) return serviceUnavailable();
+  return new ApiError(
+    500,
+    'server_error',
+    'The request could not be processed; please report the request_id',
+  );
+}
+
+/** Returns true if DynamoDB was busy or unreachable, even after the SDK's retries. */
+function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    // Every SDK error has the field, but only transient errors a value in it.
+    ('$retryable' in error && error.$retryable !== undefined) ||
+    /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(
+      `${error.name} ${'code' in error ? error.code : ''}`,
+    )
+  );
 }
 
 /** Cache-Control of lists: a CDN may reuse a response for 10 seconds. */

@@ -11,7 +11,6 @@ import { collect, queryIndex } from '../table/query.ts';
 import { Case, newCase } from './case.ts';
 import type { Reason } from './verdict.ts';
 
-/** A review with its moderation case. */
 export interface ReviewCase {
   review: Review;
   moderationCase: Case;

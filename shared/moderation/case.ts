@@ -27,6 +27,18 @@ export const Case = v.object({
 });
 export type Case = v.InferOutput<typeof Case>;
 
+/** A spam report, as stored. Times are ISO 8601. */
+export const Report = v.object({
+  review_id: v.string(),
+  /** The reporter. */
+  user_id: v.string(),
+  reason: v.string(),
+  reported_at: v.string(),
+  /** The number of decisions on the case before the report. */
+  round: v.number(),
+});
+export type Report = v.InferOutput<typeof Report>;
+
 /** The case of a review that was never reported. */
 export function newCase(review: { id: string; user_id: string }): Case {
   const { id: review_id, user_id } = review;

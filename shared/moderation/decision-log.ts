@@ -13,7 +13,6 @@ import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
 import { type Decider, Decision } from './decision.ts';
 
-/** Makes a decision with the current time. */
 export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: Decider,

@@ -13,9 +13,6 @@ import type { Decider, Decision, Grounds } from './decision.ts';
 import { listDecisions, logged, newDecision } from './decision-log.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Versions that a moderator has seen. A decision holds for these only. */
-type Snapshot = Pick<Case, 'version'> & Pick<Review, 'edits'>;
-
 /**
  * Decides on a review and closes its case. With a `snapshot` the decision holds only for what the
  * moderator has seen. Returns undefined if the same form was sent twice. Throws ApiError 404 if the
@@ -25,7 +22,7 @@ export function decideReview(
   reviewId: string,
   verdict: Verdict,
   by: Decider,
-  snapshot?: Snapshot,
+  snapshot?: Pick<Case, 'version'> & Pick<Review, 'edits'>,
 ): Promise<Decision | undefined> {
   return close(reviewId, by, async (found) => {
     if (snapshot) {
@@ -193,7 +190,6 @@ function isSame(last: Readonly<Record<string, unknown>>, decision: string, by: D
   return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
 }
 
-/** The error for the second of two moderators. */
 async function outdated({ state, version, decided_by }: Case, seenVersion: number) {
   if (state === 'open' || version === seenVersion) {
     return invalidRequest(

@@ -5,7 +5,6 @@ import { reasons, verdicts } from './verdict.ts';
 /** Decisions on a review or an account. `allow` permits a user to review an entity again. */
 export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
-/** Reason and note of a decision. */
 export const Grounds = v.object({
   reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),
   note: Text(0, 500),
@@ -30,5 +29,4 @@ export const Decision = v.object({
 });
 export type Decision = v.InferOutput<typeof Decision>;
 
-/** The decider, the reason and the note. */
 export type Decider = Grounds & Pick<Decision, 'moderator_id'>;

@@ -9,9 +9,8 @@ import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { parseUser } from '../user/user.ts';
 import { refuseBlocked } from '../user/writer.ts';
-import { Case, countReport, countReports, newCase, replaceCase } from './case.ts';
+import { Case, countReport, countReports, newCase, Report, replaceCase } from './case.ts';
 import { readCases } from './case-repository.ts';
-import { Report } from './report.ts';
 import { countedAs } from './verdict.ts';
 
 /**
@@ -52,7 +51,6 @@ export async function insertReport(
   });
 }
 
-/** Returns a user's report of a review. */
 export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
   const item = await getItem(reportKey(reviewId, userId));
   return item && v.parse(Report, item);
@@ -117,7 +115,6 @@ export async function reopenCase(reviewId: string): Promise<void> {
   });
 }
 
-/** Reads the report of a review by a user, its case, which may be new, and the items `alsoRead`. */
 async function readReport(
   review: Pick<Review, 'id' | 'user_id'>,
   userId: string,

@@ -1,19 +1,20 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
-import { batchGet } from '../table/batch.ts';
+import { batchDelete, batchGet } from '../table/batch.ts';
+import { deleteItems, eraseWhile } from '../table/erase.ts';
 import { applicationKey, idIn, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
+import { type Change, putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
-import { deleteGrantsOf } from './application-grants.ts';
 
 /** Maximum number of applications of a user. */
 export const mostApplications = 25;
 /** Grants revoked within the request. The eraser revokes the others. */
 const mostAtOnce = 2000;
+const maxCounted = 500;
 
 /** Returns undefined also for an invalid id. */
 export async function findApplication(clientId: string): Promise<Application | undefined> {
@@ -132,14 +133,12 @@ export async function endPreviousSecret(clientId: string, userId: string): Promi
 export async function deleteApplication(clientId: string, userId: string): Promise<void> {
   const Key = userKey(userId);
   const amounts = { applications: -1 };
+  const owner: Change = { Key, amounts, isOwner: true, ConditionExpression: isAlive };
   await retryStale(async () => {
     await getOwnApplication(clientId, userId);
     await transact([
       { Delete: { Key: applicationKey(clientId), was: { user_id: userId } } },
-      {
-        Update: { Key, amounts, isOwner: true, ConditionExpression: isAlive },
-        otherwise: invalidToken(),
-      },
+      { Update: owner, otherwise: invalidToken() },
     ]);
   });
   await deleteGrantsOf(clientId);
@@ -202,4 +201,38 @@ async function counted(userId: string): Promise<Write> {
       ExpressionAttributeValues: { ':most': mostApplications },
     },
   };
+}
+
+async function deleteGrantsOf(clientId: string, most?: number) {
+  await batchDelete(await collect(grantsOf(clientId), most));
+}
+
+/** Lists users' grants, at most those up to `until` (ISO 8601). In the index, ids follow times. */
+function grantsOf(clientId: string, until?: string) {
+  const high = until && `${until}#~`;
+  return queryIndex('author-by-date', `CLIENT#${clientId}`, { range: { high } });
+}
+
+/** Revokes remaining grants of a deleted or revoked application, unless it was restored. */
+export async function eraseGrants(clientId: string): Promise<number> {
+  const Key = applicationKey(clientId);
+  const item = await getItem(Key);
+  const until = item && v.parse(Application, item).revoked_at;
+  if (item && !until) return 0;
+  let revoked = 0;
+  const was = until ? { revoked_at: until } : { pk: undefined };
+  await eraseWhile({ Key, was }, async (isGone) => {
+    const grants = await collect(grantsOf(clientId, until));
+    await deleteItems(grants, isGone);
+    revoked = grants.length;
+  });
+  return revoked;
+}
+
+/** Counts people that an application acts for, up to a maximum. Costs at most 12 read units. */
+export async function countPeople(clientId: string): Promise<{ count: number; isMore: boolean }> {
+  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: maxCounted });
+  const grants = await collect(pages, maxCounted);
+  const count = new Set(grants.map(({ pk }) => pk)).size;
+  return { count, isMore: grants.length === maxCounted };
 }

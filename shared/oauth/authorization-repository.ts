@@ -141,14 +141,10 @@ async function getStoredRequest(id: string) {
 
 /** Stores an answer. The write fails, as a stale read, if another answer came first. */
 function answered(id: string, answer: Answer): Write {
-  return {
-    Update: {
-      Key: authorizationRequestKey(id),
-      set: { answer, expires_at: epochSeconds(answerMemory) },
-      ConditionExpression: 'attribute_exists(pk)',
-      was: { answer: undefined },
-    },
-  };
+  const Key = authorizationRequestKey(id);
+  const set = { answer, expires_at: epochSeconds(answerMemory) };
+  const was = { answer: undefined };
+  return { Update: { Key, set, ConditionExpression: 'attribute_exists(pk)', was } };
 }
 
 /** Stores a code, listed under its user for the eraser. */

@@ -6,7 +6,6 @@ import { keysOf } from '../secrets.ts';
 const prefixes = { access: 'rva_', refresh: 'rvr_', code: 'rvc_', secret: 'rvs_' } as const;
 type TokenKind = Exclude<keyof typeof prefixes, 'secret'>;
 
-/** Content of a token. */
 export interface TokenContent {
   /** UUID. The other ids are 32 hexadecimal digits. */
   user_id: string;

@@ -49,7 +49,7 @@ export async function insertGrant(
   const grant = newGrant({ ...asked, grant_id: randomBytes(16).toString('hex') });
   await writeAs(
     grant.user_id,
-    ({ otherwise }) => transact(grantWrites(grant, { noUser: otherwise })),
+    ({ otherwise }) => transact(grantWrites(grant, otherwise)),
     notFound('User'),
   );
   await deleteOldest(grant);
@@ -82,10 +82,7 @@ export async function redeemCode(
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
     const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
-    await transact([
-      redeemed(code),
-      ...grantWrites(grant, { approved, noUser: notValid(), noApplication: notValid() }),
-    ]);
+    await transact([redeemed(code), ...grantWrites(grant, notValid(), notValid(), approved)]);
     await deleteOldest(grant);
     return grant;
   });
@@ -190,11 +187,9 @@ export async function deleteGrant(grant: GrantId): Promise<void> {
 /** Writes a grant `approved` at a time (ISO 8601), unless its application was revoked since. */
 function grantWrites(
   grant: Grant,
-  {
-    approved = grant.created,
-    noUser,
-    noApplication = notFound('Application'),
-  }: { approved?: string; noUser: ApiError; noApplication?: ApiError },
+  noUser: ApiError,
+  noApplication = notFound('Application'),
+  approved = grant.created,
 ): Write[] {
   return [
     putNew(grantItem(grant)),
@@ -216,10 +211,7 @@ function grantItem(grant: Grant) {
 }
 
 const placeOf = ({ created, grant_id }: Grant) => `${created}#${grant_id}`;
-
-function keyOf({ user_id, client_id, grant_id }: GrantId): Key {
-  return grantKey(user_id, client_id, grant_id);
-}
+const keyOf = ({ user_id, client_id, grant_id }: GrantId) => grantKey(user_id, client_id, grant_id);
 
 /** RFC 7636 section 4.6. A verifier without challenge means an attack (RFC 9700 section 4.8.2). */
 function isVerified({ code_challenge }: AuthorizationCode, verifier: string | undefined): boolean {

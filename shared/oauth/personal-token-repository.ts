@@ -74,6 +74,4 @@ export async function deletePersonalToken(token: TokenKey): Promise<void> {
   await batchDelete([keyOf(token)]);
 }
 
-function keyOf({ user_id, grant_id }: TokenKey) {
-  return grantKey(user_id, nobody, grant_id);
-}
+const keyOf = ({ user_id, grant_id }: TokenKey) => grantKey(user_id, nobody, grant_id);

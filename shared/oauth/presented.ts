@@ -31,7 +31,6 @@ export const TokenRecord = Fields('A grant to an application', {
     'rvr_…',
   ),
 });
-export type TokenRecord = v.InferOutput<typeof TokenRecord>;
 
 export const TokensResponse = v.object({ tokens: v.array(TokenRecord) });
 

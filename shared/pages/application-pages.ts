@@ -4,8 +4,11 @@ import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { PathParameter } from '../http/request.ts';
 import { type Application, ClientId, previousSecret } from '../oauth/application.ts';
-import { countPeople } from '../oauth/application-grants.ts';
-import { getOwnApplication, listApplications } from '../oauth/application-repository.ts';
+import {
+  countPeople,
+  getOwnApplication,
+  listApplications,
+} from '../oauth/application-repository.ts';
 import { clientSecret } from '../oauth/credentials.ts';
 import { blank, confirmation, type FormState, faultOf, field } from './fields.ts';
 import { csrfField, type Page, type Visitor } from './layout.ts';

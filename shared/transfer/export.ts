@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
-import { Case, countReports, queuedIn } from '../moderation/case.ts';
-import { Report } from '../moderation/report.ts';
+import { Case, countReports, queuedIn, Report } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { type License, licenses } from '../review/licenses.ts';

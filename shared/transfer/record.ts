@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { Case } from '../moderation/case.ts';
+import { Case, Report } from '../moderation/case.ts';
 import { Decision } from '../moderation/decision.ts';
-import { Report } from '../moderation/report.ts';
 import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';

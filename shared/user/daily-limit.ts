@@ -13,7 +13,7 @@ import { mayWrite } from './writer.ts';
 type Limited = 'votes' | 'reports';
 
 /** Days that daily counters are stored. Profile statistics cover a month. */
-export const keptDays = 31;
+const keptDays = 31;
 const daySeconds = 86_400;
 /** Seconds after the start of its day. DynamoDB then deletes a counter that the job has missed. */
 const keepCounters = (keptDays + 7) * daySeconds;
@@ -53,7 +53,7 @@ export function limitHeaders(
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);
-  const { spent, may, hint } = limited[what];
+  const { spent, one, may, hint } = limited[what];
   const message = `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`;
   const otherwise = limitExceeded(message, {
     ...limitHeaders(what, user, limit),
@@ -63,7 +63,7 @@ export function spend(what: Limited, user: User, at: string): Write {
   if (limit === 0) throw otherwise;
   return {
     Update: {
-      ...countedOne(what, user.id, at).Update,
+      ...counted(user.id, at, one).Update,
       ConditionExpression: 'attribute_not_exists(#spent) OR #spent < :limit',
       ExpressionAttributeNames: { '#spent': spent },
       ExpressionAttributeValues: { ':limit': limit },
@@ -74,22 +74,26 @@ export function spend(what: Limited, user: User, at: string): Write {
 
 /** Checks that the user may write and still has the karma of the daily limit. */
 export function ableAs(user: User): Write {
-  return {
-    ConditionCheck: {
-      Key: userKey(user.id),
-      ConditionExpression: `${mayWrite} AND karma >= :from`,
-      ExpressionAttributeValues: { ':from': userTypeOf(user).from },
-    },
-  };
+  const Key = userKey(user.id);
+  const ConditionExpression = `${mayWrite} AND karma >= :from`;
+  const ExpressionAttributeValues = { ':from': userTypeOf(user).from };
+  return { ConditionCheck: { Key, ConditionExpression, ExpressionAttributeValues } };
 }
 
-/** Counts a first vote or a report on the UTC day of `at` (ISO 8601). */
-export function countedOne(what: Limited, userId: string, at: string) {
-  return counted(userId, at.slice(0, 10), limited[what].one);
+/** Adds to the counters of the UTC day of `at` (ISO 8601), if they are still stored. */
+export function countIfKept(userId: string, at: string, amounts: Partial<typeof none>): Write[] {
+  return at >= daysAgo(keptDays) ? [counted(userId, at, amounts)] : [];
 }
 
-/** Adds to the counters of a user and UTC day, yyyy-mm-dd. */
-export function counted(userId: string, day: string, amounts: Partial<typeof none>) {
+/** Moves a repeated or withdrawn vote away from its day of cast, unless the day stays the same. */
+export function moveCast(userId: string, from: string, to?: string): Write[] {
+  if (from.slice(0, 10) === to?.slice(0, 10)) return [];
+  const added = to === undefined ? [] : [counted(userId, to, { cast: 1 })];
+  return [...countIfKept(userId, from, { cast: -1 }), ...added];
+}
+
+function counted(userId: string, at: string, amounts: Partial<typeof none>) {
+  const day = at.slice(0, 10);
   const expires_at = Date.parse(day) / 1000 + keepCounters;
   const set = { expires_at, all: 'VOTES', date: `${day}#${userId}` };
   return { Update: { Key: dailyVotesKey(userId, day), amounts: { ...none, ...amounts }, set } };

@@ -16,7 +16,6 @@ export function userTypeOf(user: { karma: number; blocked_at?: string }): UserTy
   return blocked_at === undefined && byKarma ? byKarma : userTypes[0];
 }
 
-/** Returns true for moderators who are not blocked. */
 export function canModerate(user: { is_moderator?: boolean; blocked_at?: string }): boolean {
   return user.is_moderator === true && user.blocked_at === undefined;
 }

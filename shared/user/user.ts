@@ -4,7 +4,6 @@ import { Name } from '../values.ts';
 import type { OwnProfile, PresentedUser } from './presented.ts';
 import { userTypeOf } from './user-type.ts';
 
-/** The public name. */
 export const DisplayName = Name(64);
 
 /** One address of at most 254 characters (RFC 5321 section 4.5.3). */

@@ -17,14 +17,18 @@ import {
   voteKey,
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { type Condition, retryStale, transact, type Write } from '../table/transact.ts';
-import { daysAgo } from '../time.ts';
+import {
+  type Change,
+  type Condition,
+  retryStale,
+  transact,
+  type Write,
+} from '../table/transact.ts';
 import {
   ableAs,
-  counted,
-  countedOne,
-  keptDays,
+  countIfKept,
   limitHeaders,
+  moveCast,
   spend,
   spentOf,
 } from '../user/daily-limit.ts';
@@ -40,18 +44,12 @@ export async function getVote(reviewId: string, userId: string): Promise<Vote> {
   return v.parse(Vote, item);
 }
 
-/** A vote with its review, if that is still public. */
-interface CastVote {
-  vote: Vote;
-  on: AuthoredReview | undefined;
-}
-
-/** Reads a page of the votes that a user has cast, newest first. */
+/** Reads a page of the votes that a user has cast, newest first, each with its review if public. */
 export async function listVotes(
   userId: string,
   limit: number,
   after?: SortKey,
-): Promise<Pick<ListPage, 'next'> & { votes: CastVote[] }> {
+): Promise<Pick<ListPage, 'next'> & { votes: { vote: Vote; on: AuthoredReview | undefined }[] }> {
   const partitions = [{ scope: 'author', value: `VOTER#${userId}` }] as const;
   const sorting = { order: 'date', descending: true, offset: 0 } as const;
   const { entries, next } = await readPage({ partitions }, { ...sorting, limit, after });
@@ -92,10 +90,11 @@ export async function saveVote(
       return limitHeaders('votes', voter, spent);
     }
     const cast: Vote = { review_id: reviewId, user_id: userId, vote, voted_at, revision };
+    const moved = previous && moveCast(userId, previous.voted_at, voted_at);
     await transact([
       ...castWrites(review, previous, cast),
       ableAs(voter),
-      ...(previous ? moveVote(previous, cast) : [spend('votes', voter, voted_at)]),
+      ...(moved ?? [spend('votes', voter, voted_at)]),
     ]);
     return limitHeaders('votes', voter, spent + (previous ? 0 : 1));
   });
@@ -109,7 +108,7 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
     await transact([
       { Delete: { Key: voteKey(reviewId, userId), ...unchanged(previous) } },
       ...countVote(review, previous, undefined),
-      ...moveVote(previous, undefined),
+      ...moveCast(userId, previous.voted_at),
     ]);
   });
 }
@@ -133,11 +132,10 @@ export async function eraseVote(reviewId: string, userId: string, isGone: Write)
 export function importedVote(review: Voted, vote: Vote): Write[] {
   const { user_id, voted_at } = vote;
   const voter = { Key: userKey(user_id), ConditionExpression: isAlive };
-  const isKept = voted_at >= daysAgo(keptDays);
   return [
     ...castWrites(review, undefined, vote),
     { ConditionCheck: voter },
-    ...(isKept ? [countedOne('votes', user_id, voted_at)] : []),
+    ...countIfKept(user_id, voted_at, { count: 1, cast: 1 }),
   ];
 }
 
@@ -158,13 +156,8 @@ function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write
 function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const karma = popularityChange(before, after);
   const Key = userKey(review.user_id);
-  return [
-    ...recount(review, before, after),
-    {
-      Update: { Key, amounts: { karma }, isOwner: true, ConditionExpression: isAlive },
-      otherwise: notFound('Review'),
-    },
-  ];
+  const author: Change = { Key, amounts: { karma }, isOwner: true, ConditionExpression: isAlive };
+  return [...recount(review, before, after), { Update: author, otherwise: notFound('Review') }];
 }
 
 /** Reads what a vote depends on. `spent` counts the voter's first votes on `day`, a UTC day. */
@@ -216,17 +209,6 @@ function recount(review: Voted, before: Vote | undefined, after: Vote | undefine
       },
     },
     ...addAll(earlier),
-  ];
-}
-
-/** Moves a repeated or withdrawn vote away from its day of cast, unless the day stays the same. */
-function moveVote(before: Vote, after: Vote | undefined): Write[] {
-  const [from, to] = [before.voted_at.slice(0, 10), after?.voted_at.slice(0, 10)];
-  if (from === to) return [];
-  const isKept = from >= daysAgo(keptDays);
-  return [
-    ...(isKept ? [counted(before.user_id, from, { cast: -1 })] : []),
-    ...(to === undefined ? [] : [counted(before.user_id, to, { cast: 1 })]),
   ];
 }
 

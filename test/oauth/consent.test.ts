@@ -13,8 +13,9 @@ import { startTestStack } from '../helpers/stack.ts';
 
 const { authUrl: issuer } = await startTestStack();
 
-const { deleteApplication } = await import('../../shared/oauth/application-repository.ts');
-const { countPeople, deleteGrantsOf } = await import('../../shared/oauth/application-grants.ts');
+const { countPeople, deleteApplication } = await import(
+  '../../shared/oauth/application-repository.ts'
+);
 const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
@@ -126,7 +127,7 @@ describe('the number of people who use an application', () => {
     expect(await countPeople(client_id)).toEqual({ count: 2, isMore: false });
     const { browser } = await come('Ann');
     expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('2 people');
-    await deleteGrantsOf(client_id);
+    for (const id of [first, fourth]) await deleteGrants(id ?? '', client_id, batchDelete);
     expect(await countPeople(client_id)).toEqual({ count: 0, isMore: false });
     await grant(first);
     expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('1 person');
