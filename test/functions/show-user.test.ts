@@ -79,7 +79,7 @@ describe('GET /user/{user_id} for people', () => {
     const { read, roundTrips } = await measure('show-user', { path: { user_id: user.id } });
     // Half a unit for each review, its author and each name.
     expect(read).toBeLessThanOrEqual(0.5 * 20 + 0.5 + 3 + 0.5 * 20);
-    expect(roundTrips).toBe(3);
+    expect(roundTrips).toBeLessThanOrEqual(3);
   });
 
   test('is a 404 page for an account that is not there, or being erased', async () => {
