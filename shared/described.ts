@@ -23,10 +23,12 @@ export function Fields<T extends v.ObjectEntries>(description: string, entries: 
   return described(v.object(entries), description);
 }
 
+/** A text with an example. */
 export function AnyText(description: string, ...examples: string[]) {
   return described(v.string(), description, ...examples);
 }
 
+/** A text with an example, or null. */
 export function TextOrNull(description: string, example: string | null) {
   return described(v.nullable(v.string()), description, example);
 }
@@ -51,10 +53,12 @@ export function Id(description: string, example: string) {
   return described(v.pipe(v.string(), v.uuid()), description, example);
 }
 
+/** An integer, which may be negative. */
 export function Whole(description: string, example: number) {
   return described(v.pipe(v.number(), v.integer()), description, example);
 }
 
+/** An integer from 0. */
 export function Count(description: string, example: number) {
   return described(v.pipe(v.number(), v.integer(), v.minValue(0)), description, example);
 }

@@ -48,6 +48,7 @@ const joined =
 /** The flag of a part of a country: a black flag and tag characters (Unicode TS 51). */
 const subdivisionFlag = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f}/gu;
 
+/** One of these texts; the message names them all. */
 export function oneOf<const T extends readonly string[]>(options: T) {
   return v.picklist(options, `must be one of ${options.join(', ')}`);
 }

@@ -104,6 +104,13 @@ test('a docstring or a paragraph begins with its subject', () => {
   expect(riddles).toEqual([]);
 });
 
+test('an exported function of shared/ has a docstring', () => {
+  const bare = sources
+    .filter((file) => file.startsWith('shared/'))
+    .flatMap((file) => read(file).match(/(?<!\*\/\n)^export (async )?function\*? \w+/gm) ?? []);
+  expect(bare).toEqual([]);
+});
+
 test('no sentence has more than 30 words', () => {
   const long = passages.flatMap((passage) =>
     sentencesOf(passage)

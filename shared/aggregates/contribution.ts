@@ -73,6 +73,7 @@ export function projectionItem({ pk, ...projected }: Contribution) {
   return { ...projectionKey({ pk }), ...projected };
 }
 
+/** Reads the contribution that a projection item holds. */
 export function readProjection(item: Item): Contribution {
   const names = ['pk', 'version', 'counted', 'time', 'popularity', 'owners'] as const;
   return pick(item as Item & Contribution, names);

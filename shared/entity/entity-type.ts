@@ -30,6 +30,7 @@ export function nameOfEntity(
   return metadata?.name ?? `Unnamed ${nameOfEntityType(entity_type).toLowerCase()}`;
 }
 
+/** Returns the database that names entities of a type. */
 export function groupOf(type: EntityType): EntityGroup {
   return type.startsWith('bk_') ? 'bookdb' : 'musicdb';
 }

@@ -105,6 +105,7 @@ export async function askFor(
   return names;
 }
 
+/** Returns the page of an entity in its database, for people. */
 export function pageOf({ page }: Pick<Provider, 'page'>, type: EntityType, id: string): string {
   return fill(page, type, id);
 }

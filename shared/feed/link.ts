@@ -7,6 +7,7 @@ export const atomType = 'application/atom+xml';
 /** Entity or user whose reviews a feed contains. */
 export type FeedOwner = { entity_id: string } | { user_id: string };
 
+/** Returns the address of the Atom feed of an owner. */
 export function feedUrl(owner: FeedOwner): string {
   return `${authUrl()}${version}${pathOf(owner)}/reviews.atom`;
 }
@@ -16,6 +17,7 @@ export function linksOf(owner: FeedOwner): string {
   return `${linkToFeed(owner)}, ${linkToPage(pathOf(owner))}`;
 }
 
+/** Returns the value of a Link header to the Atom feed (RFC 8288). */
 export function linkToFeed(owner: FeedOwner): string {
   return alternate(new URL(feedUrl(owner)), atomType);
 }

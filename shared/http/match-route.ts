@@ -15,6 +15,7 @@ export function matchRoute(method: string, path: string): Match | undefined {
   return match && methodsOf(match.route).includes(method) ? match : undefined;
 }
 
+/** Returns the methods that a route serves: a public GET also serves HEAD. */
 export function methodsOf({ method, access }: Route): string[] {
   return method === 'GET' && access === 'public' ? ['GET', 'HEAD'] : [method];
 }

@@ -150,6 +150,7 @@ export function isUtf8(contentType: string): boolean {
   });
 }
 
+/** Takes the parts of an event that schemas read. The body stays as it is. */
 export function partsOf(event: APIGatewayProxyEvent): RequestParts {
   const query = event.multiValueQueryStringParameters ?? {};
   return {

@@ -24,6 +24,7 @@ export const preflightHeaders = {
   'Access-Control-Max-Age': '86400',
 } as const;
 
+/** Makes a JSON response, which no cache may store unless `headers` say so. */
 export function json(
   statusCode: number,
   body: unknown,

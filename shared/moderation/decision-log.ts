@@ -13,6 +13,7 @@ import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
 import { type Decider, Decision } from './decision.ts';
 
+/** Makes a decision of this moment, with a new id. */
 export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: Decider,

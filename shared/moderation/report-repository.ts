@@ -51,6 +51,7 @@ export async function insertReport(
   });
 }
 
+/** Returns a user's report of a review, of any round. */
 export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
   const item = await getItem(reportKey(reviewId, userId));
   return item && v.parse(Report, item);

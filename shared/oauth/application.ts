@@ -53,6 +53,7 @@ export function previousSecret({ previous_secret }: Application): Application['p
   return isGood ? previous_secret : undefined;
 }
 
+/** Presents an application. Its secret is null unless it is shown. */
 export async function presentApplication(
   { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
   isSecretShown: boolean,

@@ -175,6 +175,7 @@ async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
   }
 }
 
+/** Returns the writes that delete grants, without conditions. */
 export function revoked(grants: readonly Grant[]): Write[] {
   return grants.map((grant) => ({ Delete: { Key: keyOf(grant) } }));
 }

@@ -18,6 +18,7 @@ export const Grant = v.object({
 });
 export type Grant = v.InferOutput<typeof Grant>;
 
+/** Makes a grant of this moment, of generation 0. */
 export function newGrant(of: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
   const { grant_id, user_id, client_id, scopes } = of;
   const now = new Date().toISOString();

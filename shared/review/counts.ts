@@ -27,6 +27,7 @@ export type FacetCounts = ReadonlyMap<string, number>;
 /** Contents in the totals of all reviews, which have no stars. */
 export const contentsOfTotals: readonly ReviewContent[] = ['text', 'rating', 'both'];
 
+/** Reads the counts by facet and content from the item of an entity or user. */
 export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
   const counts = Object.entries(item).filter(([name]) => name.includes('|'));
   return new Map(counts.map(([name, count]) => [name, Number(count)]));
@@ -39,6 +40,7 @@ export interface Matching {
   facets: ReadonlyMap<string, { count: number; all: number }>;
 }
 
+/** Counts the reviews that match, in all and by facet. */
 export function countMatching(counts: FacetCounts, filter: FacetFilter): Matching {
   const facets = new Map<string, { count: number; all: number }>();
   let all = 0;

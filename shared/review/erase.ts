@@ -53,6 +53,7 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   return tryTransact([{ Delete: { Key, was: { review_count: 0, rank_tree: undefined } } }]);
 }
 
+/** Is true for the item of an entity that counts no review and has no rank tree. */
 export function isEmpty({ review_count, rank_tree }: Readonly<Record<string, unknown>>): boolean {
   return review_count === 0 && rank_tree === undefined;
 }

@@ -17,11 +17,13 @@ export type HiddenMark = v.InferOutput<typeof HiddenMark>;
 export const HiddenClaim = v.object({ user_id: v.string(), ...HiddenMark.entries });
 export type HiddenClaim = v.InferOutput<typeof HiddenClaim>;
 
+/** Marks a hidden review that is being deleted now. */
 export function markOf(review: Pick<Review, 'id' | 'entity_id' | 'entity_type'>): HiddenMark {
   const { id: review_id, entity_id, entity_type } = review;
   return { entity_id, entity_type, review_id, marked_at: new Date().toISOString() };
 }
 
+/** Returns the item that replaces the claim of a marked review. */
 export function hiddenClaimItem(user_id: string, mark: HiddenMark) {
   const { entity_id, marked_at } = mark;
   const listed = { author: `HIDDEN#${user_id}`, date: `${marked_at}#${entity_id}` };

@@ -23,6 +23,7 @@ function license(id: string, name: string, path: string, folder = 'licenses'): L
   return { id, full_name: `Creative Commons ${name}`, info_url };
 }
 
+/** Returns the licence of a stored review: only one of these was ever stored. */
 export function licenseOf({ license }: { license: string }): License {
   return licenses.find(({ id }) => id === license) as License;
 }

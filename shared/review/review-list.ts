@@ -52,6 +52,7 @@ interface Overview {
   average_rating?: AverageRating;
 }
 
+/** Lists public reviews (spec, endpoint 2). */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const { entity_id, user_id } = query;
   if (entity_id !== undefined && user_id !== undefined) {

@@ -9,6 +9,7 @@ import { countChanges } from './counts.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { listedIn, type Review } from './review.ts';
 
+/** Returns a review as it is stored, with keys and index attributes. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
 }

@@ -78,6 +78,7 @@ export const Review = v.object({
 });
 export type Review = v.InferOutput<typeof Review>;
 
+/** Makes a review of this moment, without votes. */
 export function newReview(
   userId: string,
   content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
@@ -103,6 +104,7 @@ export function newReview(
 /** Content of a review: text, rating, or both, with stars as in `both4`. Totals omit the stars. */
 export type ReviewContent = Exclude<Content, 'user'>;
 
+/** Is true for a review that only its author sees, because it is not published. */
 export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean {
   return published_on === null;
 }
@@ -112,15 +114,18 @@ export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): bo
   return !isDraft(review) && !review.is_hidden;
 }
 
+/** Returns `<type>|<language>`, the partition in the facet indexes. */
 export function facetOf(review: Pick<Review, 'entity_type' | 'language'>): string {
   return `${review.entity_type}|${review.language}`;
 }
 
+/** Splits a facet into entity type and language. */
 export function parseFacet(facet: string): { entity_type: EntityType; language: string } {
   const [entity_type, language] = facet.split('|') as [EntityType, string];
   return { entity_type, language };
 }
 
+/** Returns the content that `review_type` and `rating` filter by, such as `both4`. */
 export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): ReviewContent {
   if (rating === null) return 'text';
   return `${text === null ? 'rating' : 'both'}${rating}` as ReviewContent;
@@ -131,6 +136,7 @@ export function starsOf(kind: ReviewContent): number {
   return Number(/\d$/.exec(kind)?.[0] ?? 0);
 }
 
+/** Returns the content without stars, as totals count it. */
 export function withoutStars(kind: ReviewContent): 'text' | 'rating' | 'both' {
   return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
@@ -158,6 +164,7 @@ export function listedIn(review: Review): IndexAttributes {
   };
 }
 
+/** Presents a review with its author. Times become HTTP dates. */
 export function presentReview(review: Review, author: User): PresentedReview {
   return {
     ...pick(review, ['id', 'entity_id', 'entity_type', 'text', 'rating', 'language']),

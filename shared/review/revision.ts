@@ -16,6 +16,7 @@ export const Revision = v.object({
 });
 export type Revision = v.InferOutput<typeof Revision>;
 
+/** Returns the current revision, which is stored on the review itself. */
 export function revisionOf(review: Review): Revision {
   return {
     review_id: review.id,
@@ -28,10 +29,12 @@ export function revisionOf(review: Review): Revision {
   };
 }
 
+/** Returns a revision as it is stored. */
 export function revisionItem(revision: Revision) {
   return { ...revisionKey(revision.review_id, revision.id), ...revision };
 }
 
+/** Presents a revision. Its time becomes an HTTP date. */
 export function presentRevision({ timestamp, ...revision }: Revision): PresentedRevision {
   return { ...revision, timestamp: httpDate(timestamp) };
 }

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
+/** Returns the name of the table, which the deployment sets. */
 export function tableName(): string {
   return process.env.TABLE_NAME ?? 'reviews';
 }

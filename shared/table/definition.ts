@@ -36,6 +36,7 @@ export const tableDefinition = {
   ),
 } as const;
 
+/** Returns the attribute that an order sorts by. */
 export function sortKeyOf(order: Order): 'date' | 'popularity_rank' {
   return order === 'date' ? 'date' : 'popularity_rank';
 }

@@ -147,6 +147,7 @@ export function firstRank(popularity: number, time: number): bigint {
   return BigInt(popularity) * rankStep + BigInt(time) * 10n ** 16n;
 }
 
+/** Returns the popularity in a rank. */
 export function popularityOf(rank: bigint): number {
   const votes = rank / rankStep;
   // Division of bigints rounds towards zero, and the time in a rank is positive.

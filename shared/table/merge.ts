@@ -42,10 +42,12 @@ export function* packed<T extends { writes: readonly Write[] }>(
   if (together.length > 0) yield together;
 }
 
+/** Returns the items that the writes put. */
 export function itemsIn(writes: readonly Write[]): Item[] {
   return writes.flatMap((write) => ('Put' in write ? [write.Put.Item as Item] : []));
 }
 
+/** Returns the bytes of an item as JSON. */
 export function bytesIn(item: object): number {
   return Buffer.byteLength(toJson(item));
 }

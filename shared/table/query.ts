@@ -114,6 +114,7 @@ export async function* scanItems({
   }
 }
 
+/** Collects the contents of pages, up to `most` of them. */
 export async function collect<T>(
   pages: AsyncIterable<T[]>,
   most = Number.POSITIVE_INFINITY,
@@ -126,10 +127,12 @@ export async function collect<T>(
   return all.slice(0, most);
 }
 
+/** Yields the contents of pages one by one. */
 export async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const page of pages) yield* page;
 }
 
+/** Returns the sort key of an entry: a string by date, a bigint by popularity. */
 export function sortKeyIn(entry: Entry, order: Order): SortKey {
   const value = entry[sortKeyOf(order)] ?? '';
   // A rank within 2^53 is read as a number.

@@ -54,6 +54,7 @@ function ordered(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, each]) => [name, ordered(each)]));
 }
 
+/** Is true for an object or array. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
@@ -71,6 +72,7 @@ export function othersOf(record: UserRecord | FullReviewRecord): Record<string, 
   return otherAttributes(record, record.kind === 'user' ? userNames : reviewNames);
 }
 
+/** Returns the record of a user, with the contact if there is one. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
   const { email, musicdb_username } = v.parse(Contact, contact ?? {});
   return {
@@ -115,12 +117,14 @@ export function voteRecord(item: Item, revisions: number): VoteRecord {
   };
 }
 
+/** Returns the record of an item. A rank becomes text, because JSON has no such number. */
 export function rawRecord(kind: RawKind, { pk, sk, ...attributes }: Item): RawRecord {
   const { popularity_rank: rank } = attributes;
   const stored = rank === undefined ? attributes : { ...attributes, popularity_rank: `${rank}` };
   return { kind, item: { pk, sk, ...ordered(stored) } };
 }
 
+/** Returns the item of a record, with the rank as a bigint. */
 export function rawItem({ item: { popularity_rank: rank, ...item } }: RawRecord): Item {
   return rank === undefined ? item : { ...item, popularity_rank: BigInt(rank) };
 }

@@ -62,6 +62,7 @@ async function findAccounts(ids: readonly string[]): Promise<Account[]> {
   });
 }
 
+/** Creates an account with a new id. */
 export async function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
   const { display_name, ...contact } = profile;
   const user = { display_name, id: randomUUID(), created: new Date().toISOString(), karma: 0 };

@@ -16,6 +16,7 @@ export function userTypeOf(user: { karma: number; blocked_at?: string }): UserTy
   return blocked_at === undefined && byKarma ? byKarma : userTypes[0];
 }
 
+/** Is true for a moderator who is not blocked. */
 export function canModerate(user: { is_moderator?: boolean; blocked_at?: string }): boolean {
   return user.is_moderator === true && user.blocked_at === undefined;
 }

@@ -48,11 +48,13 @@ export function parseUser(item: Record<string, unknown> | undefined): User | und
   return item && item.deleted_at === undefined ? v.parse(User, item) : undefined;
 }
 
+/** Presents a public profile. Times become HTTP dates. */
 export function presentUser(user: User): PresentedUser {
   const { id, display_name, created, karma } = user;
   return { id, display_name, created: httpDate(created), karma, user_type: userTypeOf(user).label };
 }
 
+/** Presents a profile as its owner sees it. */
 export function presentOwnProfile(user: User, { email, musicdb_username }: Contact): OwnProfile {
   return { ...presentUser(user), email, musicdb_username };
 }

@@ -15,6 +15,7 @@ export const Vote = v.object({
 });
 export type Vote = v.InferOutput<typeof Vote>;
 
+/** Presents a vote. Its time becomes an HTTP date. */
 export function presentVote({ vote, voted_at }: Vote): PresentedVote {
   return { vote, voted_at: httpDate(voted_at) };
 }
