@@ -106,10 +106,7 @@ const Identity = v.pipe(
     blocked_at: v.optional(Time),
     hidden: v.optional(v.array(HiddenMark)),
   }),
-  v.check(
-    ({ user_id, blocked_at, hidden }) => Boolean(user_id ?? blocked_at ?? hidden),
-    'must have user_id, blocked_at or hidden',
-  ),
+  v.check((item) => Object.values(item).some(Boolean), 'must have user_id, blocked_at or hidden'),
 );
 
 /** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
@@ -227,8 +224,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export async function* linesOf(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ number: number; text: string | undefined; isWhole: boolean }> {
-  const decode = (line: readonly Uint8Array[]) =>
-    attempt(() => decoder.decode(Buffer.concat(line)));
+  const decode = (line: Uint8Array[]) => attempt(() => decoder.decode(Buffer.concat(line)));
   let number = 1;
   let parts: Uint8Array[] = [];
   for await (const chunk of bytes) {
