@@ -89,7 +89,7 @@ export async function startGateway(options: {
       const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       // What follows a malformed head may be no request of this client.
-      if (refusal.message === 'DEFAULT_4XX') response.setHeader('Connection', 'close');
+      if (refusal.status === 400) response.setHeader('Connection', 'close');
       await reply(render(refusal, requestId), 'own');
     }
   }

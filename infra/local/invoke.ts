@@ -35,6 +35,9 @@ export async function invoke(
   }
 }
 
+/** The types still have them, although Lambda removed them with Node 24. */
+type OfCallbacks = 'done' | 'fail' | 'succeed';
+
 /** Returns the Lambda context of a run with a timeout in milliseconds. */
 export function contextOf(operation: string, timeout: number): Context {
   const deadline = Date.now() + timeout;
@@ -48,6 +51,5 @@ export function contextOf(operation: string, timeout: number): Context {
     logStreamName: 'local',
     memoryLimitInMB: '512',
     getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
-    // The types still have `done`, `fail` and `succeed`, which Lambda removed with Node 24.
-  } as Context;
+  } satisfies Omit<Context, OfCallbacks> as Context;
 }

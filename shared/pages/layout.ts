@@ -36,8 +36,8 @@ export interface Page {
   /** Set where access is granted. A new user is first asked for the public name to act under. */
   asksName?: boolean;
   /**
-   * Set for a decision. Leaves out the menu, so that nobody leaves by mistake, and the form policy,
-   * because it also holds for redirects.
+   * Set for a decision whose answer may redirect to a client. Leaves out the menu, so that nobody
+   * leaves by mistake, and the form policy, because it also holds for redirects.
    */
   isDecision?: boolean;
   /** Set at the end of a session. Leaves out the menu and asks for nothing. */

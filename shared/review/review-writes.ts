@@ -41,7 +41,7 @@ export function replaceReview(before: Review, after: Review): Write {
 export function removal(review: Review): Write[] {
   const { id, user_id, entity_id } = review;
   const isModerated = review.is_hidden && review.deleted_at === undefined;
-  // `deleted_at`: a withdrawn review may have been deleted and restored since it was read.
+  // `deleted_at`: since it was read, the review may have been withdrawn, or deleted and restored.
   const was = pick(review, ['edits', 'is_hidden', 'published_on', 'popularity', 'deleted_at']);
   return [
     { Delete: { Key: reviewKey(id), was } },

@@ -4,7 +4,7 @@ import type { Write } from './transact.ts';
 /** Amounts to add to attributes of items, by the `keyString` of the item. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
-/** Adds to the amount of one attribute of an item. */
+/** Adds amounts to attributes of an item. */
 export function gain(amounts: Amounts, key: Key, by: Readonly<Record<string, number>>): void {
   const item = amounts.get(keyString(key)) ?? { key, by: {} };
   amounts.set(keyString(key), item);

@@ -118,8 +118,10 @@ export function* publicReviews(spool: Spool): Generator<PublicRecord> {
 
 const publicNames = ['id', 'display_name', 'created', 'karma'] as const;
 
+type PublicUser = { kind: 'user' } & Pick<User, (typeof publicNames)[number]>;
+
 /** Yields the public accounts of a spool by id. */
-export function* publicUsers(spool: Spool): Generator<{ kind: 'user' } & Partial<User>> {
+export function* publicUsers(spool: Spool): Generator<PublicUser> {
   for (const { items } of spool.read('user')) {
     const item = itemAt('USER', items);
     if (item) yield { kind: 'user', ...pick(v.parse(User, item), publicNames) };
