@@ -4,6 +4,7 @@ import { serviceUnavailable } from '../errors.ts';
 import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
 import { type Item, type Key, keyString } from './item.ts';
+import { projectionOf } from './query.ts';
 
 const attempts = 9;
 
@@ -69,12 +70,4 @@ async function untilDone<T>(all: T[], send: (pending: T[]) => Promise<T[]>): Pro
     if (attempt > 0) await backOff(attempt, 2560);
     pending = await send(pending);
   }
-}
-
-/** Uses placeholders for all names, because DynamoDB reserves some. */
-function projectionOf(attributes: readonly string[]) {
-  return {
-    ProjectionExpression: attributes.map((_, i) => `#${i}`).join(),
-    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, i) => [`#${i}`, name])),
-  };
 }

@@ -19,12 +19,18 @@ export interface KeyRange {
 /** Most entries to request: a page of a Query (1 MB) holds about as many. */
 const pageLimit = 4000;
 
-/** Reads an item. A read that is not `consistent` costs half the units. */
+/** Reads an item, or some `attributes` of it. A read that is not `consistent` costs half the units. */
 export async function getItem(
   { pk, sk }: Key,
-  { consistent = true } = {},
+  { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly string[] } = {},
 ): Promise<Item | undefined> {
-  const read = { TableName: tableName(), Key: { pk, sk }, ConsistentRead: consistent };
+  const projection = attributes && projectionOf(attributes);
+  const read = {
+    TableName: tableName(),
+    Key: { pk, sk },
+    ConsistentRead: consistent,
+    ...projection,
+  };
   const { Item } = await table.send(new GetCommand(read));
   return Item as Item | undefined;
 }
@@ -158,4 +164,12 @@ function keyCondition(prefix: Key, from = prefix.sk, to = `${prefix.sk}\u{10FFFF
 
 function pagesOf(query: Omit<QueryCommandInput, 'TableName'>) {
   return paginateQuery({ client: table }, { TableName: tableName(), ...query });
+}
+
+/** Uses placeholders for all names, because DynamoDB reserves some. */
+export function projectionOf(attributes: readonly string[]) {
+  return {
+    ProjectionExpression: attributes.map((_, i) => `#${i}`).join(),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, i) => [`#${i}`, name])),
+  };
 }

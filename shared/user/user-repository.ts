@@ -6,7 +6,7 @@ import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { putNew, transact, type Write } from '../table/transact.ts';
-import { Contact, isAlive, parseUser, type User } from './user.ts';
+import { Contact, isAlive, parseUser, User } from './user.ts';
 import { mayWrite, writeAs } from './writer.ts';
 
 /** Throws ApiError 404 if there is none. */
@@ -16,9 +16,12 @@ export async function getUser(id: string): Promise<User> {
   return user;
 }
 
+/** Attributes of a user. An item also has counts, by entity type, language and content. */
+const stored = [...Object.keys(User.entries), 'deleted_at'];
+
 /** Returns undefined if the account does not exist or is being erased. */
 export async function findUser(id: string): Promise<User | undefined> {
-  return parseUser(await getItem(userKey(id)));
+  return parseUser(await getItem(userKey(id), { attributes: stored }));
 }
 
 /** Returns the existing users with these ids, by id. */
