@@ -19,7 +19,7 @@ export interface KeyRange {
 /** Most entries to request: a page of a Query (1 MB) holds about as many. */
 const pageLimit = 4000;
 
-/** Reads an item, or some `attributes` of it. A read that is not `consistent` costs half the units. */
+/** Reads an item, or some `attributes` of it. Not `consistent`, it costs half the units. */
 export async function getItem(
   { pk, sk }: Key,
   { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly string[] } = {},
