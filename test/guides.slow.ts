@@ -27,6 +27,7 @@ beforeAll(() => {
 const python = ['python3', '/usr/bin/python3'].find(
   (each) => spawnSync(each, ['-c', 'import requests_oauthlib']).status === 0,
 );
+// .ci/run installs it. Elsewhere the report names what did not run.
 if (!python) test.skip('“Publish from Python” needs python3-requests-oauthlib', () => {});
 
 /** A command or a program of a guide, with the answers that the guide shows. */

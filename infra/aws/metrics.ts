@@ -34,7 +34,7 @@ export function metricsOf(
     '{ $.status < 400 && $.method != "GET" && $.method != "HEAD" && $.method != "OPTIONS" }',
     { dimensions: { Route: '$.route' } },
   );
-  // Not API Gateway's own count: any client can cause the 501 of oEmbed, and the 503 of a query
+  // Not API Gateway's own count: a client can cause the 501 of oEmbed, and the 503 of a query
   // string that is too long. The bulk lookups do not log this 503, but log every failure. A 5xx of
   // API Gateway itself has an `error`.
   const bulk = ['batch-get-reviews', 'batch-get-entities'];

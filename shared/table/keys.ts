@@ -38,7 +38,7 @@ import type { Key } from './item.ts';
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts to be added to totals and upper nodes after the batch |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
  * | bulk import | IMPORT           | IMPORT                    | exists until everything imported is counted             |
- * | last run    | HEALTH           | DONE#<task>               | when the daily job, or a backup, was last done          |
+ * | last run    | HEALTH           | DONE#<task>               | when a task was last done |
  * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | public reviews that were written, for the change feed   |
  * | lane        | CHANGES          | LANE#<lane>               | time of the last item in a lane of the change log       |
  *

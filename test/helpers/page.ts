@@ -50,6 +50,8 @@ export async function violationsOn(page: Page, options: object = everything) {
     `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
   )) as AxeResults;
   return violations.flatMap(({ id, impact, nodes }) =>
-    nodes.map(({ target, any }) => ({ id, impact, at: target.join(' '), why: any[0]?.message })),
+    nodes.map(({ target, failureSummary }) => {
+      return { id, impact, at: target.join(' '), why: failureSummary };
+    }),
   );
 }

@@ -33,15 +33,16 @@ const fill = (size: number, piece: string): string => piece.repeat(Math.floor(si
  * long for both; quadratic time takes 16 times as long for the long one.
  */
 async function expectProportion(run: (size: number) => unknown): Promise<void> {
-  let pieces = 0;
-  let whole = 0;
+  let pieces = Number.POSITIVE_INFINITY;
+  let whole = Number.POSITIVE_INFINITY;
+  // The least of several, because a collection of garbage may fall into one.
   for (let i = 0; i < 6; i++) {
-    pieces += await cpuOf(async () => {
+    const inPieces = await cpuOf(async () => {
       for (let i = 0; i < 16; i++) await run(small);
     });
-    whole += await cpuOf(() => run(large));
-    // A collection of garbage may cost some milliseconds each time.
-    if (i > 0 && whole < 5 * pieces + 30 * (i + 1)) return;
+    pieces = Math.min(pieces, inPieces);
+    whole = Math.min(whole, await cpuOf(() => run(large)));
+    if (i > 0 && whole < 5 * pieces + 5) return;
   }
   expect(`${whole} ms in one piece, ${pieces} ms in 16`).toBe('in proportion');
 }
