@@ -7,8 +7,9 @@ import {
   type Sorting,
   sortKeyIn,
 } from '../table/query.ts';
-import { costOf, descend, endsOf, type Partition, type Tree, type Window } from './descend.ts';
-import { boundsOf, entriesPerHalfUnit, leafCapacity } from './rank-tree.ts';
+import { descend, type Partition, type Tree } from './descend.ts';
+import { keyRangesOf } from './key-ranges.ts';
+import { leafCapacity } from './rank-tree.ts';
 
 export interface PageRequest extends Sorting {
   limit: number;
@@ -16,22 +17,30 @@ export interface PageRequest extends Sorting {
   after?: SortKey;
 }
 
-interface Filter {
+export interface Filter {
   /** Absent where all entries match. */
   accept?: (entry: Entry) => boolean;
   /** Estimated share of entries that are accepted, from 0 to 1. It sets the page size of reads. */
   selectivity?: number;
 }
 
-export interface NearList extends Filter {
+/** Entries to read from the start of a partition, or from the cursor in it. */
+export interface PartitionStart extends Filter {
   partition: Partition;
+  /** Entries that one Query reads. */
+  pageSize: number;
+  /** Entries after which reading stops, even if the page is not complete. */
+  most: number;
 }
 
-export interface List extends Filter {
-  /** Partitions that together hold all entries. */
-  partitions: readonly Partition[];
-  /** Rank trees of the list. Absent if the list is short enough to be read up to any offset. */
+/** The ways to read a page, in the order in which they are tried. */
+export interface ListPlan extends Filter {
+  /** The one partition that holds the list and little else, if the page is near its start. */
+  near?: PartitionStart;
+  /** Rank trees, which find any page. Absent if the list is short. */
   trees?: readonly Tree[];
+  /** Partitions that together hold all entries. A short list is read up to the page. */
+  partitions: readonly Partition[];
 }
 
 /** Entries, and the sort key after which the next page begins; the last page has no `next`. */
@@ -41,53 +50,76 @@ export interface ListPage {
 }
 
 /**
- * Reads a page near the start of a single partition from the index alone. Other pages are found by
- * rank trees, if the list has any. `near` is the partition, if it is known before the list.
+ * Reads a page of a list as its plan says. `near` is read at once, if it is known before the plan;
+ * the plan is then used only if `near` does not reach the page.
  */
 export async function readPage(
-  list: List | Promise<List>,
+  plan: ListPlan | Promise<ListPlan>,
   request: PageRequest,
-  near?: NearList,
+  near?: PartitionStart,
 ): Promise<ListPage> {
-  const [page, { partitions, trees, ...filter }] = await Promise.all([
-    request.limit === 0 ? { entries: [] } : readNearPage(near ?? asNearList(await list), request),
-    list,
+  if (request.limit === 0) return { entries: [] };
+  const [page, { trees, partitions, ...filter }] = await Promise.all([
+    readNearPage(near ?? (await plan).near, request),
+    plan,
   ]);
   if (page) return page;
-  if (trees) return readByRank(filter, trees, request);
-  const perPartition = await Promise.all(
-    partitions.map((partition) => readFirst({ partition, ...filter }, request)),
-  );
-  return toPage(inOrder(perPartition, request).slice(skipOf(request)), request);
-}
-
-/** Returns a list with trees in one partition. A list without trees is short, and read whole. */
-function asNearList({ partitions: [partition, ...more], trees, ...filter }: List) {
-  return partition && more.length === 0 && trees ? { partition, ...filter } : undefined;
+  if (trees) return readFarPage(trees, filter, request);
+  return readShortList(partitions, filter, request);
 }
 
 /**
- * Reads the page from the start of its partition. Returns undefined if that takes many more entries
- * than may be skipped, and reads nothing if that is likely.
+ * Returns how to read a page from the start of a partition. Returns undefined if that is likely to
+ * take many more entries than may be skipped.
  */
-async function readNearPage(list: NearList | undefined, request: PageRequest) {
-  if (!list) return undefined;
+export function nearPageOf(
+  partition: Partition,
+  filter: Filter,
+  request: PageRequest,
+): PartitionStart | undefined {
   const skip = skipOf(request);
   // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
   // has several trees, which cost more units and round trips than one.
-  const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
-  if (skip > leafCapacity || entriesToRead(skip + request.limit + 1, list) > most) return undefined;
-  const entries = await readFirst(list, request, most);
-  const isComplete = entries.length > skip + request.limit || entries.isAll;
+  const most = (filter.accept ? 2 : 1) * leafCapacity + request.limit + 2;
+  const expected = entriesToRead(skip + request.limit + 1, filter);
+  if (skip > leafCapacity || expected > most) return undefined;
+  return { partition, ...filter, pageSize: Math.min(expected + 1, most), most };
+}
+
+async function readNearPage(near: PartitionStart | undefined, request: PageRequest) {
+  if (!near) return undefined;
+  const skip = skipOf(request);
+  const { entries, isAll } = await readStart(near, request);
+  const isComplete = isAll || entries.length > skip + request.limit;
   return isComplete ? toPage(entries.slice(skip), request) : undefined;
 }
 
-/** Reads accepted entries, enough for the page and one more, of about `most` in the partition. */
-async function readFirst(list: NearList, request: PageRequest, most = Number.POSITIVE_INFINITY) {
-  const { partition, accept = () => true } = list;
-  const wanted = skipOf(request) + request.limit + 1;
+async function readShortList(
+  partitions: readonly Partition[],
+  filter: Filter,
+  request: PageRequest,
+): Promise<ListPage> {
+  const skip = skipOf(request);
   // One more for the entry of the cursor.
-  const pageSize = Math.min(entriesToRead(wanted, list) + 1, most);
+  const pageSize = entriesToRead(skip + request.limit + 1, filter) + 1;
+  const starts = await Promise.all(
+    partitions.map((partition) =>
+      readStart({ partition, ...filter, pageSize, most: Number.POSITIVE_INFINITY }, request),
+    ),
+  );
+  const entries = inOrder(
+    starts.map((start) => start.entries),
+    request,
+  );
+  return toPage(entries.slice(skip), request);
+}
+
+/** Reads accepted entries, enough for the page and one more. `isAll` is true if no more follow. */
+async function readStart(
+  { partition, accept = () => true, pageSize, most }: PartitionStart,
+  request: PageRequest,
+): Promise<{ entries: Entry[]; isAll: boolean }> {
+  const wanted = skipOf(request) + request.limit + 1;
   const range = request.descending ? { high: request.after } : { low: request.after };
   const entries: Entry[] = [];
   let read = 0;
@@ -96,9 +128,9 @@ async function readFirst(list: NearList, request: PageRequest, most = Number.POS
     read += page.length;
     // A page that is not full is the last page.
     const isTooFar = page.length >= pageSize && read + pageSize > most;
-    if (entries.length >= wanted || isTooFar) return Object.assign(entries, { isAll: false });
+    if (entries.length >= wanted || isTooFar) return { entries, isAll: false };
   }
-  return Object.assign(entries, { isAll: true });
+  return { entries, isAll: true };
 }
 
 /** Three standard deviations more than expected are too few once in 1,000 reads. */
@@ -106,24 +138,29 @@ function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
   return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
 }
 
-async function readByRank({ accept }: Filter, trees: readonly Tree[], request: PageRequest) {
-  const { after } = request;
+/** Finds the page by rank trees, and reads the key ranges that hold it. */
+async function readFarPage(
+  trees: readonly Tree[],
+  { accept }: Filter,
+  request: PageRequest,
+): Promise<ListPage> {
   const take = request.limit + 1;
-  const window = await descend(trees, request, { after, skip: skipOf(request), take });
+  const target = { after: request.after, skip: skipOf(request), take };
+  const window = await descend(trees, request, target);
   const { skip, end } = window;
   // One more, because a range begins with the entry of the cursor.
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
-  const perPartition = await Promise.all(
-    rangesToRead(window, trees, request).flatMap(({ partitions, ...range }) =>
+  const perRange = await Promise.all(
+    keyRangesOf(window, trees, request).flatMap(({ partitions, ...range }) =>
       [...partitions].map((partition) => collect(entriesOf(partition, request, range, most), most)),
     ),
   );
-  const entries = inOrder(perPartition, request)
+  const entries = inOrder(perRange, request)
     .filter((entry) => isAfter(request)(entry) && (accept?.(entry) ?? true))
     .slice(skip, skip + take);
   const page = toPage(entries, request);
   // Fewer entries than counted: some were just deleted, and more may follow.
-  return entries.length <= request.limit ? { ...page, next: end } : page;
+  return page.next === undefined ? { ...page, next: end } : page;
 }
 
 function entriesOf(
@@ -149,68 +186,8 @@ function isAfter({ order, after }: PageRequest): (entry: Entry) => boolean {
 }
 
 function toPage(entries: readonly Entry[], { limit, order }: PageRequest): ListPage {
-  const last = entries[limit - 1];
-  return {
-    entries: entries.slice(0, limit),
-    ...(entries.length > limit && last && { next: sortKeyIn(last, order) }),
-  };
-}
-
-/** A range of sort keys, and the partitions that have entries in it. */
-interface PartitionRange extends KeyRange {
-  partitions: Set<Partition>;
-}
-
-/**
- * Returns the key ranges to read for a window. Skips ranges without matches, unless skipping costs
- * more than reading. Trees lag behind the table by a moment, so a range stays open in every
- * partition at both ends of the list.
- */
-function rangesToRead(window: Window, trees: readonly Tree[], request: PageRequest) {
-  const ranges = rangesOf(window, request);
-  const [near, far] = request.descending ? (['high', 'low'] as const) : (['low', 'high'] as const);
-  const all = trees.map(({ partition }) => partition);
-  if (ranges.length === 0 && window.isStart) ranges.push({ partitions: new Set() });
-  const [first, last] = [ranges[0], ranges.at(-1)];
-  if (first && window.isStart) {
-    first[near] = request.after;
-    first.partitions = new Set(all);
-  }
-  if (last && window.isEnd) {
-    last[far] = undefined;
-    last.partitions = new Set(all);
-  }
-  // `after` may lie within a span at the end without matches.
-  return ranges.filter(({ low, high }) => low === undefined || high === undefined || low <= high);
-}
-
-function rangesOf(window: Window, { order, descending }: Sorting): PartitionRange[] {
-  const ranges: PartitionRange[] = [];
-  const [start, end] = endsOf(window);
-  let between = Number.POSITIVE_INFINITY;
-  for (const span of window.spans) {
-    const { path, parts, matching, all } = span;
-    if (matching === 0 && span !== start && span !== end) {
-      between += all;
-      continue;
-    }
-    const { low, high } = boundsOf(order, path);
-    // A long span without matches at an end is skipped. Only entries beyond it are read.
-    if (matching === 0 && all > costOf(span)) {
-      const [near, far] = descending ? [high, low] : [low, high];
-      if (span === start) ranges.push({ low: near, high: near, partitions: new Set() });
-      if (span === end) ranges.push({ low: far, high: far, partitions: new Set() });
-      between = Number.POSITIVE_INFINITY;
-      continue;
-    }
-    let last = ranges.at(-1);
-    if (!last || between > entriesPerHalfUnit) {
-      last = { low, high, partitions: new Set() };
-      ranges.push(last);
-    } else if (descending) last.low = low;
-    else last.high = high;
-    for (const { tree, matching } of parts) if (matching > 0) last.partitions.add(tree.partition);
-    between = 0;
-  }
-  return ranges;
+  const page = entries.slice(0, limit);
+  const last = page.at(-1);
+  if (!last || entries.length <= limit) return { entries: page };
+  return { entries: page, next: sortKeyIn(last, order) };
 }

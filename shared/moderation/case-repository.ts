@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { type List, type ListPage, readPage } from '../list/read-page.ts';
+import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
 import { isDraft, Review } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -45,7 +45,7 @@ export async function listCases(
   limit: number,
   { reason, after }: { reason?: Reason | undefined; after?: SortKey | undefined } = {},
 ): Promise<Pick<ListPage, 'next'> & { cases: (AuthoredReview & ReviewCase)[] }> {
-  const queue: List = { partitions: [{ scope: 'all', value: 'CASE' }] };
+  const queue: ListPlan = { partitions: [{ scope: 'all', value: 'CASE' }] };
   const descending = order === 'popularity';
   const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });
   const cases = await readCases(entries);

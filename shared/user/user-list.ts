@@ -1,4 +1,4 @@
-import { type List, type PageRequest, readPage } from '../list/read-page.ts';
+import { nearPageOf, type PageRequest, readPage } from '../list/read-page.ts';
 import { readLengths } from '../list/totals.ts';
 import type { SortKey } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
@@ -6,18 +6,18 @@ import type { User } from './user.ts';
 import { findUsers } from './user-repository.ts';
 
 const partition = { scope: 'all', value: 'USER' } as const;
-const allUsers: List = {
-  partitions: [partition],
-  trees: [{ list: 'users', partition, contents: new Set(['user'] as const) }],
-};
+const partitions = [partition];
+const trees = [{ list: 'users', partition, contents: new Set(['user'] as const) }];
 
 /** Lists a page of all users, oldest first, and their number. `next` leads to the next page. */
 export async function listUsers(
   request: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
 ): Promise<{ count: number; users: User[]; next?: SortKey }> {
+  const position = { ...request, order: 'date', descending: false } as const;
+  const near = nearPageOf(partition, {}, position);
   const [lengths, { entries, next }] = await Promise.all([
     readLengths('users'),
-    readPage(allUsers, { ...request, order: 'date', descending: false }),
+    readPage({ near, trees, partitions }, position),
   ]);
   const ids = entries.map(idIn);
   const users = await findUsers(ids);
