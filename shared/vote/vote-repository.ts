@@ -17,13 +17,7 @@ import {
   voteKey,
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import {
-  type Change,
-  type Condition,
-  retryStale,
-  transact,
-  type Write,
-} from '../table/transact.ts';
+import { type Change, retryStale, transact, type Write } from '../table/transact.ts';
 import {
   ableAs,
   countIfKept,
@@ -90,11 +84,14 @@ export async function saveVote(
       return limitHeaders('votes', voter, spent);
     }
     const cast: Vote = { review_id: reviewId, user_id: userId, vote, voted_at, revision };
-    const moved = previous && moveCast(userId, previous.voted_at, voted_at);
     await transact([
-      ...castWrites(review, previous, cast),
+      putVote(previous, cast),
+      ...countOnReview(review, previous, cast),
+      countOnAuthor(review, previous, cast),
       ableAs(voter),
-      ...(moved ?? [spend('votes', voter, voted_at)]),
+      ...(previous
+        ? moveCast(userId, previous.voted_at, voted_at)
+        : [spend('votes', voter, voted_at)]),
     ]);
     return limitHeaders('votes', voter, spent + (previous ? 0 : 1));
   });
@@ -106,8 +103,9 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
     const { review, previous } = await readBallot(reviewId, userId);
     if (!previous) throw notFound('Vote');
     await transact([
-      { Delete: { Key: voteKey(reviewId, userId), ...unchanged(previous) } },
-      ...countVote(review, previous, undefined),
+      removeVote(previous),
+      ...countOnReview(review, previous, undefined),
+      countOnAuthor(review, previous, undefined),
       ...moveCast(userId, previous.voted_at),
     ]);
   });
@@ -117,48 +115,34 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
 export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const keys = [reviewKey(reviewId), voteKey(reviewId, userId)];
-    const [found, cast] = await getItems(keys, { consistent: true });
-    if (!cast) return;
-    const vote = v.parse(Vote, cast);
-    const removal = { Delete: { Key: voteKey(reviewId, userId), ...unchanged(vote) } };
-    if (!found) return transact([removal, isGone]);
-    const review = v.parse(Review, found);
-    const author = await findUser(review.user_id);
-    await transact([removal, isGone, ...(author ? countVote : recount)(review, vote, undefined)]);
+    const [reviewItem, voteItem] = await getItems(keys, { consistent: true });
+    if (!voteItem) return;
+    const vote = v.parse(Vote, voteItem);
+    const writes = [removeVote(vote), isGone];
+    if (reviewItem) {
+      const review = v.parse(Review, reviewItem);
+      const author = await findUser(review.user_id);
+      writes.push(...countOnReview(review, vote, undefined));
+      if (author) writes.push(countOnAuthor(review, vote, undefined));
+    }
+    await transact(writes);
   });
 }
 
 /** Returns the writes of an imported vote, without daily limit. */
 export function importedVote(review: Voted, vote: Vote): Write[] {
   const { user_id, voted_at } = vote;
-  const voter = { Key: userKey(user_id), ConditionExpression: isAlive };
   return [
-    ...castWrites(review, undefined, vote),
-    { ConditionCheck: voter },
+    putVote(undefined, vote),
+    ...countOnReview(review, undefined, vote),
+    countOnAuthor(review, undefined, vote),
+    { ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive } },
     ...countIfKept(user_id, voted_at, { count: 1, cast: 1 }),
   ];
 }
 
 /** Fields of a review that its votes depend on. */
 export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'published_on'>;
-
-function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write[] {
-  const Item = {
-    ...voteKey(after.review_id, after.user_id),
-    author: `VOTER#${after.user_id}`,
-    date: `${after.voted_at}#${after.review_id}`,
-    ...after,
-  };
-  return [{ Put: { Item, ...unchanged(before) } }, ...countVote(review, before, after)];
-}
-
-/** Counts on the author too. Without the author the review is not public: throws ApiError 404. */
-function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
-  const karma = popularityChange(before, after);
-  const Key = userKey(review.user_id);
-  const author: Change = { Key, amounts: { karma }, isOwner: true, ConditionExpression: isAlive };
-  return [...recount(review, before, after), { Update: author, otherwise: notFound('Review') }];
-}
 
 /** Reads what a vote depends on. `spent` counts the voter's first votes on `day`, a UTC day. */
 async function readBallot(reviewId: string, userId: string, day?: string) {
@@ -178,41 +162,70 @@ async function readBallot(reviewId: string, userId: string, day?: string) {
   return { review, previous, voter, spent: spentOf('votes', counter) };
 }
 
-function unchanged(previous: Vote | undefined): Condition {
-  return { was: previous ? pick(previous, ['voted_at', 'vote', 'revision']) : { pk: undefined } };
+/** Stores a vote, if the vote before it is still the one that was read. */
+function putVote(before: Vote | undefined, vote: Vote): Write {
+  const Item = {
+    ...voteKey(vote.review_id, vote.user_id),
+    author: `VOTER#${vote.user_id}`,
+    date: `${vote.voted_at}#${vote.review_id}`,
+    ...vote,
+  };
+  return { Put: { Item, was: before ? identityOf(before) : { pk: undefined } } };
+}
+
+function removeVote(vote: Vote): Write {
+  return { Delete: { Key: voteKey(vote.review_id, vote.user_id), was: identityOf(vote) } };
+}
+
+/** Returns the attributes that tell a vote from an earlier or later one of the same user. */
+function identityOf(vote: Vote): Record<string, unknown> {
+  return pick(vote, ['voted_at', 'vote', 'revision']);
 }
 
 /** Counts a change of a vote on a review and its revisions. */
-function recount(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
+function countOnReview(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const popularity = popularityChange(before, after);
-  const counts = { votes_positive: 0, votes_negative: 0 };
-  const current = { revision_votes_positive: 0, revision_votes_negative: 0 };
+  const counts = {
+    votes_positive: 0,
+    votes_negative: 0,
+    revision_votes_positive: 0,
+    revision_votes_negative: 0,
+    popularity,
+    version: 1,
+  };
   // A new vote is on the current revision; earlier and imported votes may not be.
-  const earlier: Amounts = new Map();
-  for (const [vote, by] of [[before, -1] as const, [after, 1] as const]) {
-    if (!vote) continue;
+  const earlierRevisions: Amounts = new Map();
+  const count = (vote: Vote, by: 1 | -1) => {
     const name = vote.vote ? 'votes_positive' : 'votes_negative';
     counts[name] += by;
-    if (vote.revision === currentRevision(review)) current[`revision_${name}`] += by;
-    else gain(earlier, revisionKey(review.id, vote.revision), { [name]: by });
-  }
-  return [
-    {
-      Update: {
-        Key: reviewKey(review.id),
-        amounts: {
-          ...{ ...counts, ...current, popularity, version: 1 },
-          ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
-        },
-        // Not `version`: votes commute, so many may be cast at once.
-        was: { edits: review.edits, is_hidden: review.is_hidden },
-      },
-    },
-    ...addAll(earlier),
-  ];
+    if (vote.revision === currentRevision(review)) counts[`revision_${name}`] += by;
+    else gain(earlierRevisions, revisionKey(review.id, vote.revision), { [name]: by });
+  };
+  if (before) count(before, -1);
+  if (after) count(after, 1);
+  const popularity_rank = BigInt(popularity) * rankStep;
+  const amounts = isPublic(review) ? { ...counts, popularity_rank } : counts;
+  // Not `version`: votes commute, so many may be cast at once.
+  const was = { edits: review.edits, is_hidden: review.is_hidden };
+  return [{ Update: { Key: reviewKey(review.id), amounts, was } }, ...addAll(earlierRevisions)];
+}
+
+/** Counts on the author. Without the author the review is not public: throws ApiError 404. */
+function countOnAuthor(review: Voted, before: Vote | undefined, after: Vote | undefined): Write {
+  const author: Change = {
+    Key: userKey(review.user_id),
+    amounts: { karma: popularityChange(before, after) },
+    isOwner: true,
+    ConditionExpression: isAlive,
+  };
+  return { Update: author, otherwise: notFound('Review') };
 }
 
 function popularityChange(before: Vote | undefined, after: Vote | undefined): number {
-  const worth = (vote: Vote | undefined) => (vote === undefined ? 0 : vote.vote ? 1 : -1);
-  return worth(after) - worth(before);
+  return worthOf(after) - worthOf(before);
+}
+
+function worthOf(vote: Vote | undefined): number {
+  if (!vote) return 0;
+  return vote.vote ? 1 : -1;
 }
