@@ -3,16 +3,15 @@ import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
-import { pick } from '../pick.ts';
-import { hasRemains, isWrittenAhead } from '../review/erase.ts';
-import { batchGet } from '../table/batch.ts';
-import { type Item, type Key, keyString } from '../table/item.ts';
-import { idIn, reviewKey, userKey } from '../table/keys.ts';
+import { isWrittenAhead } from '../review/erase.ts';
+import { type Item, keyString } from '../table/item.ts';
+import { idIn, reviewKey } from '../table/keys.ts';
 import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
 import { tryTransact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
-import { chunksOf, keysOf, planOf, recordKey, remainsKey, unfinished } from './plan.ts';
-import type { SourcedRecord, TransferRecord } from './record.ts';
+import { asRead, readExisting } from './existing.ts';
+import { chunksOf, decide, type PlannedRecord, unfinished } from './plan.ts';
+import type { SourcedRecord } from './record.ts';
 
 /** Numbers of records written and already present by kind, and refused by reason. */
 export type ImportResult = Record<'written' | 'present' | 'refused', Record<string, number>>;
@@ -35,12 +34,6 @@ const mostAhead = 10;
 /** Milliseconds between two checks of an unfinished deletion. */
 const pause = 250;
 
-/** Attributes that an import reads of existing items. */
-const attributes = [
-  ...['id', 'deleted_at', 'user_id', 'review_id', 'marked_at', 'edits', 'is_hidden'],
-  ...['published_on', 'version', 'state', 'round'],
-];
-
 /**
  * Writes the records that the table lacks, with all numbers counted from them. Each transaction is
  * conditional on what was read. An import is therefore safe beside traffic, and can be interrupted
@@ -53,95 +46,14 @@ const attributes = [
  */
 export async function importRecords(
   records: AsyncIterable<SourcedRecord>,
-  { isDryRun, isAlone, patience = 0, onRefused, onWaiting, onProgress }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const result: ImportResult = { written: {}, present: {}, refused: {} };
-  /** Items that a dry run pretends to have written, by `keyString`. */
-  const dryRunItems = new Map<string, Item>();
-  let done = 0;
-  let remaining = patience;
-  let waiting: Promise<void> | undefined;
-
-  function countOutcome(what: keyof ImportResult, name: string): void {
-    result[what][name] = (result[what][name] ?? 0) + 1;
-    onProgress?.(++done);
-  }
-
-  function refuse({ where, record }: SourcedRecord, reason: string): void {
-    countOutcome('refused', reason);
-    const isUnfinished = reason === unfinished && 'id' in record;
-    onRefused?.(isUnfinished ? `${where}, ${record.kind} ${record.id}` : where, reason);
-  }
-
-  async function apply(sources: readonly SourcedRecord[], attempt = 0): Promise<void> {
-    const records = sources.map(({ record }) => record);
-    const known = await readAll(records, dryRunItems);
-    const find = (key: Key) => known.get(keyString(key));
-    const plans: (SourcedRecord & { writes: Write[] })[] = [];
-    const later: SourcedRecord[] = [];
-    const cases: string[] = [];
-    const waitingPartitions = new Set<string>();
-    for (const source of sources) {
-      const { record } = source;
-      const { pk } = recordKey(record);
-      const plan = planOf(record, find);
-      if (remaining > 0 && (plan === unfinished || waitingPartitions.has(pk))) {
-        // Later records of the partition wait as well.
-        waitingPartitions.add(pk);
-        later.push(source);
-      } else if (typeof plan === 'string') refuse(source, plan);
-      else if (plan.length === 0) {
-        countOutcome('present', record.kind);
-        // The case may have been closed since, because its reports were erased.
-        if (record.kind === 'case' && record.item.state === 'open') cases.push(idIn(record.item));
-      } else {
-        plans.push({ ...source, writes: isAlone ? plan.filter(isNotOfOwner) : plan });
-        for (const item of itemsIn(plan)) known.set(keyString(item), item);
-      }
-    }
-    for (const batch of packed(plans)) {
-      const writes = merged(batch.flatMap((plan) => plan.writes));
-      if (isDryRun) {
-        for (const item of itemsIn(writes)) dryRunItems.set(keyString(item), asRead(item));
-      }
-      if (isDryRun || (await write(writes))) {
-        for (const { record } of batch) countOutcome('written', record.kind);
-      } else await retryInHalves(batch, attempt);
-    }
-    if (!isDryRun) for (const reviewId of cases) await reopenCase(reviewId);
-    if (later.length > 0) {
-      await wait();
-      await apply(later);
-    }
-  }
-
-  /** Waits; all waiting records share one pause. */
-  async function wait(): Promise<void> {
-    if (remaining === patience && !waiting) onWaiting?.();
-    waiting ??= sleep(pause).then(() => {
-      remaining -= pause;
-      waiting = undefined;
-    });
-    await waiting;
-  }
-
-  /** Applies records again after a read became stale. Halving finds the record concerned. */
-  async function retryInHalves(sources: readonly SourcedRecord[], attempt: number): Promise<void> {
-    const [source] = sources;
-    const half = Math.ceil(sources.length / 2);
-    if (sources.length > 1) {
-      await apply(sources.slice(0, half));
-      await apply(sources.slice(half));
-    } else if (attempt < attempts) {
-      await backOff(attempt + 1, 2560);
-      await apply(sources, attempt + 1);
-    } else if (source) refuse(source, 'related data keeps changing: import it again later');
-  }
-
+  const run = new ImportRun(options);
   const running = new Set<Promise<void>>();
   let failure: unknown;
   for await (const { sources, isLast } of chunksOf(records)) {
-    const work = apply(sources)
+    const work = run
+      .apply(sources)
       .catch((error: unknown) => {
         failure ??= error;
       })
@@ -154,46 +66,112 @@ export async function importRecords(
   }
   await Promise.all(running);
   if (failure) throw failure;
-  return result;
+  return run.result;
 }
 
-/** Reads all existing items that decide how records are treated. */
-async function readAll(records: readonly TransferRecord[], dryRunItems: ReadonlyMap<string, Item>) {
-  const known = new Map<string, Item>();
-  const seen = new Set<string>();
-  const read = async (keys: readonly Key[]) => {
-    const unseen = keys.filter((key) => !seen.has(keyString(key)) && seen.add(keyString(key)));
-    // One request at a time, because several chunks are processed in parallel.
-    for (const some of chunks(unseen, 100)) {
-      const found = await batchGet(some, { consistent: true, attributes });
-      for (const [name, item] of found) known.set(name, item);
-    }
-    pretend();
-  };
-  // Other chunks pretend to write meanwhile, so this comes again after the last read.
-  const pretend = () => {
-    for (const name of seen) {
-      const item = dryRunItems.get(name);
-      if (item) known.set(name, item);
-    }
-  };
-  await read(records.flatMap(keysOf));
-  const authors = records.flatMap((record) => {
-    const review = record.kind === 'vote' && known.get(keyString(reviewKey(record.review_id)));
-    return review ? [userKey(`${review.user_id}`)] : [];
-  });
-  await read(authors);
-  await Promise.all(
-    records.map(async (record) => {
-      if (record.kind !== 'review' || known.has(keyString(reviewKey(record.id)))) return;
-      const key = remainsKey(record.id);
-      if (await hasRemains(record.id, record.revisions.length)) {
-        known.set(keyString(key), { ...key });
+/** Applies chunks of records, several at a time, and counts what became of them. */
+class ImportRun {
+  readonly result: ImportResult = { written: {}, present: {}, refused: {} };
+  readonly #options: ImportOptions;
+  /** Items that a dry run pretends to have written, by `keyString`. */
+  readonly #dryRunItems = new Map<string, Item>();
+  /** Milliseconds that records may still wait for unfinished deletions. */
+  #patience: number;
+  #pause: Promise<void> | undefined;
+  #hasWaited = false;
+  #done = 0;
+
+  constructor(options: ImportOptions) {
+    this.#options = options;
+    this.#patience = options.patience ?? 0;
+  }
+
+  /** Reads what the records depend on, decides, and writes. */
+  async apply(sources: readonly SourcedRecord[], attempt = 0): Promise<void> {
+    const existing = await readExisting(sources, this.#dryRunItems);
+    const mayWait = this.#patience > 0;
+    const { planned, present, refused, waiting } = decide(sources, existing, mayWait);
+    for (const [source, reason] of refused) this.#refuse(source, reason);
+    for (const { record } of present) this.#count('present', record.kind);
+    for (const batch of packed(this.#options.isAlone ? planned.map(withoutOwners) : planned)) {
+      if (await this.#write(batch)) {
+        for (const { record } of batch) this.#count('written', record.kind);
+      } else {
+        await this.#retryInHalves(batch, attempt);
       }
-    }),
-  );
-  pretend();
-  return known;
+    }
+    if (!this.#options.isDryRun) await reopenCases(present);
+    if (waiting.length > 0) {
+      await this.#wait();
+      await this.apply(waiting);
+    }
+  }
+
+  /** Writes one transaction, or pretends to. Returns false if what was read is stale. */
+  async #write(batch: readonly PlannedRecord[]): Promise<boolean> {
+    const writes = merged(batch.flatMap((record) => record.writes));
+    if (!this.#options.isDryRun) return write(writes);
+    for (const item of itemsIn(writes)) this.#dryRunItems.set(keyString(item), asRead(item));
+    return true;
+  }
+
+  /** Applies records again after a read became stale. Halving finds the record concerned. */
+  async #retryInHalves(sources: readonly SourcedRecord[], attempt: number): Promise<void> {
+    const [source] = sources;
+    const half = Math.ceil(sources.length / 2);
+    if (sources.length > 1) {
+      await this.apply(sources.slice(0, half));
+      await this.apply(sources.slice(half));
+    } else if (attempt < attempts) {
+      await backOff(attempt + 1, 2560);
+      await this.apply(sources, attempt + 1);
+    } else if (source) {
+      this.#refuse(source, 'related data keeps changing: import it again later');
+    }
+  }
+
+  /** Waits for unfinished deletions; all waiting records share one pause. */
+  async #wait(): Promise<void> {
+    if (!this.#hasWaited) this.#options.onWaiting?.();
+    this.#hasWaited = true;
+    this.#pause ??= sleep(pause).then(() => {
+      this.#patience -= pause;
+      this.#pause = undefined;
+    });
+    await this.#pause;
+  }
+
+  #refuse({ where, record }: SourcedRecord, reason: string): void {
+    this.#count('refused', reason);
+    const isUnfinished = reason === unfinished && 'id' in record;
+    this.#options.onRefused?.(
+      isUnfinished ? `${where}, ${record.kind} ${record.id}` : where,
+      reason,
+    );
+  }
+
+  #count(outcome: keyof ImportResult, name: string): void {
+    const counts = this.result[outcome];
+    counts[name] = (counts[name] ?? 0) + 1;
+    this.#done++;
+    this.#options.onProgress?.(this.#done);
+  }
+}
+
+/** Opens cases again that were closed since their export, because their reports were erased. */
+async function reopenCases(present: readonly SourcedRecord[]): Promise<void> {
+  for (const { record } of present) {
+    if (record.kind === 'case' && record.item.state === 'open') {
+      await reopenCase(idIn(record.item));
+    }
+  }
+}
+
+/** Leaves out the counts of authors and entities, which `recountOwners` computes. */
+function withoutOwners(planned: PlannedRecord): PlannedRecord {
+  const isOfOwner = (write: Write) =>
+    !('Put' in write) && ['USER', 'ENTITY'].includes(keyOf(write).sk);
+  return { ...planned, writes: planned.writes.filter((write) => !isOfOwner(write)) };
 }
 
 /**
@@ -224,11 +202,3 @@ async function transactOnBusyTable(writes: readonly Write[], attempt = 1): Promi
     return transactOnBusyTable(writes, attempt + 1);
   }
 }
-
-/** Is false for counts of authors and entities, which `recountOwners` computes. */
-function isNotOfOwner(write: Write): boolean {
-  return 'Put' in write || !['USER', 'ENTITY'].includes(keyOf(write).sk);
-}
-
-/** Reduces an item to the attributes that `readAll` returns. */
-const asRead = ({ pk, sk, ...item }: Item): Item => ({ pk, sk, ...pick(item, attributes) });

@@ -4,7 +4,7 @@ import { pick } from '../pick.ts';
 import { newReview, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
-import type { Item, Key } from '../table/item.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
@@ -15,7 +15,7 @@ import {
   userKey,
   voteKey,
 } from '../table/keys.ts';
-import { bytesIn } from '../table/merge.ts';
+import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { isAlive, type User } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
@@ -60,30 +60,81 @@ export async function* chunksOf(
   records: AsyncIterable<SourcedRecord>,
 ): AsyncGenerator<{ sources: SourcedRecord[]; isLast: boolean }> {
   let sources: SourcedRecord[] = [];
-  let [kind, partition, partitions] = ['', '', 0];
+  let kind = '';
+  let partition = '';
+  let partitions = 0;
   for await (const source of records) {
     const next = recordKey(source.record).pk;
     const isNext = next !== partition;
     const isOther = isNext && source.record.kind !== kind;
     if (isOther || (isNext && partitions >= mostPartitions) || sources.length >= mostRecords) {
       if (sources.length > 0) yield { sources, isLast: isOther || !isNext };
-      [sources, partitions] = [[], 0];
+      sources = [];
+      partitions = 0;
     }
-    if (isNext) [kind, partition, partitions] = [source.record.kind, next, partitions + 1];
+    if (isNext) {
+      kind = source.record.kind;
+      partition = next;
+      partitions++;
+    }
     sources.push(source);
   }
   if (sources.length > 0) yield { sources, isLast: true };
 }
 
+/** A record with the writes that store it. */
+export interface PlannedRecord extends SourcedRecord {
+  writes: Write[];
+}
+
+interface Decisions {
+  planned: PlannedRecord[];
+  /** Records that the table already has. */
+  present: SourcedRecord[];
+  refused: [source: SourcedRecord, reason: string][];
+  /** Records that wait for an unfinished deletion. */
+  waiting: SourcedRecord[];
+}
+
+/**
+ * Decides what becomes of each record, in order. `existing` gains the items that are planned, so
+ * that later records may refer to them. If `mayWait`, records whose deletion is unfinished wait,
+ * and with them all later records of the partition.
+ */
+export function decide(
+  sources: readonly SourcedRecord[],
+  existing: Map<string, Item>,
+  mayWait: boolean,
+): Decisions {
+  const decisions: Decisions = { planned: [], present: [], refused: [], waiting: [] };
+  const waitingPartitions = new Set<string>();
+  for (const source of sources) {
+    const { pk } = recordKey(source.record);
+    const plan = planOf(source.record, (key) => existing.get(keyString(key)));
+    if (mayWait && (plan === unfinished || waitingPartitions.has(pk))) {
+      waitingPartitions.add(pk);
+      decisions.waiting.push(source);
+    } else if (typeof plan === 'string') {
+      decisions.refused.push([source, plan]);
+    } else if (plan.length === 0) {
+      decisions.present.push(source);
+    } else {
+      decisions.planned.push({ ...source, writes: plan });
+      for (const item of itemsIn(plan)) existing.set(keyString(item), item);
+    }
+  }
+  return decisions;
+}
+
 /** Returns the key of the item that a record becomes. */
-export function recordKey(record: TransferRecord): Key {
+function recordKey(record: TransferRecord): Key {
   if (record.kind === 'user') return userKey(record.id);
   if (record.kind === 'review') return reviewKey(record.id);
   return record.kind === 'vote' ? voteKey(record.review_id, record.user_id) : record.item;
 }
 
 /** Returns the writes of a record: none if it exists, or the reason if it is refused. */
-export function planOf(record: TransferRecord, find: Find): Write[] | string {
+function planOf(record: TransferRecord, find: Find): Write[] | string {
   if (record.kind === 'user') return planUser(record, find);
   if (record.kind === 'review') return planReview(record, find);
   return record.kind === 'vote' ? planVote(record, find) : planRaw(record, find);
