@@ -23,6 +23,28 @@ export function Fields<T extends v.ObjectEntries>(description: string, entries: 
   return described(v.object(entries), description);
 }
 
+/**
+ * A stored object as responses show it: each field with its description and an example. A field
+ * without a description is a type error.
+ * @example
+ *   DescribedFields('A vote', v.pick(Vote, ['vote']), {
+ *     vote: ['`true` is an upvote, `false` a downvote', true],
+ *   });
+ */
+export function DescribedFields<T extends v.ObjectEntries>(
+  description: string,
+  { entries }: { entries: T },
+  texts: { [Name in keyof T]: readonly [description: string, example: v.InferInput<T[Name]>] },
+) {
+  const fields = Object.entries<v.GenericSchema>(entries as v.ObjectEntries).map(
+    ([name, schema]) => {
+      const [text, example] = texts[name as keyof T];
+      return [name, described<v.GenericSchema>(schema, text, example)];
+    },
+  );
+  return Fields(description, Object.fromEntries(fields) as T);
+}
+
 /** A text with an example. */
 export function AnyText(description: string, ...examples: string[]) {
   return described(v.string(), description, ...examples);

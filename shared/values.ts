@@ -74,6 +74,23 @@ export const Uuid = v.pipe(
   v.transform((uuid) => uuid.toLowerCase()),
 );
 
+/** A UUID as it is stored: in lower case. */
+export const StoredId = v.pipe(
+  v.string('must be a UUID'),
+  v.uuid('must be a UUID'),
+  v.regex(/^[^A-Z]*$/, 'must be a UUID in lower case'),
+);
+
+/** A time as it is stored: ISO 8601 in UTC, with milliseconds. */
+export const StoredTime = v.pipe(
+  v.string('must be a time'),
+  v.regex(
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+    'must be a time in ISO 8601, as 2026-01-31T12:00:00.000Z',
+  ),
+  v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that exists'),
+);
+
 /**
  * Returns a UUID in lower case with hyphens, or undefined. Accepts any case, hyphens anywhere or
  * nowhere, `urn:uuid:` and braces (spec, endpoint 13).

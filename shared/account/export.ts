@@ -62,8 +62,12 @@ export async function readOwnData(
   const [first, after] = from ?? [lists[0], ''];
   const part: OwnData = {
     ...(from ? {} : await readAccount(userId)),
-    ...{ connections: [], reviews: [], hidden_and_deleted: [] },
-    ...{ decisions: [], votes: [], reports: [] },
+    connections: [],
+    reviews: [],
+    hidden_and_deleted: [],
+    decisions: [],
+    votes: [],
+    reports: [],
   };
   const end = performance.now() + maxMilliseconds;
   let bytes = bytesOf(JSON.stringify(part));
@@ -172,9 +176,19 @@ async function reviewsOf(claims: readonly Item[]) {
 }
 
 const exportedFields = [
-  ...(['id', 'entity_id', 'entity_type', 'language', 'license', 'created'] as const),
-  ...(['published_on', 'is_hidden', 'popularity', 'source', 'source_url'] as const),
-  ...(['moderation', 'appealed_at'] as const),
+  'id',
+  'entity_id',
+  'entity_type',
+  'language',
+  'license',
+  'created',
+  'published_on',
+  'is_hidden',
+  'popularity',
+  'source',
+  'source_url',
+  'moderation',
+  'appealed_at',
 ] as const;
 
 /** Yields a review with one revision at a time, because all may not fit a part. */

@@ -1,11 +1,21 @@
 import * as v from 'valibot';
 import { PublicRecord } from '../changes/presented.ts';
-import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull, Whole } from '../described.ts';
+import {
+  AnyText,
+  DescribedFields,
+  described,
+  Fields,
+  Id,
+  IsoTime,
+  TextOrNull,
+  Whole,
+} from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
 import { reasons } from '../moderation/verdict.ts';
 import { pick } from '../pick.ts';
 import { scopes } from '../routes.ts';
+import { Vote } from '../vote/vote.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 const client_id = AnyText('The application', '0123456789abcdef0123456789abcdef');
@@ -108,12 +118,14 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     review_id: v.nullable(review_id),
     ...decision,
   }),
-  votes: Several('A vote of the person', {
-    review_id,
-    vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
-    voted_at: IsoTime('When it was last cast'),
-    revision: Count('The revision that was current at that time', 1),
-  }),
+  votes: v.array(
+    DescribedFields('A vote of the person', v.omit(Vote, ['user_id']), {
+      review_id: ['The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'],
+      vote: ['`true` is an upvote, `false` a downvote', true],
+      voted_at: ['When it was last cast, in ISO 8601', '2026-11-20T20:30:00.000Z'],
+      revision: ['The revision that was current at that time', 1],
+    }),
+  ),
   reports: Several('A spam report by the person', {
     review_id,
     reason: AnyText('What the person wrote', 'Spam'),

@@ -78,6 +78,27 @@ export const Review = v.object({
 });
 export type Review = v.InferOutput<typeof Review>;
 
+/** Fields of a review that are counted from its revisions and votes. */
+export const countedFields = [
+  'last_updated',
+  'edits',
+  'votes_positive',
+  'votes_negative',
+  'revision_votes_positive',
+  'revision_votes_negative',
+  'popularity',
+  'version',
+] as const;
+
+/** The counts of a review on which nobody has voted. */
+export const noVotes = {
+  votes_positive: 0,
+  votes_negative: 0,
+  revision_votes_positive: 0,
+  revision_votes_negative: 0,
+  popularity: 0,
+};
+
 /** Makes a review of this moment, without votes. */
 export function newReview(
   userId: string,
@@ -95,9 +116,12 @@ export function newReview(
     created: now,
     last_updated: now,
     published_on: content.is_draft ? null : now,
-    ...{ edits: 0, is_hidden: false, source: null, source_url: null, version: 1 },
-    ...{ votes_positive: 0, votes_negative: 0, popularity: 0 },
-    ...{ revision_votes_positive: 0, revision_votes_negative: 0 },
+    edits: 0,
+    is_hidden: false,
+    source: null,
+    source_url: null,
+    version: 1,
+    ...noVotes,
   };
 }
 

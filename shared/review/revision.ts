@@ -4,10 +4,13 @@ import { httpDate } from '../time.ts';
 import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type Review } from './review.ts';
 
-/** One state of a review's text and rating, as stored. Ids start at 1, times are ISO 8601. */
+/** Number of a revision: the first is 1. */
+export const RevisionNumber = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** One state of a review's text and rating, as stored. Times are ISO 8601. */
 export const Revision = v.object({
   review_id: v.string(),
-  id: v.number(),
+  id: RevisionNumber,
   text: v.nullable(v.string()),
   rating: v.nullable(v.number()),
   timestamp: v.string(),

@@ -3,15 +3,9 @@ import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
-import { isVisible } from '../values.ts';
+import { isVisible, StoredId } from '../values.ts';
 import type { Note, Row } from './critiquebrainz-archive.ts';
-import {
-  type FullReviewRecord,
-  type SourcedRecord,
-  type UserRecord,
-  Uuid,
-  type VoteRecord,
-} from './record.ts';
+import type { FullReviewRecord, SourcedRecord, UserRecord, VoteRecord } from './record.ts';
 
 /**
  * Yields the records of a loaded dump: users, then reviews, each followed by the votes on it. Calls
@@ -69,7 +63,7 @@ export async function* dumpRecords(
 
 function userOf(row: Row<'user_sanitised'>, noteChange: Note): UserRecord | string {
   const created = timeOf(row.created);
-  if (!v.is(Uuid, row.id) || created === undefined) return 'user: without a UUID or time';
+  if (!v.is(StoredId, row.id) || created === undefined) return 'user: without a UUID or time';
   let display_name = row.display_name ?? '';
   if (!isVisible(display_name)) {
     noteChange('invisible name to Reader and the start of the id');
@@ -88,7 +82,7 @@ function reviewOf(
   noteChange: Note,
 ): FullReviewRecord | string {
   const { id, entity_id, user_id, license_id } = row;
-  if (!v.is(Uuid, id) || !v.is(Uuid, entity_id) || !v.is(Uuid, user_id)) {
+  if (!v.is(StoredId, id) || !v.is(StoredId, entity_id) || !v.is(StoredId, user_id)) {
     return 'review: without UUIDs';
   }
   const entity_type = row.entity_type?.replace(/^bb_/, 'bk_') as EntityType;
@@ -156,7 +150,7 @@ function votesOn(
   return newest.values();
 
   function voteOf({ user_id, revision_id, vote, rated_at }: Row<'vote'>): VoteRecord | string {
-    if (!v.is(Uuid, user_id) || !hasUser.get(user_id)) {
+    if (!v.is(StoredId, user_id) || !hasUser.get(user_id)) {
       return 'vote: of a user who is not in the dump';
     }
     if (user_id === authorId) return 'vote: by the author of the review';

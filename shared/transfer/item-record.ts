@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { isCount } from '../review/owner-counts.ts';
-import { Review } from '../review/review.ts';
+import { countedFields, Review } from '../review/review.ts';
 import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
@@ -31,10 +31,18 @@ export function kindOfItem({ sk, marked_at }: { sk: string; marked_at?: unknown 
 }
 
 /** Attributes of users and reviews that are derived from other attributes or items. */
-const derived = new Set([
-  ...['pk', 'sk', 'all', 'facet', 'entity', 'author', 'date', 'popularity_rank', 'kind', 'version'],
-  ...['rank_tree', 'edits', 'last_updated', 'popularity'],
-  ...['votes_positive', 'votes_negative', 'revision_votes_positive', 'revision_votes_negative'],
+const derived = new Set<string>([
+  'pk',
+  'sk',
+  'all',
+  'facet',
+  'entity',
+  'author',
+  'date',
+  'popularity_rank',
+  'kind',
+  'rank_tree',
+  ...countedFields,
 ]);
 
 /** Returns the attributes that are neither `named`, nor derived, nor counts. */
@@ -61,8 +69,17 @@ export function isObject(value: unknown): value is object {
 
 /** Attributes of every review, which begin the record. */
 const reviewStart = [
-  ...(['id', 'entity_id', 'entity_type', 'user_id', 'language', 'license'] as const),
-  ...(['created', 'published_on', 'is_hidden', 'source', 'source_url'] as const),
+  'id',
+  'entity_id',
+  'entity_type',
+  'user_id',
+  'language',
+  'license',
+  'created',
+  'published_on',
+  'is_hidden',
+  'source',
+  'source_url',
 ] as const;
 const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
 const reviewNames = ['kind', ...reviewStart, 'revisions', 'text', 'rating'];
@@ -108,13 +125,9 @@ export function fullReviewRecord(
 
 /** Makes the record of a vote on a review with `revisions` revisions. */
 export function voteRecord(item: Item, revisions: number): VoteRecord {
-  const { revision, ...vote } = v.parse(Vote, item);
+  const vote = v.parse(Vote, item);
   // The vote may be newer than the review as it was read, and name a later revision.
-  return {
-    kind: 'vote',
-    ...pick(vote, ['review_id', 'user_id', 'vote', 'voted_at']),
-    revision: Math.min(revision, revisions),
-  };
+  return { kind: 'vote', ...vote, revision: Math.min(vote.revision, revisions) };
 }
 
 /** Returns the record of an item. A rank becomes text, because JSON has no such number. */

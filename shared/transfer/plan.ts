@@ -197,10 +197,10 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
   const version = versionAfter(key, find);
   // The version tells the eraser that a revision written ahead does not belong to a deleted review.
   const ahead = revisions.length > mostRevisions && { version };
-  const noVotes = { votes_positive: 0, votes_negative: 0 };
-  const earlier = revisions.slice(0, -1).map((revision) => ({
-    Put: { Item: { ...revisionItem({ review_id: id, ...revision, ...noVotes }), ...ahead } },
-  }));
+  const earlier = revisions.slice(0, -1).map((revision): Write => {
+    const unvoted = { ...revision, review_id: id, votes_positive: 0, votes_negative: 0 };
+    return { Put: { Item: { ...revisionItem(unvoted), ...ahead } } };
+  });
   return [...earlier, ...publication(reviewIn(record, version))];
 }
 

@@ -5,7 +5,15 @@ import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
-import { Language, LicenseChoice, Rating, Review, ReviewedType } from '../review/review.ts';
+import {
+  countedFields,
+  Language,
+  LicenseChoice,
+  Rating,
+  Review,
+  ReviewedType,
+} from '../review/review.ts';
+import { Revision } from '../review/revision.ts';
 import { type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
@@ -17,7 +25,8 @@ import {
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
-import { isVisible } from '../values.ts';
+import { isVisible, StoredId, StoredTime } from '../values.ts';
+import { Vote } from '../vote/vote.ts';
 
 /** A record of an export: a fact, never a number counted from facts. */
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
@@ -28,39 +37,26 @@ export interface SourcedRecord {
   record: TransferRecord;
 }
 
-/** A UUID in lower case, as the table stores it. */
-export const Uuid = v.pipe(
-  v.string('must be a UUID'),
-  v.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, 'must be a UUID in lower case'),
-);
-const Time = v.pipe(
-  v.string('must be a time'),
-  v.regex(
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
-    'must be a time in ISO 8601, as 2026-01-31T12:00:00.000Z',
-  ),
-  v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that exists'),
-);
-
 /** An account. Unknown attributes are kept. */
 export const UserRecord = v.looseObject({
   ...v.omit(User, ['karma']).entries,
   kind: v.literal('user'),
-  id: Uuid,
+  id: StoredId,
   display_name: v.pipe(v.string(), v.check(isVisible, 'must have some visible character')),
-  created: Time,
+  created: StoredTime,
   /** Null if the private fields are unknown. */
   contact: v.nullable(v.looseObject(Contact.entries)),
 });
 export type UserRecord = v.InferOutput<typeof UserRecord>;
 
+/** A revision of a review. Its votes are counted from the records of votes. */
 const RevisionRecord = v.pipe(
   v.object({
-    id: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    ...v.omit(Revision, ['review_id', 'votes_positive', 'votes_negative']).entries,
     // Older texts may be shorter or longer than the API allows.
     text: v.nullable(v.pipe(v.string(), v.nonEmpty('must not be empty'))),
     rating: v.nullable(Rating),
-    timestamp: Time,
+    timestamp: StoredTime,
   }),
   v.check(({ text, rating }) => text !== null || rating !== null, 'must have a text or a rating'),
 );
@@ -68,18 +64,15 @@ const RevisionRecord = v.pipe(
 /** A review with all its revisions, oldest first. Also for drafts and hidden reviews. */
 export const FullReviewRecord = v.looseObject({
   kind: v.literal('review'),
-  id: Uuid,
-  entity_id: Uuid,
+  ...v.omit(Review, ['text', 'rating', ...countedFields]).entries,
+  id: StoredId,
+  entity_id: StoredId,
   entity_type: ReviewedType,
-  user_id: Uuid,
+  user_id: StoredId,
   language: Language,
   license: LicenseChoice,
-  created: Time,
-  published_on: v.nullable(Time),
-  is_hidden: v.boolean(),
-  source: v.nullable(v.string()),
-  source_url: v.nullable(v.string()),
-  ...v.pick(Review, ['deleted_at', 'moderation', 'appealed_at']).entries,
+  created: StoredTime,
+  published_on: v.nullable(StoredTime),
   revisions: v.pipe(
     v.array(RevisionRecord),
     v.minLength(1, 'must not be empty'),
@@ -89,21 +82,14 @@ export const FullReviewRecord = v.looseObject({
 export type FullReviewRecord = v.InferOutput<typeof FullReviewRecord>;
 
 /** A vote on a review and one of its revisions. */
-export const VoteRecord = v.object({
-  kind: v.literal('vote'),
-  review_id: Uuid,
-  user_id: Uuid,
-  vote: v.boolean(),
-  voted_at: Time,
-  revision: v.pipe(v.number(), v.integer(), v.minValue(1)),
-});
+export const VoteRecord = v.object({ kind: v.literal('vote'), ...Vote.entries });
 export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 
 /** An identity without an account keeps the decisions of moderators on its deleted account. */
 const Identity = v.pipe(
   v.object({
-    user_id: v.optional(Uuid),
-    blocked_at: v.optional(Time),
+    user_id: v.optional(StoredId),
+    blocked_at: v.optional(StoredTime),
     hidden: v.optional(v.array(HiddenMark)),
   }),
   v.check((item) => Object.values(item).some(Boolean), 'must have user_id, blocked_at or hidden'),
@@ -115,7 +101,8 @@ type Stored = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: st
 const Hex = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/));
 /** Forms of the ids that are no UUIDs. */
 const forms: Record<string, v.GenericSchema> = {
-  ...{ client_id: Hex, grant_id: Hex },
+  client_id: Hex,
+  grant_id: Hex,
   id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
 };
 
@@ -138,7 +125,7 @@ export const RawRecord = v.pipe(
     item: v.looseObject({
       pk: v.string(),
       sk: v.string(),
-      user_id: v.nullish(Uuid),
+      user_id: v.nullish(StoredId),
       // A rank may exceed a number of JSON.
       popularity_rank: v.optional(v.pipe(v.string(), v.regex(/^-?\d+$/))),
     }),
@@ -146,7 +133,7 @@ export const RawRecord = v.pipe(
   v.check(({ kind, item }) => {
     const [, keyOf, ...names]: Stored = stored[kind];
     if (names.length === 0) return /^IDENTITY#[\da-f]{64}\nIDENTITY$/.test(keyString(item));
-    const areIds = names.every((name) => v.is(forms[name] ?? Uuid, item[name]));
+    const areIds = names.every((name) => v.is(forms[name] ?? StoredId, item[name]));
     return areIds && keyString(keyOf(...names.map((name) => `${item[name]}`))) === keyString(item);
   }, 'pk and sk do not match the item'),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -232,7 +219,9 @@ export async function* linesOf(
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
       parts.push(chunk.subarray(start, end));
       yield { number, text: decode(parts), isWhole: true };
-      [number, start, parts] = [number + 1, end + 1, []];
+      number++;
+      start = end + 1;
+      parts = [];
     }
     if (start < chunk.length) parts.push(chunk.subarray(start));
   }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
-import { currentRevision, isPublic, Review } from '../review/review.ts';
+import { currentRevision, isPublic, noVotes, Review } from '../review/review.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { type Amounts, addAll, gain } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
@@ -185,14 +185,7 @@ function identityOf(vote: Vote): Record<string, unknown> {
 /** Counts a change of a vote on a review and its revisions. */
 function countOnReview(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const popularity = popularityChange(before, after);
-  const counts = {
-    votes_positive: 0,
-    votes_negative: 0,
-    revision_votes_positive: 0,
-    revision_votes_negative: 0,
-    popularity,
-    version: 1,
-  };
+  const counts = { ...noVotes, popularity, version: 1 };
   // A new vote is on the current revision; earlier and imported votes may not be.
   const earlierRevisions: Amounts = new Map();
   const count = (vote: Vote, by: 1 | -1) => {

@@ -1,17 +1,19 @@
 import * as v from 'valibot';
+import { RevisionNumber } from '../review/revision.ts';
 import { httpDate } from '../time.ts';
+import { StoredId, StoredTime } from '../values.ts';
 import type { PresentedVote } from './presented.ts';
 
 /** A user's only vote on a review, as stored. */
 export const Vote = v.object({
-  review_id: v.string(),
-  user_id: v.string(),
+  review_id: StoredId,
+  user_id: StoredId,
   /** True is an upvote, false a downvote. */
   vote: v.boolean(),
-  /** When it was last cast; ISO 8601. */
-  voted_at: v.string(),
+  /** When it was last cast. */
+  voted_at: StoredTime,
   /** The revision that was current then and counts the vote. */
-  revision: v.number(),
+  revision: RevisionNumber,
 });
 export type Vote = v.InferOutput<typeof Vote>;
 
