@@ -3,19 +3,25 @@ import { factsOf } from '../infra/guides/facts.ts';
 import { renderGuides } from '../infra/guides/render.ts';
 import { openApiDocument } from '../infra/openapi/document.ts';
 import type { Endpoint } from '../infra/openapi/responses.ts';
-import type { OpenApiDocument } from '../shared/openapi.ts';
+import type { Description } from '../infra/reference/description.ts';
+import { renderReference } from '../infra/reference/render.ts';
+import type { OpenApiDocument } from '../shared/docs/openapi.ts';
 import { routes } from '../shared/routes.ts';
 
-/** Writes the OpenAPI document and the guides, from routes, endpoints and infra/guides. */
+/** Writes the OpenAPI document, the guides and the reference, from routes and infra/guides. */
 const modules = await Promise.all(
   routes.map(async (route) => ({ route, ...(await import(`../functions/${route.operation}.ts`)) })),
 );
 const endpoints = modules.filter(({ response }) => response !== undefined) as Endpoint[];
-const document: OpenApiDocument = JSON.parse(JSON.stringify(openApiDocument(endpoints)));
+const text = JSON.stringify(openApiDocument(endpoints));
+const document: OpenApiDocument = JSON.parse(text);
+const description: Description = JSON.parse(text);
 write('openapi.json', document);
-write('guides.json', renderGuides(factsOf(document, endpoints)));
+const facts = factsOf(document, endpoints);
+write('guides.json', renderGuides(facts));
+write('reference.json', renderReference(description, facts.auth_url));
 
 function write(file: string, content: object): void {
-  const url = new URL(`../shared/${file}`, import.meta.url);
+  const url = new URL(`../shared/docs/${file}`, import.meta.url);
   writeFileSync(url, `${JSON.stringify(content, null, 2)}\n`);
 }

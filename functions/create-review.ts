@@ -36,7 +36,7 @@ export const docs = {
   description:
     '`is_draft` saves a draft instead. A user has at most one review of an entity, drafts and hidden reviews included. Send `text`, `rating` or both.',
   fields: {
-    entity_id: 'What is reviewed',
+    entity_id: 'The reviewed entity',
     entity_type: 'Its type',
     text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
     rating: '1 to 5',
@@ -46,7 +46,7 @@ export const docs = {
   },
   needsOneOf: ['text', 'rating'],
   example: {
-    entity_id: '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de',
+    entity_id: '8e8a594f-2175-38c7-a871-abb68ec363e7',
     entity_type: 'release_group',
     language: 'en',
     text: 'Forty minutes that reward every new listen.',

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
+import { openApiAt } from '../shared/docs/openapi.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Answer } from '../shared/http/response.ts';
-import { openApiAt } from '../shared/openapi.ts';
 
 export { OpenApi as response } from '../shared/http/presented.ts';
 export const request = v.object({});

@@ -13,7 +13,7 @@ export const docs = {
   tag: 'Users',
   summary: 'Follow the reviews by a user in a feed reader',
   description:
-    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with the names of entities. Errors are JSON.',
+    'An Atom feed like that of an entity, with the 50 newest public reviews by the user.',
   type: 'application/atom+xml',
 } satisfies Docs<typeof request>;
 

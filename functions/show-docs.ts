@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { guides } from '../shared/guides.ts';
+import { guides } from '../shared/docs/guides.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import { version } from '../shared/routes.ts';
 
@@ -22,7 +22,7 @@ export const handler = publicPage(v.object({}), () => {
       <section>
         <h2>Reference</h2>
         <ul>
-          <li><a href="${at}/docs/api">API reference</a>: read about every endpoint and try it</li>
+          <li><a href="${at}/docs/api">API reference</a>: every endpoint, with a command to copy</li>
           <li><a href="${at}${version}/openapi.json">OpenAPI description</a>: generate a client from it</li>
         </ul>
         <p>Base URL: <code>${at}${version}</code></p>

@@ -1,8 +1,9 @@
 import { html, raw } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { type Guide, guideAt, guides } from '../shared/guides.ts';
+import { type Guide, guideAt, guides } from '../shared/docs/guides.ts';
 import { PathParameter } from '../shared/http/request.ts';
+import { beside } from '../shared/pages/beside.ts';
 import type { Html } from '../shared/pages/layout.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 
@@ -12,26 +13,25 @@ export const request = v.object({
 
 export const handler = publicPage(request, ({ path }) => {
   const index = guides.findIndex(({ slug }) => slug === path.guide);
-  const [previous, guide, next] = [guides[index - 1], guides[index] as Guide, guides[index + 1]];
+  const previous = guides[index - 1];
+  const guide = guides[index] as Guide;
+  const next = guides[index + 1];
   return {
     title: guide.title,
     description: guide.description,
     isWide: true,
-    content: html`<div class="beside">
-        <article>
-          ${raw(guideAt(guide, authUrl()))}
+    content: beside(
+      'Guides',
+      html`<ol>
+            ${guides.map((each) => html`<li>${linkTo(each, each === guide && html` aria-current="page"`)}</li>`)}
+          </ol>`,
+      html`<a href="${authUrl()}/docs/api">API reference</a>`,
+      html`${raw(guideAt(guide, authUrl()))}
           <nav class="around" aria-label="Next guide">
             ${previous && linkTo(previous, html` rel="prev"`, 'Previous: ')}
             ${next && linkTo(next, html` rel="next"`, 'Next: ')}
-          </nav>
-        </article>
-        <nav class="menu" aria-label="Guides">
-          <ol>
-            ${guides.map((each) => html`<li>${linkTo(each, each === guide && html` aria-current="page"`)}</li>`)}
-          </ol>
-          <p><a href="${authUrl()}/docs/api">API reference</a></p>
-        </nav>
-      </div>`,
+          </nav>`,
+    ),
   };
 });
 

@@ -81,7 +81,6 @@ export const routes: readonly Route[] = [
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
   { operation: 'show-docs', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },
   { operation: 'show-reference', method: 'GET', path: '/docs/api', access: 'public', table: 'none', base: '' },
-  { operation: 'get-reference-asset', method: 'GET', path: '/docs/api/{file}', access: 'public', table: 'none', base: '' },
   { operation: 'show-guide', method: 'GET', path: '/docs/{guide}', access: 'public', table: 'none', base: '' },
   { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },

@@ -9,7 +9,7 @@ import { root } from './helpers/service.ts';
  * file named here stands on another floor than its folder.
  */
 const floors = [
-  ['account', 'audit', 'health', 'transfer'],
+  ['account', 'audit', 'docs', 'health', 'transfer'],
   ['pages'],
   ['aggregates', 'changes', 'vote', 'moderation', 'feed', 'entity/summary.ts', 'http'],
   ['review', 'oauth'],

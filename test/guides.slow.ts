@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { guides } from '../shared/guides.ts';
+import { guides } from '../shared/docs/guides.ts';
 import { differencesOf, type Shown } from './helpers/answers.ts';
 import { type Browser, openBrowser, unescapeHtml } from './helpers/browser.ts';
 import { root } from './helpers/service.ts';

@@ -104,6 +104,24 @@ test('a docstring or a paragraph begins with its subject', () => {
   expect(riddles).toEqual([]);
 });
 
+/** Texts of the API's description, each with its place. */
+function descriptionsIn(part: unknown, at = ''): Passage[] {
+  if (typeof part !== 'object' || part === null) return [];
+  return Object.entries(part).flatMap(([name, value]) => {
+    const isText = typeof value === 'string' && ['summary', 'description'].includes(name);
+    return isText ? [{ at, text: value }] : descriptionsIn(value, `${at}/${name}`);
+  });
+}
+
+test('a text of the API’s description begins with its subject', () => {
+  const texts = descriptionsIn(JSON.parse(read('shared/docs/openapi.json')));
+  const riddles = texts.filter(({ text }) =>
+    /^\W*(What|How|Why|Whether|Who|Whom|Whose|Where|That)\b/.test(text),
+  );
+  expect(riddles).toEqual([]);
+  expect(texts.length).toBeGreaterThan(500);
+});
+
 test('an exported function of shared/ has a docstring', () => {
   const bare = sources
     .filter((file) => file.startsWith('shared/'))

@@ -66,7 +66,6 @@ const contract = `
   GET    /.well-known/oauth-authorization-server            public  none
   GET    /docs                                              public  none
   GET    /docs/api                                          public  none
-  GET    /docs/api/{file}                                   public  none
   GET    /docs/{guide}                                      public  none
   GET    /oauth/authorize                                   public  write
   POST   /oauth/authorize                                   public  write

@@ -27,8 +27,10 @@ const Lifetime = v.pipe(
 
 export const scopeOption = new Option(
   '--scope <scopes>',
-  `any of ${scopes.join(',')} (default: none, which may read the account of the user)`,
-).argParser(as(listOf(scopes)));
+  `any of ${scopes.join(',')}, also repeated (default: none, which may read the account of the user)`,
+).argParser((value, earlier: Scope[] = []) => [
+  ...new Set([...earlier, ...as(listOf(scopes))(value)]),
+]);
 
 interface Options {
   user: string;

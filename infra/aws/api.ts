@@ -52,7 +52,7 @@ function throttling(rate: number, burst = 2 * rate) {
 function limitsOf(route: Route, rate: number) {
   if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
   // At the full rate, the transfer of these large responses would be the largest cost.
-  const isLarge = route.path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(route.path);
+  const isLarge = ['/openapi.json', '/docs/api'].includes(route.path);
   return isLarge ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 

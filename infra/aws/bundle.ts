@@ -1,9 +1,8 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
-import { assets } from '../../shared/pages/reference-assets.ts';
 import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of a Lambda, as uploaded. */
@@ -62,11 +61,6 @@ export function bundleFunctions(
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
-  // This function reads files from its own folder.
-  const reader = 'get-reference-asset';
-  for (const file of operations.includes(reader) ? Object.values(assets) : []) {
-    cpSync(join(root, file), resolve(outdir, reader, parse(file).base));
-  }
   // A second bundle without packages has only our own code. In the first, the SDK's paginators
   // would add Query and Scan to every function.
   const { outputFiles } = buildSync({

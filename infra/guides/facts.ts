@@ -1,4 +1,5 @@
 import { cursorLifetime } from '../../shared/changes/change-feed.ts';
+import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { newest } from '../../shared/feed/atom.ts';
@@ -13,7 +14,6 @@ import { accessTokenLifetime } from '../../shared/oauth/grant.ts';
 import { mostGrants, repeatMilliseconds } from '../../shared/oauth/grant-repository.ts';
 import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token-repository.ts';
 import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
-import type { OpenApiDocument } from '../../shared/openapi.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { version } from '../../shared/routes.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
@@ -48,7 +48,7 @@ const remedies: Record<ErrorCode, string> = {
 };
 
 /** Returns the numbers and tables from the code that guides name as `{{name}}`. */
-export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly Endpoint[]) {
+export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: readonly Endpoint[]) {
   const base_url = `${servers[0]?.url}`;
   const review = paths['/review'].post.requestBody.content['application/json'].schema.properties;
   const report =
@@ -56,6 +56,7 @@ export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly
   const profile = paths['/user/me'].post.requestBody.content['application/json'].schema.properties;
   return {
     base_url,
+    release: info.version,
     auth_url: base_url.slice(0, -version.length),
     text_min: review.text.minLength,
     text_max: review.text.maxLength.toLocaleString('en'),
@@ -138,6 +139,9 @@ function maximumOf(parameters: readonly { name: string; schema: object }[], name
 /** Returns the first number in a description, for limits that JSON Schema has no keyword for. */
 const numberIn = (description = '') => Number(/\d+/.exec(description));
 
+/** More endpoints than these stand in a list, one on each line. */
+const mostInLine = 3;
+
 /** Returns the section on an error, with the endpoints that return it by condition. */
 function explain(code: ErrorCode, endpoints: readonly Endpoint[]): string {
   const [status, example] = errors[code];
@@ -153,8 +157,11 @@ function explain(code: ErrorCode, endpoints: readonly Endpoint[]): string {
     .toSorted(([, a], [, b]) => a.length - b.length)
     .map(([when, found]) => {
       const isMost = isEverywhere && found.length > answers.length / 2;
-      const places = isMost ? others : found.map(({ at }) => at).join(', ');
-      return `- ${when.replace(/\.$/, '')}: ${places}.`;
+      const condition = `- ${when.replace(/\.$/, '')}:`;
+      if (isMost) return `${condition} ${others}.`;
+      const places = found.map(({ at }) => at);
+      if (places.length <= mostInLine) return `${condition} ${places.join(', ')}.`;
+      return [condition, ...places.map((place) => `  - ${place}`)].join('\n');
     });
   const head = `### \`${code}\`\n\n${status}: “${example}”`;
   return [head, remedies[code], occasions.join('\n')].join('\n\n');

@@ -3,11 +3,16 @@ import * as v from 'valibot';
 import { tags } from '../../shared/http/endpoint.ts';
 import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { version } from '../../shared/routes.ts';
+import { guideTitles } from '../guides/render.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
 import { exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
 
 /** Placeholder, which the service replaces with its own address. */
 const authUrl = 'https://api.example/ws';
+
+const { version: release }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
 
 /** Descriptions of parameters that many endpoints share. */
 const common: Record<string, string> = {
@@ -24,6 +29,16 @@ const common: Record<string, string> = {
   'If-None-Match': 'An `ETag` from an earlier answer: the answer is 304 if nothing has changed',
 };
 
+const review = '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11';
+const entity = '8e8a594f-2175-38c7-a871-abb68ec363e7';
+const user = '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2';
+
+/** Examples of parameters. The reference makes its commands with them. */
+const examples: Record<string, Record<string, string | number>> = {
+  path: { review_id: review, entity_id: entity, user_id: user, rev: 1 },
+  query: { entity_id: entity, entity_ids: entity, review_ids: review, limit: 10 },
+};
+
 export function openApiDocument(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   // Sorted by depth: a list before its item, an item before its parts.
@@ -33,16 +48,24 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
     paths[path] ??= base === undefined ? {} : { servers: [{ url: authUrl + base }] };
     paths[path][method.toLowerCase()] = operationOf(endpoint);
   }
-  const introduction = readFileSync(new URL('introduction.md', import.meta.url), 'utf8');
+  const introduction = readFileSync(new URL('introduction.md', import.meta.url), 'utf8').replace(
+    '{guides}',
+    guideTitles()
+      .map(({ slug, title }) => `- [${title}]({auth_url}/docs/${slug})`)
+      .join('\n'),
+  );
   const scopes = Object.entries(scopeAbilities).map(([scope, can]) => [scope, scopeText(can)]);
   return {
     openapi: '3.1.1',
     info: {
       title: 'Review service',
-      version: version.slice(1),
+      version: release,
       summary: 'Publish, read, vote on and report reviews',
       description: introduction.replaceAll('{auth_url}', authUrl).trim(),
-      license: { name: 'MIT', identifier: 'MIT' },
+      license: {
+        name: 'MIT, for the software: each review has its own licence',
+        identifier: 'MIT',
+      },
     },
     servers: [{ url: authUrl + version, description: 'This service' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -117,6 +140,7 @@ function parametersOf({ route, request, docs }: Endpoint) {
       description: docs.fields?.[name] ?? common[name],
       required: schema.type !== 'optional',
       schema: jsonSchemaOf(schema),
+      example: examples[place]?.[name],
     })),
   );
 }

@@ -42,7 +42,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 /** Conditions of errors, unless the endpoint describes its own. */
-const occasions: Partial<Record<ErrorCode, string>> = {
+export const occasions: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'A parameter or field is missing or not valid; the description names it.',
   not_authorized: 'There is no access token.',
   invalid_token: 'The access token is missing, invalid, expired or revoked.',

@@ -23,9 +23,9 @@ const granted = described(v.array(v.picklist(scopes)), 'Its scopes', ['review', 
 
 const decision = {
   decision: described(v.picklist(decisions), 'The decision', 'hide'),
-  reason: described(v.picklist(reasons), 'Why', 'spam'),
+  reason: described(v.picklist(reasons), 'The reason', 'spam'),
   note: AnyText('A note on the reason', 'An advertisement for a shop.'),
-  decided_at: IsoTime('When'),
+  decided_at: IsoTime('The time'),
 };
 
 const record = PublicRecord.entries;
@@ -109,7 +109,7 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     'A hidden review that the person deleted. The person cannot review that entity again until a moderator allows it',
     {
       review_id,
-      entity_id: Id('What was reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+      entity_id: Id('The reviewed entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
       entity_type: PresentedEntityType,
       marked_at: IsoTime('When the person deleted it'),
     },
@@ -128,8 +128,8 @@ export const OwnData = Fields('A part of the stored data about the caller', {
   ),
   reports: Several('A spam report by the person', {
     review_id,
-    reason: AnyText('What the person wrote', 'Spam'),
-    reported_at: IsoTime('When'),
+    reason: AnyText('The text of the person', 'Spam'),
+    reported_at: IsoTime('The time'),
   }),
   next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
 });

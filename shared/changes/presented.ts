@@ -8,9 +8,9 @@ const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 
 /** Also the record of a dump. */
 export const PublicRecord = Fields('A public review, as in a dump', {
-  kind: described(v.literal('review'), 'What it is', 'review'),
+  kind: described(v.literal('review'), 'The kind of the record', 'review'),
   id,
-  entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  entity_id: Id('The reviewed entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   entity_type: PresentedEntityType,
   user_id: Id('Its author', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
   language: PresentedLanguage,

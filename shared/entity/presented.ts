@@ -9,12 +9,12 @@ export const PresentedEntityType = described(
 );
 
 export const Metadata = Fields('Name and page of an entity in its music or book database', {
-  id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  id: Id('The entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   type: PresentedEntityType,
   name: AnyText('Its name', 'Blue Train'),
   url: AnyText(
     'Its page for people',
-    'https://musicdb.example/release-group/6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de',
+    'https://musicdb.example/release-group/8e8a594f-2175-38c7-a871-abb68ec363e7',
   ),
 });
 export type Metadata = v.InferOutput<typeof Metadata>;
@@ -25,6 +25,6 @@ export const AverageRating = Fields('All public ratings of an entity', {
     'Their average with one decimal; `null` without ratings',
     4.5,
   ),
-  count: Count('How many ratings there are', 2),
+  count: Count('The number of ratings', 2),
 });
 export type AverageRating = v.InferOutput<typeof AverageRating>;

@@ -36,7 +36,10 @@ export const OAuthErrorBody = Fields('An error in the words of RFC 6749', {
 export const OpenApi = described(
   v.looseObject({
     openapi: AnyText('The version of OpenAPI', '3.1.1'),
-    info: described(v.looseObject({}), 'The service', { title: 'Review service', version: '1' }),
+    info: described(v.looseObject({}), 'The service', {
+      title: 'Review service',
+      version: '1.0.0',
+    }),
     paths: described(v.looseObject({}), 'The endpoints', {}),
   }),
   'An OpenAPI document',

@@ -56,7 +56,7 @@ export const ServerMetadata = Fields("The authorization server's metadata (RFC 8
   revocation_endpoint: address('The revocation endpoint', '/1/oauth/revoke'),
   scopes_supported: list('The scopes', 'review', 'vote', 'user'),
   response_types_supported: list('Authorization codes', 'code'),
-  response_modes_supported: list('How codes are returned', 'query'),
+  response_modes_supported: list('The ways to return a code', 'query'),
   grant_types_supported: list(
     'Grant types of the token endpoint',
     'authorization_code',

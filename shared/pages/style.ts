@@ -141,7 +141,8 @@ article h2 { margin-top: 2.25rem; font: 700 1.5rem/1.25 var(--serif); }
 article h3 { margin: 2rem 0 .5rem; }
 article :is(h2, h3) a { color: inherit; text-decoration: none; }
 article :is(h2, h3) a:hover { text-decoration: underline; }
-article pre { margin: 0 0 1rem; padding: .75rem 1rem; white-space: pre-wrap; border-radius: 6px;
+article h4 { margin: 1.25rem 0 .5rem; font-size: .9rem; color: var(--soft); }
+article pre { margin: 0 0 1rem; padding: .75rem 1rem; overflow-x: auto; border-radius: 6px;
   border: 1px solid var(--line); background: var(--ground); }
 article pre:has(.language-json, .language-http, .language-text) { background: none; border-style: dashed; }
 .language-sh, .language-ts, .language-python { user-select: all; -webkit-user-select: all; }
@@ -149,13 +150,21 @@ article ul, article ol { margin: 0 0 1rem; padding-left: 1.5rem; }
 article table { margin-bottom: 1.5rem; }
 article td:last-child { overflow-wrap: anywhere; padding-right: 0; }
 article h3 code { font-size: 1rem; }
-.menu { border-top: 1px solid var(--line); padding-top: 1rem; }
+.contents { margin-bottom: 1.5rem; }
+.contents a, .fields td:first-child a { display: inline-block; min-height: 1.5rem; }
+.fields { table-layout: fixed; }
+.fields th:first-child { width: 34%; }
+.rows.fields td { overflow-wrap: anywhere; }
+.menu { margin-bottom: 1rem; }
 .menu ol { list-style: none; margin: 0 0 .75rem; padding: 0; }
+.menu ol ol { padding-left: 1rem; font-size: .9rem; }
 .menu a { display: inline-block; min-height: 1.5rem; }
 .menu a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; }
 .around { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .75rem 2rem; margin: 3rem 0 1rem; }
 @media (min-width: 56rem) { .beside { display: grid; grid-template-columns: 13rem 1fr; gap: 3rem; }
-  .beside > * { grid-row: 1; } .menu { grid-column: 1; border: 0; padding: 0; } }
+  .menu { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; }
+  @supports selector(::details-content) { .menu summary { display: none; }
+    .menu details::details-content { content-visibility: visible; } } }
 @media print { nav, footer, form, details, .button, .buttons, .around { display: none; }
   header { border-top: 0; } a { color: inherit; } }
 `;

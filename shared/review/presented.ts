@@ -48,7 +48,7 @@ const content = {
 
 const review = {
   id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
-  entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  entity_id: Id('The reviewed entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   entity_type: PresentedEntityType,
   ...content,
   language: PresentedLanguage,
@@ -59,7 +59,7 @@ const review = {
     'Fri, 20 Nov 2026 20:30:00 GMT',
   ),
   last_updated: HttpDate('When the current revision was made'),
-  edits: Count('How many revisions came after the first', 0),
+  edits: Count('The number of revisions after the first', 0),
   popularity: Whole('Positive minus negative votes', 3),
   source: TextOrNull('The source of an imported review', null),
   source_url: TextOrNull('Its address at the source', null),
@@ -93,7 +93,7 @@ export const PresentedModeration = Fields('The last decision of a moderator on a
     'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden',
     'hide',
   ),
-  reason: described(v.picklist(reasons), 'Why', 'spam'),
+  reason: described(v.picklist(reasons), 'The reason', 'spam'),
   note: AnyText('A note on the reason; may be empty', 'An advertisement for a shop.'),
   decided_at: HttpDate('When it was decided'),
 });
@@ -149,13 +149,13 @@ export const ReviewsById = Fields('Several reviews', {
 });
 
 export const EntitySummary = Fields('The public reviews of an entity in numbers', {
-  id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  id: Id('The entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   entity_type: described(
     v.nullable(PresentedEntityType),
     'The type that most reviews name; `null` without reviews',
     'release_group',
   ),
-  review_count: Count('How many reviews there are', 3),
+  review_count: Count('The number of reviews', 3),
   average_rating: AverageRating,
   ratings: described(
     v.record(v.picklist(['1', '2', '3', '4', '5']), v.number()),
@@ -182,6 +182,6 @@ export const EntitiesById = Fields('Several entities', {
   entity_id_mapping: described(
     v.record(v.string(), v.string()),
     'The canonical form of each id that was sent',
-    { '6B1D2F0E3B524C439A2A3D8A55A1C0DE': '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de' },
+    { '8E8A594F217538C7A871ABB68EC363E7': '8e8a594f-2175-38c7-a871-abb68ec363e7' },
   ),
 });

@@ -85,6 +85,9 @@ describe('npm run admin', () => {
     const isGood = { is_good: true, user_id: user.id, scopes: 'vote' };
     expect(await run('token', 'show', own)).toMatchObject(isGood);
     expect(Date.parse(expires) - Date.now()).toBeCloseTo(7 * 86_400_000, -5);
+    const repeated = ['--scope', 'vote', '--scope', 'review,vote'];
+    const { access_token: both } = await run(...personal, ...repeated);
+    expect(await run('token', 'show', both)).toMatchObject({ scopes: 'vote review' });
     const tokens = await run('token', 'issue', ...access, '--scope', 'review,vote');
     expect(tokens).toEqual({
       access_token: expect.stringMatching(/^rva_/),

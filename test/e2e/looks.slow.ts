@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { guides } from '../../shared/guides.ts';
+import { guides } from '../../shared/docs/guides.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { everything, handsOn, violationsOn } from '../helpers/page.ts';

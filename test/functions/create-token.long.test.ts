@@ -483,6 +483,18 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(third.access_token)).toBe(true);
     });
 
+    test('counts the 30 seconds from the refresh, however old the grant is', async () => {
+      const first = await tokens();
+      wait(86_400_000);
+      const { body: second } = await refresh(client, first.refresh_token);
+      wait(29_000);
+      const { body: again, status } = await refresh(client, first.refresh_token);
+      expect(status).toBe(200);
+      expect(again.refresh_token).toBe(second.refresh_token);
+      wait(2_000);
+      expectError(await refresh(client, first.refresh_token), 400, 'invalid_grant');
+    });
+
     test('revokes the grant when it is reused later', async () => {
       const first = await tokens();
       const { body: second } = await refresh(client, first.refresh_token);

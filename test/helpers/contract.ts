@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { openApiAt } from '../../shared/docs/openapi.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { ErrorBody, OAuthErrorBody } from '../../shared/http/presented.ts';
-import { openApiAt } from '../../shared/openapi.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 
 /** A response as a client received it, with its route. */

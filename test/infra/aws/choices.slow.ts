@@ -180,7 +180,6 @@ describe('the API', () => {
       ['POST /1/oauth/revoke', 20, 40],
       ...reads('/1/openapi.json', 5, 20),
       ...reads('/docs/api', 5, 20),
-      ...reads('/docs/api/{file}', 5, 20),
       ...reads('/oauth/authorize', 20, 40),
       ['POST /oauth/authorize', 20, 40],
       ...reads('/account/sign-in', 20, 40),

@@ -12,7 +12,6 @@ import { followStream } from '../../../infra/local/stream.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { consumers, schedules } from '../../../shared/background.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
-import { style } from '../../../shared/pages/reference-assets.ts';
 import { routes } from '../../../shared/routes.ts';
 import {
   type Deed,
@@ -260,7 +259,6 @@ async function visitPages(session: string, client: Application): Promise<void> {
   for (const route of routes.filter(({ base }) => base === '')) {
     const path = resourceOf(route)
       .replace('{client_id}', client.client_id)
-      .replace('{file}', style)
       .replace('{guide}', 'quickstart');
     const answers = ['', '?request=x&state=x&code=x'];
     const queries: Record<string, string[]> = {

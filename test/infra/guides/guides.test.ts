@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { renderGuides } from '../../../infra/guides/render.ts';
-import { guides } from '../../../shared/guides.ts';
+import { guides } from '../../../shared/docs/guides.ts';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 
 /** Returns the text of a guide without markup. */

@@ -5,8 +5,8 @@ import { factsOf } from '../../../infra/guides/facts.ts';
 import { renderGuides } from '../../../infra/guides/render.ts';
 import { openApiDocument } from '../../../infra/openapi/document.ts';
 import type { Endpoint } from '../../../infra/openapi/responses.ts';
-import kept from '../../../shared/guides.json' with { type: 'json' };
-import { openApiAt } from '../../../shared/openapi.ts';
+import kept from '../../../shared/docs/guides.json' with { type: 'json' };
+import { openApiAt } from '../../../shared/docs/openapi.ts';
 import { routes } from '../../../shared/routes.ts';
 import { faultsOf, isJson } from '../../helpers/contract.ts';
 import { invoke } from '../../helpers/invoke.ts';
@@ -61,11 +61,11 @@ function operationOf(name: string) {
   return found;
 }
 
-test('shared/guides.json is the output of `npm run openapi` for infra/guides', () => {
+test('shared/docs/guides.json is the output of `npm run openapi` for infra/guides', () => {
   expect(kept).toEqual(renderGuides(factsOf(document, endpoints)));
 });
 
-test('shared/openapi.json is the output of `npm run openapi`', () => {
+test('shared/docs/openapi.json is the output of `npm run openapi`', () => {
   expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
 });
 

@@ -1,5 +1,5 @@
+import { version } from '../routes.ts';
 import document from './openapi.json' with { type: 'json' };
-import { version } from './routes.ts';
 
 export type OpenApiDocument = typeof document;
 

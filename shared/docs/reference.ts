@@ -1,0 +1,11 @@
+import kept from './reference.json' with { type: 'json' };
+
+/**
+ * Returns the HTML of the reference and of its contents, with the addresses of this {auth_url}.
+ * `npm run openapi` makes both from the OpenAPI description. They are safe, because the renderer
+ * escapes what it inserts.
+ */
+export function referenceAt(authUrl: string): { contents: string; html: string } {
+  const { contents, html } = kept;
+  return { contents, html: html.replaceAll(kept.authUrl, () => authUrl) };
+}
