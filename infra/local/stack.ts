@@ -51,6 +51,8 @@ export async function startStack(
     dataDir: string;
     memory?: boolean;
     dynamodbEndpoint?: string;
+    /** A fixed port for the embedded engine, so that a firewall can guard it. */
+    enginePort?: number;
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
@@ -92,7 +94,7 @@ export async function startStack(
     if (endpoint === undefined) {
       file = join(temporary ?? dataDir, databaseFile);
       refuseForeign(file);
-      const database = await startDatabase({ file, temporary });
+      const database = await startDatabase({ file, temporary, port: options.enginePort });
       undo.push(database.stop);
       ({ endpoint, failure, pid: discovery.engine_pid } = database);
     }
