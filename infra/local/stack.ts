@@ -142,7 +142,8 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined) {
   const callback = `${process.env.AUTH_URL}/account/callback`;
   const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
   gateway.mount(provider);
-  Object.assign(process.env, provider.environment);
+  const OIDC_LOCAL_URL = gateway.local + provider.path;
+  Object.assign(process.env, provider.environment, { OIDC_LOCAL_URL });
   return provider.environment.OIDC_ISSUER;
 }
 
