@@ -3,8 +3,8 @@ import { Construct } from 'constructs';
 import { acknowledge } from './nag.ts';
 
 /**
- * `/.well-known/security.txt` of a domain (RFC 9116). It has an API of its own, because a mapping of
- * the service's API would show all its routes below `/.well-known` too.
+ * `/.well-known/security.txt` of a domain (RFC 9116). It has an API of its own, because a mapping
+ * of the service's API would show all its routes below `/.well-known` too.
  */
 export class SecurityText extends Construct {
   constructor(

@@ -16,8 +16,8 @@ export interface HostOptions {
 
 /**
  * Validates the options of the host. With a public URL, or on an address that other machines reach,
- * the development sign-in needs `insecureSignIn`, because anyone signs in there as anybody. Throws a
- * sentence for the operator.
+ * the development sign-in needs `insecureSignIn`, because anyone signs in there as anybody.
+ * Throws a sentence for the operator.
  */
 export function readHost(options: HostOptions) {
   const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
@@ -42,7 +42,7 @@ export function readHost(options: HostOptions) {
   return { ...named, address: readPublicAddress(publicUrl, trustedProxies) };
 }
 
-/** Returns true if only this machine reaches `host`. A name other than localhost may be anything. */
+/** Returns true if only this machine reaches `host`. Names other than localhost count as open. */
 function isLoopback(host: string) {
   const loopback = new BlockList();
   loopback.addSubnet('127.0.0.0', 8);

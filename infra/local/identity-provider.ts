@@ -117,7 +117,7 @@ export async function identityProvider(host: string, redirect_uri: string) {
       OIDC_CLIENT_SECRET: client_secret,
     },
     serve(request: IncomingMessage, response: ServerResponse): void {
-      // No `form-action`: the sign-in may redirect on to an application, which Chromium would block.
+      // No `form-action`: the sign-in may redirect to an application, which Chromium would block.
       const policy = [`style-src ${styleSource}`, 'img-src data:'];
       for (const [name, value] of Object.entries(securityHeaders(policy))) {
         response.setHeader(name, value);

@@ -98,8 +98,9 @@ async function discover() {
   if (isLoopback(issuer)) options.execute = [client.allowInsecureRequests];
   const local = process.env.OIDC_LOCAL_URL;
   // Our own provider is on this machine, which need not reach the public address of its issuer.
-  if (local)
+  if (local) {
     options[client.customFetch] = (url, init) => fetch(url.replace(issuer.href, local), init);
+  }
   return client
     .discovery(issuer, process.env.OIDC_CLIENT_ID ?? '', secret, undefined, options)
     .catch((error) => Promise.reject(unreachable(error)));

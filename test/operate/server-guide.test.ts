@@ -60,20 +60,6 @@ describe('the unit of the server guide', () => {
 });
 
 describe('an installation', () => {
-  test('without packages for development needs no script of a package, and reports to nobody', () => {
-    interface Package {
-      dev?: boolean;
-      hasInstallScript?: boolean;
-    }
-    const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
-    const packages: [string, Package][] = Object.entries(read('package-lock.json').packages);
-    const scripted = packages.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
-    const names = scripted.map(([path]) => path.split('node_modules/').at(-1));
-    // Reports each installation to its maker, unless this project says no.
-    expect(names.filter((name) => name !== '@scarf/scarf')).toEqual([]);
-    expect(read('package.json').scarfSettings).toEqual({ enabled: false });
-  });
-
   test('keeps secrets out of git', () => {
     const file = 'infra/local/.env';
     const ignored = execFileSync('git', ['check-ignore', '--no-index', file], { cwd: root });

@@ -56,6 +56,7 @@ type Templates = Pick<ReturnType<typeof deployed>, 'data' | 'service'>;
 /** Returns the templates of a deployment with these options. */
 function deployed(chosen: Record<string, string | number>) {
   const app = new App({ context: { ...context, ...chosen } });
+  afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
   const { data, service } = addStacks(app, () => bundles);
   const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
   if (!functions) throw new Error('The functions have no stack of their own');

@@ -42,7 +42,7 @@ describe('the rights to the table', () => {
     const changed = allowed === 'metadata' ? ['PutItem'] : [];
     const rights = rightsOf(allowed, ['GetItem', 'Query', ...changed], ['author-by-date']);
 
-    /** Returns those of these partitions that the action reaches. */
+    /** Returns the partitions that the action reaches. */
     function reached(action: string, resource: string, partitions: readonly string[]): string[] {
       const patterns = rights
         .filter(({ Action, Resource }) => Action === `dynamodb:${action}` && Resource === resource)

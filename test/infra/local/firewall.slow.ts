@@ -7,8 +7,8 @@ import { codeBlock } from '../../helpers/server-guide.ts';
 import { root } from '../../helpers/service.ts';
 
 /**
- * Starts an engine on the port of the guide, and connects to it as three users, in a network of its
- * own where the rules of the file in `RULES` hold. A socket belongs to the user who made it.
+ * Starts an engine on the port of the guide, and connects to it as three users. A socket belongs to
+ * the user who made it.
  */
 const script = `
   import { once } from 'node:events';
@@ -27,7 +27,7 @@ const script = `
   await stop();
   console.log(JSON.stringify(results));`;
 
-/** Returns the results of the three users, with these rules. */
+/** Returns the results of the three users, in a network of its own with these rules. */
 function connectWith(rules: string): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'firewall-'));
   try {
