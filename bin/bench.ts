@@ -26,7 +26,8 @@ try {
   const { body } = await measure('list-users', { query: { limit: '0' } });
   if (body.count === 0) {
     console.error(`Seeding ${reviews} reviews into ${stack.dataDir}`);
-    await seed({ reviews, users: Math.ceil(reviews / 40), seed: 1 });
+    // Fewer than 40 users would need more entities, because a user reviews an entity only once.
+    await seed({ reviews, users: Math.max(40, Math.ceil(reviews / 40)), seed: 1 });
   }
   if (writes > 0) {
     console.error('Random writes:', await writeAtRandom(writes));

@@ -18,7 +18,7 @@ const command = new Command('npm start --')
   )
   .option(
     '--host <address>',
-    'the address to listen on; 0.0.0.0 is all addresses. Unless OIDC_ISSUER is set, anyone who can reach the address can sign in as anybody',
+    'the address to listen on; 0.0.0.0 is all addresses. An address that other machines reach needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
     '127.0.0.1',
   )
   .addOption(
@@ -35,7 +35,7 @@ const command = new Command('npm start --')
   )
   .option(
     '--insecure-sign-in',
-    'with --public-url, for a demonstration: anyone can sign in as anybody',
+    'for a demonstration with --public-url or --host: anyone can sign in as anybody',
   )
   .addOption(
     new Option(
@@ -51,6 +51,14 @@ const command = new Command('npm start --')
       '--dynamodb-endpoint <url>',
       'the URL of a DynamoDB to use instead of the embedded database',
     ).env('DYNAMODB_ENDPOINT'),
+  )
+  .addOption(
+    new Option(
+      '--engine-port <number>',
+      'a fixed port of the embedded database for a firewall rule (default: any free port)',
+    )
+      .env('ENGINE_PORT')
+      .argParser(enginePort),
   )
   .addOption(
     new Option(
@@ -74,6 +82,12 @@ function port(value: string): number {
   if (!/^\d+$/.test(value) || number > 65_535) {
     throw new InvalidArgumentError('It must be a number from 0 (any free port) to 65535.');
   }
+  return number;
+}
+
+function enginePort(value: string): number {
+  const number = port(value);
+  if (number === 0) throw new InvalidArgumentError('It must be a number from 1 to 65535.');
   return number;
 }
 

@@ -16,7 +16,7 @@ export class DataStack extends Stack {
   readonly users: { pool: cognito.UserPool; domain: cognito.UserPoolDomain } | undefined;
 
   constructor(scope: App, id: string, options: Options) {
-    const { isProduction, issuer, maxReadRequestUnits, maxWriteRequestUnits } = options;
+    const { isProduction, issuer } = options;
     super(scope, id, {
       description: 'Review service: table, user pool and keys',
       terminationProtection: isProduction,
@@ -27,14 +27,14 @@ export class DataStack extends Stack {
       name: attribute,
       type: tableDefinition.attributeTypes[attribute] as dynamodb.AttributeType,
     });
-    const caps = { maxReadRequestUnits, maxWriteRequestUnits };
+    const throughput = throughputOf(options);
     // Not TableV2. A global table costs the same, but fewer tools and local emulators support it.
     this.table = new dynamodb.Table(this, 'Table', {
       partitionKey: attribute(tableDefinition.partitionKey),
       sortKey: attribute(tableDefinition.sortKey),
       timeToLiveAttribute: tableDefinition.timeToLive,
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-      ...caps,
+      ...throughput,
       stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       ...protection(isProduction),
@@ -46,7 +46,7 @@ export class DataStack extends Stack {
         sortKey: attribute(index.sortKey),
         projectionType: dynamodb.ProjectionType.INCLUDE,
         nonKeyAttributes: [...index.projection],
-        ...caps,
+        ...throughput,
       });
     }
 
@@ -114,6 +114,23 @@ export class DataStack extends Stack {
     });
     return pool;
   }
+}
+
+/** Returns the limits of a table or index, and what it serves from the beginning. */
+function throughputOf({
+  maxReadRequestUnits,
+  maxWriteRequestUnits,
+  warmReadUnits,
+  warmWriteUnits,
+}: Options) {
+  const isWarm = warmReadUnits !== undefined || warmWriteUnits !== undefined;
+  return {
+    maxReadRequestUnits,
+    maxWriteRequestUnits,
+    warmThroughput: isWarm
+      ? { readUnitsPerSecond: warmReadUnits, writeUnitsPerSecond: warmWriteUnits }
+      : undefined,
+  };
 }
 
 /**

@@ -9,6 +9,8 @@ import type { Options } from './options.ts';
 
 /** The API under a custom domain: `https://<name>/ws/1`. Only the stage, `ws`, is mapped. */
 export class Domain extends Construct {
+  readonly name: apigateway.DomainName;
+
   constructor(
     scope: Construct,
     id: string,
@@ -27,6 +29,7 @@ export class Domain extends Construct {
       'dualstack',
     );
     name.addBasePathMapping(restApi, { basePath: stage, stage: restApi.deploymentStage });
+    this.name = name;
 
     if (domain.hostedZone) {
       const { id: hostedZoneId, name: zoneName } = domain.hostedZone;

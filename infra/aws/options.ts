@@ -42,6 +42,12 @@ const Context = v.object({
   /** Request units a second that the table and each of its indexes may consume. */
   maxReadRequestUnits: Units,
   maxWriteRequestUnits: Units,
+  /**
+   * Request units a second that the table and each of its indexes serve at once. The least values
+   * are those of a new table, the most are the usual quota of a table.
+   */
+  warmReadUnits: v.optional(whole(12_000, 40_000)),
+  warmWriteUnits: v.optional(whole(4_000, 40_000)),
   logDays: v.optional(LogDays, '30'),
   /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
@@ -54,6 +60,13 @@ const Context = v.object({
     matching(
       /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/\S+$/,
       'the ARN of a certificate in Certificate Manager',
+    ),
+  ),
+  /** The contact in `/.well-known/security.txt` of the domain, as a URI (RFC 9116). */
+  securityContact: v.optional(
+    matching(
+      /^(https:\/\/|mailto:)[\w.~:/?@%&=+-]+$/,
+      'an address that begins with https:// or mailto:',
     ),
   ),
   hostedZoneId: Text,
@@ -118,6 +131,9 @@ export function readOptions(node: Node) {
   }
   if (zone && !`.${chosen.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
     throw new Error(`context: domain must be in the zone ${zone.hostedZoneName}`);
+  }
+  if (chosen.securityContact && !domain) {
+    throw new Error('context: domain is missing; securityContact is shown there');
   }
   if (budget && !alarmMail)
     throw new Error('context: alarmMail is missing; budget sends its mails there');

@@ -8,6 +8,7 @@ import { Domain } from './domain.ts';
 import { keepEnvironment } from './environment.ts';
 import { Firewall } from './firewall.ts';
 import { Monitoring } from './monitoring.ts';
+import { SecurityText } from './security-text.ts';
 import { SignIn } from './sign-in.ts';
 import type { FunctionDefaults } from './table-function.ts';
 
@@ -20,7 +21,8 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys } = data;
-    const { isProduction, issuer, databases, sourceUrl, domain, firewall, budget } = options;
+    const { isProduction, issuer, databases, sourceUrl, firewall, budget } = options;
+    const { domain, securityContact } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
@@ -39,7 +41,13 @@ export class ServiceStack extends Stack {
     api.addRoutes(defaults);
     const background = new Background(this, 'Background', defaults);
     new Monitoring(this, 'Monitoring', { api, background, table, options });
-    if (domain) new Domain(this, 'Domain', { restApi: api.restApi, domain });
+    if (domain) {
+      const { name } = new Domain(this, 'Domain', { restApi: api.restApi, domain });
+      if (securityContact) {
+        const props = { name, domain: domain.name, securityContact };
+        new SecurityText(this, 'SecurityText', props);
+      }
+    }
     if (budget) new Budget(this, 'Budget', budget);
     if (firewall) new Firewall(this, 'Firewall', { restApi: api.restApi });
 

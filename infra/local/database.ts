@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -49,15 +50,15 @@ export function impatientOptions(endpoint: string) {
 }
 
 /**
- * Starts the engine on `file`, which it creates, or in memory. The engine ends with this process,
- * however that ends. A shell waits at a pipe from this process. When the pipe closes, it stops the
- * engine and deletes the folder `temporary`.
+ * Starts the engine on `file`, which it creates, or in memory. It listens on `port`, by default a
+ * free one. The engine ends with this process, however that ends. A shell waits at a pipe from this
+ * process. When the pipe closes, it stops the engine and deletes the folder `temporary`.
  */
 export async function startDatabase(
-  options: { file?: string; temporary?: string } = {},
+  options: { file?: string; temporary?: string; port?: number } = {},
 ): Promise<Database> {
-  const { file, temporary = '' } = options;
-  const { engine, endpoint } = await startEngine(file);
+  const { file, temporary = '', port } = options;
+  const { engine, endpoint } = await startEngine(file, port);
   const pid = Number(engine.pid);
   const atTheEnd = 'read _; kill "$1"; [ -z "$2" ] || { sleep 1; rm -rf -- "$2"; }';
   // Detached, so that Ctrl-C reaches this process only, and requests in flight keep their database.
@@ -86,21 +87,26 @@ export async function startDatabase(
   };
 }
 
-async function startEngine(file?: string) {
+async function startEngine(file?: string, fixedPort?: number) {
   const binary = enginePath();
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
-    const options = ['--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])];
+    const host = loopbackAddress();
+    const port = fixedPort ?? (await freePort(host));
+    const options = ['--host', host, '--port', `${port}`];
+    if (file !== undefined) options.push('--db-path', file);
     // The files contain e-mail addresses, so only this user may read them.
     const engine = spawn('sh', ['-c', 'umask 077; exec "$0" "$@"', binary, 'serve', ...options], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const line = await firstLine(engine);
-    if (line.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
+    if (line.includes('listening on')) return { engine, endpoint: `http://${host}:${port}` };
     // Another process has taken the port in the meantime.
     if (line.includes('already in use') && attempt < 5) continue;
     engine.kill();
+    if (line.includes('already in use') && fixedPort !== undefined) {
+      throw new Error(`port ${port} of the database is in use: choose another with --engine-port`);
+    }
     throw new Error(`the embedded DynamoDB did not start: ${line}`);
   }
 }
@@ -133,8 +139,19 @@ function enginePath() {
   }
 }
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
+/**
+ * Returns a random address of 127.0.0.0/8, all of which belong to a Linux machine. The engine asks
+ * for no credentials and lets every origin read, so a web page in a browser of this machine must
+ * not be able to guess its address. Users of this machine can still look it up.
+ */
+function loopbackAddress() {
+  // Without the network, 127.0.0.1 and the broadcast address.
+  const host = randomInt(2, 2 ** 24 - 1);
+  return [127, host >> 16, (host >> 8) & 255, host & 255].join('.');
+}
+
+async function freePort(host: string) {
+  const server = createServer().listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();

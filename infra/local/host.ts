@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { commonHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
@@ -14,27 +15,41 @@ export interface HostOptions {
 }
 
 /**
- * Validates the options of the host. With a public URL the development sign-in, where anyone signs
- * in as anybody, needs `insecureSignIn`. Throws a sentence for the operator.
+ * Validates the options of the host. With a public URL, or on an address that other machines reach,
+ * the development sign-in needs `insecureSignIn`, because anyone signs in there as anybody.
+ * Throws a sentence for the operator.
  */
 export function readHost(options: HostOptions) {
   const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
   const named = { host, securityContact: securityContact && readSecurityContact(securityContact) };
-  if (publicUrl === undefined) {
-    if (trustedProxies === undefined) return named;
+  if (publicUrl === undefined && trustedProxies !== undefined) {
     throw new Error(
       'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
     );
   }
+  const isOpen = host !== undefined && !isLoopback(host);
+  if (publicUrl === undefined && !isOpen) return named;
   const { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = process.env;
   const settings = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   const missing = Object.entries(settings).flatMap(([name, value]) => (value ? [] : [name]));
   if (missing.length > 0 && !options.insecureSignIn) {
+    const reachable = publicUrl === undefined ? `--host ${host}` : 'PUBLIC_URL';
     throw new Error(
-      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set ${missing.join(', ')}. For a demonstration, start with --insecure-sign-in instead`,
+      `${reachable} needs an identity provider, or anyone could sign in as anybody: set ${missing.join(', ')}. For a demonstration, start with --insecure-sign-in instead`,
     );
   }
+  if (publicUrl === undefined) return named;
   return { ...named, address: readPublicAddress(publicUrl, trustedProxies) };
+}
+
+/** Returns true if only this machine reaches `host`. Names other than localhost count as open. */
+function isLoopback(host: string) {
+  const loopback = new BlockList();
+  loopback.addSubnet('127.0.0.0', 8);
+  loopback.addAddress('::1', 'ipv6');
+  const family = isIP(host);
+  if (family === 0) return host === 'localhost';
+  return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** Reads an e-mail address, or a URL of RFC 9116 section 2.5.3. Throws a sentence. */

@@ -5,7 +5,9 @@ import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { readPairs } from '../../shared/http/form.ts';
 import { field } from '../../shared/pages/fields.ts';
+import { securityHeaders } from '../../shared/pages/html-response.ts';
 import { layout } from '../../shared/pages/layout.ts';
+import { styleSource } from '../../shared/pages/style.ts';
 import { readBody } from './integration.ts';
 
 const { base, Check } = interactionPolicy;
@@ -54,6 +56,10 @@ export async function identityProvider(host: string, redirect_uri: string) {
     jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' }] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
+    async renderError(context, { error, error_description }) {
+      context.type = 'html';
+      context.body = `${await errorPage(error_description ?? error)}`;
+    },
     // No session outlives a sign-in, so there is no sign-out.
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
     claims: { openid: ['sub'], email: ['email'], profile: ['name', 'musicdb_username'] },
@@ -83,7 +89,6 @@ export async function identityProvider(host: string, redirect_uri: string) {
 
   async function signIn(request: IncomingMessage, response: ServerResponse) {
     if (request.method !== 'POST') {
-      response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.end(`${await signInPage()}`);
       return;
     }
@@ -112,6 +117,11 @@ export async function identityProvider(host: string, redirect_uri: string) {
       OIDC_CLIENT_SECRET: client_secret,
     },
     serve(request: IncomingMessage, response: ServerResponse): void {
+      // No `form-action`: the sign-in may redirect to an application, which Chromium would block.
+      const policy = [`style-src ${styleSource}`, 'img-src data:'];
+      for (const [name, value] of Object.entries(securityHeaders(policy))) {
+        response.setHeader(name, value);
+      }
       if ((request.url ?? '').length > longestUrl) {
         response.writeHead(414, { 'Content-Type': 'text/plain' }).end('The URL is too long');
         return;
@@ -139,6 +149,11 @@ export async function identityProvider(host: string, redirect_uri: string) {
 function mailbox(name: string) {
   const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
   return letters.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader';
+}
+
+function errorPage(description: string) {
+  const content = html`<section><p>${description}</p></section>`;
+  return layout({ title: 'The development sign-in failed', content, isLast: true });
 }
 
 function signInPage() {

@@ -51,6 +51,8 @@ export async function startStack(
     dataDir: string;
     memory?: boolean;
     dynamodbEndpoint?: string;
+    /** A fixed port for the embedded engine, so that a firewall can guard it. */
+    enginePort?: number;
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
@@ -92,7 +94,7 @@ export async function startStack(
     if (endpoint === undefined) {
       file = join(temporary ?? dataDir, databaseFile);
       refuseForeign(file);
-      const database = await startDatabase({ file, temporary });
+      const database = await startDatabase({ file, temporary, port: options.enginePort });
       undo.push(database.stop);
       ({ endpoint, failure, pid: discovery.engine_pid } = database);
     }
@@ -140,7 +142,8 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined) {
   const callback = `${process.env.AUTH_URL}/account/callback`;
   const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
   gateway.mount(provider);
-  Object.assign(process.env, provider.environment);
+  const OIDC_LOCAL_URL = gateway.local + provider.path;
+  Object.assign(process.env, provider.environment, { OIDC_LOCAL_URL });
   return provider.environment.OIDC_ISSUER;
 }
 

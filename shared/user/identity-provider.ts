@@ -94,7 +94,13 @@ function findProvider() {
 async function discover() {
   const issuer = new URL(process.env.OIDC_ISSUER ?? '');
   const secret = await readSecret('OIDC_CLIENT_SECRET');
-  const options = isLoopback(issuer) ? { execute: [client.allowInsecureRequests] } : undefined;
+  const options: client.DiscoveryRequestOptions = {};
+  if (isLoopback(issuer)) options.execute = [client.allowInsecureRequests];
+  const local = process.env.OIDC_LOCAL_URL;
+  // Our own provider is on this machine, which need not reach the public address of its issuer.
+  if (local) {
+    options[client.customFetch] = (url, init) => fetch(url.replace(issuer.href, local), init);
+  }
   return client
     .discovery(issuer, process.env.OIDC_CLIENT_ID ?? '', secret, undefined, options)
     .catch((error) => Promise.reject(unreachable(error)));

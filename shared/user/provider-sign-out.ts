@@ -30,7 +30,7 @@ export async function findProviderSignOut(): Promise<string | undefined> {
 
 /** Without openid-client, which would slow the start of signing out. */
 async function discover() {
-  const issuer = (process.env.OIDC_ISSUER ?? '').replace(/\/$/, '');
+  const issuer = (process.env.OIDC_LOCAL_URL ?? process.env.OIDC_ISSUER ?? '').replace(/\/$/, '');
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(3_000),
   });

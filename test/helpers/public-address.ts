@@ -146,6 +146,15 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
 
   describePlainHttp(`${local}${path}/ws`, authUrl);
 
+  if (provider === 'demo') {
+    test('the service reaches its own identity provider without the proxy', () => {
+      const asked = passed.map((each) => each.url.pathname);
+      const own = asked.filter((each) => each.startsWith(`${path}/identity-provider/`));
+      expect(own).toContain(`${path}/identity-provider/auth`);
+      expect(own.filter((each) => /openid-configuration|token|jwks/.test(each))).toEqual([]);
+    });
+  }
+
   test('no link, header, cookie or document names this machine or plain HTTP', () => {
     const { port } = new URL(local);
     const ours = `localhost|127\\.0\\.0\\.1|\\[::1\\]|:${port}\\b|http:|http%3a`;

@@ -54,6 +54,26 @@ describe('a secret of Secrets Manager', () => {
     jest.setSystemTime(secretLifetime + 30_000);
     expect(await readSecret('SESSION_KEYS')).toBe('b');
   });
+  test('is not waited for: a second for a connection, two for an answer, three times', async () => {
+    answer('a');
+    await readSecret('SESSION_KEYS');
+    const client = secretsManager.send.lastCall.thisValue as SecretsManagerClient;
+    const { requestHandler } = client.config;
+    // The handler reads its options at its first request, which nobody answers here.
+    const target = { protocol: 'http:', hostname: '127.0.0.1', port: 9, path: '/' };
+    const request = { ...target, method: 'GET', headers: {}, query: {} };
+    const sent = requestHandler.handle(
+      request as unknown as Parameters<typeof requestHandler.handle>[0],
+    );
+    await expect(sent).rejects.toThrow('ECONNREFUSED');
+    const handler = requestHandler as unknown as { httpHandlerConfigs(): object };
+    expect(handler.httpHandlerConfigs()).toMatchObject({
+      connectionTimeout: 1_000,
+      requestTimeout: 2_000,
+      throwOnRequestTimeout: true,
+    });
+    expect(await client.config.maxAttempts()).toBe(3);
+  });
   test('must not be empty', async () => {
     secretsManager.on(GetSecretValueCommand).resolves({});
     await expect(readSecret('SESSION_KEYS')).rejects.toThrow('The secret is empty');

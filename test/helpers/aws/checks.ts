@@ -366,8 +366,8 @@ export function missingVariables(
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
     const secrets = [...text.matchAll(/\w\("(SIGNING_KEYS|SESSION_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
-      // Set only if the identity provider does not publish its sign-out address.
-      ...read.filter((name) => !/^((AWS|NODE)_|OIDC_LOGOUT_URL$)/.test(name)),
+      // Set only if the identity provider does not publish its sign-out address, or is our own.
+      ...read.filter((name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$)/.test(name)),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];
     const missing = [...new Set(needed)].filter((name) => !set.includes(name));

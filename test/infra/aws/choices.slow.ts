@@ -51,15 +51,29 @@ const bundles = new Map(
   }),
 );
 
-type Templates = ReturnType<typeof deployed>;
+type Templates = Pick<ReturnType<typeof deployed>, 'data' | 'service'>;
 
 /** Returns the templates of a deployment with these options. */
 function deployed(chosen: Record<string, string | number>) {
   const app = new App({ context: { ...context, ...chosen } });
+  afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
   const { data, service } = addStacks(app, () => bundles);
   const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
   if (!functions) throw new Error('The functions have no stack of their own');
-  return { data: json(data), service: merged(json(service), json(functions)) };
+  // cdk-nag fails a synthesis after its templates are written. A test reports the findings.
+  let findings = '';
+  try {
+    app.synth();
+  } catch (error) {
+    findings = `${error}`;
+  }
+  const templateOf = ({ templateFile }: Stack): Template =>
+    JSON.parse(readFileSync(join(app.outdir, templateFile), 'utf8'));
+  return {
+    findings,
+    data: templateOf(data),
+    service: merged(templateOf(service), templateOf(functions)),
+  };
 }
 
 function json(stack: Stack): Template {
@@ -93,6 +107,13 @@ const chosen = deployed({
   signInConcurrency: 20,
   maxReadRequestUnits: 1000,
   maxWriteRequestUnits: 2000,
+  warmReadUnits: 20_000,
+  warmWriteUnits: 8000,
+  securityContact: 'mailto:security@example.org',
+});
+
+test('the deployment with these options has no findings of cdk-nag', () => {
+  expect(chosen.findings).toBe('');
 });
 
 describe('a first deployment that fails', () => {
@@ -166,7 +187,8 @@ describe('the API', () => {
     expect(api.BinaryMediaTypes).toBeUndefined();
   });
   test('limits sign-ins and tokens to a tenth, large answers to 5/s', () => {
-    const { MethodSettings } = only(chosen.service, 'AWS::ApiGateway::Stage');
+    const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
+    const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
       `${setting.HttpMethod} ${setting.ResourcePath?.slice(1).replaceAll('~1', '/')}`,
       setting.ThrottlingRateLimit,
@@ -198,8 +220,9 @@ describe('the API', () => {
   });
   test('answers at its own domain only, for IPv4 and IPv6', () => {
     const closed = ({ service }: Templates) =>
-      only(service, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint;
-    expect([closed(plain), closed(chosen)]).toEqual([false, true]);
+      propertiesOf(service, 'AWS::ApiGateway::RestApi').map((api) => api.DisableExecuteApiEndpoint);
+    // The second API of the chosen deployment is that of security.txt.
+    expect([closed(plain), closed(chosen)]).toEqual([[false], [true, true]]);
     expect(only(chosen.service, 'AWS::ApiGateway::DomainName').EndpointConfiguration).toEqual({
       Types: ['REGIONAL'],
       IpAddressType: 'dualstack',
@@ -208,6 +231,35 @@ describe('the API', () => {
       { Type: 'A', Name: 'reviews.example.org.' },
       { Type: 'AAAA', Name: 'reviews.example.org.' },
     ]);
+  });
+});
+
+describe('security.txt', () => {
+  test('is at the root of the domain, names the contact, and expires within a year', () => {
+    const mappings = propertiesOf(chosen.service, 'AWS::ApiGateway::BasePathMapping');
+    expect(mappings.map(({ BasePath }) => BasePath)).toEqual(['ws', '.well-known']);
+    const { RestApiId } = mappings[1];
+    const inIt = ({ RestApiId: { Ref } }: { RestApiId: { Ref: string } }) => Ref === RestApiId.Ref;
+    const [resource, ...others] = propertiesOf(chosen.service, 'AWS::ApiGateway::Resource').filter(
+      inIt,
+    );
+    expect([resource?.PathPart, others]).toEqual(['security.txt', []]);
+    const methods = propertiesOf(chosen.service, 'AWS::ApiGateway::Method').filter(inIt);
+    expect(methods).toMatchObject([{ HttpMethod: 'GET', AuthorizationType: 'NONE' }]);
+    const { Type, IntegrationResponses } = methods[0].Integration;
+    expect(Type).toBe('MOCK');
+    const [{ StatusCode, ResponseTemplates }] = IntegrationResponses;
+    expect(StatusCode).toBe('200');
+    const answer: string = ResponseTemplates['text/plain; charset=utf-8'];
+    const [, expires = ''] = /^Expires: (\S+)$/m.exec(answer) ?? [];
+    const days = (Date.parse(expires) - Date.now()) / 86_400_000;
+    expect([days > 330, days < 366]).toEqual([true, true]);
+    expect(answer.replace(expires, 'TIME')).toBe(`Contact: mailto:security@example.org
+Expires: TIME
+Canonical: https://reviews.example.org/.well-known/security.txt
+`);
+    const named = JSON.stringify(plain.service);
+    expect(named).not.toContain('security.txt');
   });
 });
 
@@ -220,6 +272,15 @@ describe('costs', () => {
     const most = { MaxReadRequestUnits: 1000, MaxWriteRequestUnits: 2000 };
     expect(limits(chosen)).toEqual(Array(9).fill(most));
     expect(limits(plain)).toEqual(Array(9).fill(undefined));
+  });
+  test('the table and its indexes serve the chosen units from the beginning', () => {
+    const warm = ({ data }: Templates) => {
+      const table = only(data, 'AWS::DynamoDB::Table');
+      return [table, ...table.GlobalSecondaryIndexes].map((each) => each.WarmThroughput);
+    };
+    const units = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 8000 };
+    expect(warm(chosen)).toEqual(Array(9).fill(units));
+    expect(warm(plain)).toEqual(Array(9).fill(undefined));
   });
   test('are mailed at 80 % of the budget, and when the forecast exceeds it', () => {
     const { Budget, NotificationsWithSubscribers } = only(chosen.service, 'AWS::Budgets::Budget');

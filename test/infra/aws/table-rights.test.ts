@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
 import type { Route } from '../../../shared/routes.ts';
+import { isLike } from '../../helpers/aws/roles.ts';
 
 const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';
 
@@ -32,6 +33,50 @@ describe('the rights to the table', () => {
     expect(read?.keys).toEqual(expect.arrayContaining(['REVIEW#*', 'METADATA#*']));
     const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
     expect(write).toEqual({ actions, keys: ['METADATA#*'] });
+  });
+
+  describe.each(['public', 'metadata'] as const)('of a %s function', (allowed) => {
+    const id = '3a2b1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d';
+    const secret = ['CONTACT', 'DECISION', 'APP', 'CODE', 'REQUEST', 'IDENTITY', 'IDEMPOTENCY'];
+    const secrets = [...secret.map((name) => `${name}#${id}`), 'DEFERRED'];
+    const changed = allowed === 'metadata' ? ['PutItem'] : [];
+    const rights = rightsOf(allowed, ['GetItem', 'Query', ...changed], ['author-by-date']);
+
+    /** Returns the partitions that the action reaches. */
+    function reached(action: string, resource: string, partitions: readonly string[]): string[] {
+      const patterns = rights
+        .filter(({ Action, Resource }) => Action === `dynamodb:${action}` && Resource === resource)
+        .flatMap(({ Condition }) => Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']);
+      expect(patterns.length).toBeGreaterThan(0);
+      return partitions.filter((each) => patterns.some((pattern) => isLike(each, pattern)));
+    }
+
+    test('read public items one by one, and no private partition', () => {
+      const open = [`REVIEW#${id}`, `USER#${id}`, `ENTITY#${id}`, 'TOTALS', 'HEALTH'];
+      expect(reached('GetItem', arn, [...open, ...secrets])).toEqual(open);
+    });
+
+    test('list no partition with grants, which are those of users', () => {
+      const open = [`REVIEW#${id}`, 'TOTALS', 'CHANGES', 'CHANGES#1'];
+      const closed = [...secrets, `USER#${id}`, `ENTITY#${id}`, `METADATA#work#${id}`, 'IMPORT'];
+      expect(reached('Query', arn, [...open, ...closed])).toEqual(open);
+    });
+
+    test('list public reviews and users of an index, and nothing about a person', () => {
+      const open = ['REVIEW', 'USER', 'work|en', id];
+      const of = [
+        'UNLISTED',
+        'VOTER',
+        'REPORTER',
+        'SUBJECT',
+        'HIDDEN',
+        'CLIENT',
+        'OWNER',
+        'APPROVER',
+      ];
+      const closed = [...of.map((name) => `${name}#${id}`), 'CASE', 'DECISION', 'VOTES'];
+      expect(reached('Query', `${arn}/index/author-by-date`, [...open, ...closed])).toEqual(open);
+    });
   });
 
   test.each([

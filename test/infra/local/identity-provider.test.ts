@@ -10,6 +10,7 @@ const gateway = await startGateway({
 });
 const { origin } = new URL(gateway.url);
 const callback = `${origin}/ws/account/callback`;
+process.env.AUTH_URL = `${origin}/ws`;
 const provider = await identityProvider(origin, callback);
 gateway.mount(provider);
 const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = provider.environment;
@@ -65,6 +66,31 @@ describe('the development sign-in', () => {
     const { searchParams } = new URL(resumed.headers.get('location') ?? '');
     const claims = { sub: taken, email: `${mailbox}@example.com` };
     expect(await claimsOf(searchParams.get('code') ?? '')).toMatchObject(claims);
+  });
+
+  test('cannot be framed, and loads nothing: neither its page nor its errors', async () => {
+    const { url, headers } = await openSignIn();
+    const pages = [
+      [await fetch(url, { headers }), 200, 'Any name works.'],
+      [await fetch(`${OIDC_ISSUER}/auth?client_id=<b>`), 400, 'client is invalid'],
+    ] as const;
+    for (const [page, status, text] of pages) {
+      expect(page.status).toBe(status);
+      const policy = page.headers.get('content-security-policy')?.split('; ');
+      expect(policy).toEqual([
+        "default-src 'none'",
+        expect.stringMatching(/^style-src 'sha256-[\w+/]+='$/),
+        'img-src data:',
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+      ]);
+      expect(page.headers.get('x-frame-options')).toBe('DENY');
+      expect(page.headers.get('cache-control')).toBe('no-store');
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const html = await page.text();
+      expect(html).toContain(text);
+      expect(html).not.toMatch(/<b>|https:\/\/(?!github)/);
+    }
   });
 
   test.each(['name=', 'a&'])('refuses 64 KB of %s and more: 413', async (piece) => {

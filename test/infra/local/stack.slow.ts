@@ -126,7 +126,9 @@ describe('a running stack', () => {
     expect(identity_provider).toBe(`${new URL(base).origin}/identity-provider`);
     expect(isAlive(engine_pid)).toBe(true);
     expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
-    expect(statSync(join(DATA_DIR, 'signing-key')).mode & 0o777).toBe(0o600);
+    for (const name of ['signing-key', 'stack.json']) {
+      expect([name, statSync(join(DATA_DIR, name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
   });
 
   test('keeps its port; a second stack fails and leaves nothing', async () => {
@@ -372,7 +374,7 @@ describe('one sentence explains', () => {
   });
 
   test('an address of another machine', async () => {
-    expect(await reason({ host: '192.0.2.1' })).toBe(
+    expect(await reason({ host: '192.0.2.1', insecureSignIn: true })).toBe(
       '192.0.2.1 is not an address of this machine: check --host',
     );
   });
@@ -415,6 +417,15 @@ test('requires an identity provider in public, and announces the public address'
   expect(await contact.text()).toContain('Contact: mailto:security@example.org\n');
   const review = await fetch(`${proxied}/reviews/ws/.well-known/oauth-authorization-server`);
   expect(await review.json()).toHaveProperty('issuer', `${PUBLIC_URL}/ws`);
+});
+
+test('refuses to listen on all addresses without an identity provider, as the image does', async () => {
+  expect(refusal(['--host', '0.0.0.0'], { DATA_DIR: dataDir })).toBe(
+    'Error: --host 0.0.0.0 needs an identity provider, or anyone could sign in as anybody: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET. For a demonstration, start with --insecure-sign-in instead\n',
+  );
+  expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
+  const { url } = start(['--host', '0.0.0.0', '--insecure-sign-in']);
+  expect(await languages(await url)).toHaveProperty('languages');
 });
 
 test('refuses to keep data both in memory and elsewhere', () => {

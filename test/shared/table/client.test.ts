@@ -57,7 +57,25 @@ describe('the client', () => {
       expect.stringMatching(/^loggerMiddleware/),
       expect.stringMatching(/^getUserAgentMiddleware/),
     ]);
-    expect(ours?.filter((name) => !theirs?.includes(name))).toEqual(['refuseInstances']);
+    expect(ours?.filter((name) => !theirs?.includes(name))).toEqual([
+      'refuseInstances',
+      'nameCaller',
+    ]);
+  });
+
+  test('names the service to DynamoDB', async () => {
+    const names: unknown[] = [];
+    const spy = { name: 'spy', step: 'finalizeRequest', priority: 'low' } as const;
+    table.middlewareStack.add(
+      (next) => (args) => {
+        names.push((args.request as { headers: object }).headers);
+        return next(args);
+      },
+      spy,
+    );
+    await table.send(new GetCommand({ TableName, Key }));
+    table.middlewareStack.remove('spy');
+    expect(names).toEqual([expect.objectContaining({ 'user-agent': 'review-service' })]);
   });
 
   test('gives up a connection after one second, and a request after two', async () => {

@@ -1,0 +1,33 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { readHost } from '../../../infra/local/host.ts';
+
+const oidcIssuer = 'https://login.example.org';
+const environment = { ...process.env };
+afterEach(() => {
+  process.env = { ...environment };
+});
+
+const open = ['0.0.0.0', '::', '192.168.0.7', '::ffff:192.168.0.7', 'reviews.local', '0', ''];
+const loopback = [undefined, 'localhost', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'];
+
+describe('an address that other machines reach', () => {
+  test.each(open)('needs an identity provider: %j', (host) => {
+    const needs = (names: string) =>
+      `--host ${host} needs an identity provider, or anyone could sign in as anybody: set ${names}. For a demonstration, start with --insecure-sign-in instead`;
+    expect(() => readHost({ host })).toThrow(
+      needs('OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET'),
+    );
+    process.env.OIDC_CLIENT_ID = 'reviews';
+    expect(() => readHost({ host, oidcIssuer })).toThrow(needs('OIDC_CLIENT_SECRET'));
+    process.env.OIDC_CLIENT_SECRET = 'secret';
+    expect(readHost({ host, oidcIssuer }).host).toBe(host);
+  });
+
+  test('may be used without one for a demonstration', () => {
+    expect(readHost({ host: '0.0.0.0', insecureSignIn: true }).host).toBe('0.0.0.0');
+  });
+});
+
+test.each(loopback)('an address of this machine needs no identity provider: %s', (host) => {
+  expect(readHost({ host }).host).toBe(host);
+});

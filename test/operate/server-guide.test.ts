@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { codeBlock } from '../helpers/server-guide.ts';
+import { root } from '../helpers/service.ts';
+
+/** Returns the settings of `name=value` lines. A name with several values keeps the last. */
+function settingsIn(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => /^\w+=/.test(line));
+  return Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2)));
+}
+
+const install = codeBlock('useradd');
+const environment = settingsIn(codeBlock('PUBLIC_URL='));
+const unit = settingsIn(codeBlock('[Service]'));
+const rule = codeBlock('table inet');
+
+describe('the firewall rule of the server guide', () => {
+  test('guards the port of the settings from everybody but the service', () => {
+    expect(environment.ENGINE_PORT).toBe('8001');
+    expect(unit.User).toBe('reviews');
+    expect(rule.split('\n').map((line) => line.trim())).toEqual([
+      'table inet reviews {',
+      'chain output {',
+      'type filter hook output priority filter;',
+      'oif lo tcp dport 8001 meta skuid != reviews reject with tcp reset',
+      '}',
+      '}',
+    ]);
+  });
+});
+
+describe('the unit of the server guide', () => {
+  test('runs the command of npm start as a user who does not own the code', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(unit.ExecStart).toBe(`/usr/bin/${scripts.start} --log json`);
+    expect(unit.WorkingDirectory).toBe('/opt/reviews/service');
+    expect(install).toContain('sudo git clone https://example.org/review-service.git /opt/reviews');
+    expect(install).toContain('\nsudo npm ci --omit=dev --ignore-scripts');
+    expect(install).not.toMatch(/-u reviews|chown/);
+  });
+
+  test('lets the service write its data, and nothing else', () => {
+    expect(environment.DATA_DIR).toBe('/srv/reviews/data');
+    expect(unit).toMatchObject({
+      ProtectSystem: 'strict',
+      ReadWritePaths: '/srv/reviews',
+      ProtectHome: 'yes',
+      PrivateTmp: 'yes',
+      NoNewPrivileges: 'yes',
+      CapabilityBoundingSet: '',
+      RestrictNamespaces: 'yes',
+      SystemCallFilter: '@system-service',
+      // Otherwise a call that Node.js only tries, such as pkey_alloc, would kill it.
+      SystemCallErrorNumber: 'EPERM',
+    });
+    expect(unit).not.toHaveProperty('MemoryDenyWriteExecute');
+  });
+});
+
+describe('an installation', () => {
+  test('keeps secrets out of git', () => {
+    const file = 'infra/local/.env';
+    const ignored = execFileSync('git', ['check-ignore', '--no-index', file], { cwd: root });
+    expect(`${ignored}`).toBe(`${file}\n`);
+  });
+});
