@@ -6,6 +6,7 @@ import { consumers, schedules } from '../../shared/background.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -49,12 +50,14 @@ export async function startStack(
   options: HostOptions & {
     port: number;
     dataDir: string;
+    /** The port, if it is open already. Requests wait there until everything is ready. */
+    door?: Promise<Door>;
     memory?: boolean;
     dynamodbEndpoint?: string;
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
-  const { port, memory = false, log } = options;
+  const { memory = false, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? '')) {
     throw new Error(
@@ -71,6 +74,8 @@ export async function startStack(
   try {
     const temporary = memory ? temporaryFolder(undo) : undefined;
     const dataDir = hold(resolve(options.dataDir), undo, temporary);
+    const door = await (options.door ?? openDoor({ port: options.port, host: host.host }));
+    undo.push(door.close);
     await endLeftover(dataDir);
     const upgrade = memory ? [] : markFolder(dataDir);
     const discovery: Discovery = {
@@ -107,7 +112,7 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const gateway = await startGateway({ port, ...host, load: loadFunction, log });
+    const gateway = await startGateway({ ...host, port: door.port, door, load: loadFunction, log });
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const sweeps = new AbortController();
@@ -119,6 +124,7 @@ export async function startStack(
         : loadFunction(operation),
     );
     workers.push(() => sweeps.abort(), clock.stop);
+    gateway.begin();
 
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
