@@ -32,8 +32,9 @@ export const longestUrl = 256 * 1024;
 
 /** In milliseconds: for requests under way. */
 const patience = 8_000;
-/** In milliseconds: to accept connections that the system has taken for us. */
-const acceptance = 500;
+/** In milliseconds: the door closes when it has been quiet for so long, and at the latest. */
+const quiet = 100;
+const longestAcceptance = 2_000;
 /** In milliseconds: for the next request of a kept connection, which may be on its way. */
 const grace = 500;
 
@@ -67,10 +68,11 @@ export async function openDoor({
 
   /** Accepts what waits, while answers are held back. Clients would connect again after them. */
   async function acceptTheRest() {
-    const deadline = performance.now() + acceptance;
-    // A turn accepts one connection, the next reads its request. Closing resets those that wait.
+    const deadline = performance.now() + longestAcceptance;
     for (let before = -1; before < accepted && performance.now() < deadline; ) {
       before = accepted;
+      await sleep(quiet);
+      // A turn accepts one connection, the next reads its request. Closing resets those that wait.
       await nextTurn();
       await nextTurn();
     }

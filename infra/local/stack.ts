@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
+import { refusePartialRestore } from './backup.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
@@ -20,6 +21,9 @@ import { createTable } from './table.ts';
 
 /** In milliseconds, for a step of the stop. The gateway gives its requests eight seconds. */
 const patience = 8_500;
+
+/** In milliseconds: the longest wait of a start for the consumers of the stream. */
+const longestCatchUp = 1_000;
 
 /** Steps that end what was started, in the order of the start. */
 type Undo = (() => unknown)[];
@@ -96,6 +100,7 @@ export async function startStack(
     let endpoint = dynamodbEndpoint;
     if (endpoint === undefined) {
       file = join(temporary ?? dataDir, databaseFile);
+      refusePartialRestore(dataDir);
       refuseForeign(file);
       const database = await startDatabase({ file, temporary });
       undo.push(database.stop);
@@ -124,6 +129,9 @@ export async function startStack(
         : loadFunction(operation),
     );
     workers.push(() => sweeps.abort(), clock.stop);
+    await clock.begun;
+    // Else a consumer would still seem to have stopped with the last run of the service.
+    await Promise.race([stream.idle(), sleep(longestCatchUp, undefined, { ref: false })]);
     gateway.begin();
 
     announce(dataDir, { ...discovery, url: gateway.url });
