@@ -14,7 +14,7 @@ export interface Route {
   access: Access;
   /**
    * Rights on the table: none, read public items, also write entity metadata, read everything, or
-   * read and write everything. `health` is for a job that writes the heartbeat and nothing else.
+   * read and write everything. The job that writes the heartbeat has `health`.
    */
   table: 'none' | 'public' | 'metadata' | 'read' | 'write' | 'health';
   /** Secrets that it reads, see secrets.ts. */

@@ -101,7 +101,7 @@ export function restore(source: string, dataDir: string): CopyResult {
   }
 }
 
-/** Throws a sentence if a restore into the folder was interrupted. A start would be without data. */
+/** Throws a sentence if a restore was interrupted. A start would begin an empty database. */
 export function refusePartialRestore(dataDir: string): void {
   if (existsSync(join(dataDir, databaseFile)) || !existsSync(join(dataDir, partialFile))) return;
   throw new Error(

@@ -32,11 +32,14 @@ export const longestUrl = 256 * 1024;
 
 /** In milliseconds: for requests under way. */
 const patience = 8_000;
-/** In milliseconds: the door closes when it has been quiet for so long, and at the latest. */
+/**
+ * In milliseconds: the door closes when no client has connected for so long, and at the latest. A
+ * pause that takes twice as long shows a busy machine, on which clients are late, too.
+ */
 const quiet = 100;
 const longestAcceptance = 2_000;
 /** In milliseconds: for the next request of a kept connection, which may be on its way. */
-const grace = 500;
+const grace = { usual: 500, onBusyMachine: 2_000 };
 
 /** Listens on a port; 0 is any. Throws a sentence for the user. */
 export async function openDoor({
@@ -65,16 +68,19 @@ export async function openDoor({
 
   /** Set when the door begins to close, and settled when it no longer accepts connections. */
   let closing: Promise<void> | undefined;
+  let isBusy = false;
 
   /** Accepts what waits, while answers are held back. Clients would connect again after them. */
   async function acceptTheRest() {
     const deadline = performance.now() + longestAcceptance;
-    for (let before = -1; before < accepted && performance.now() < deadline; ) {
+    for (let before = -1; (isBusy || before < accepted) && performance.now() < deadline; ) {
       before = accepted;
+      const begin = performance.now();
       await sleep(quiet);
       // A turn accepts one connection, the next reads its request. Closing resets those that wait.
       await nextTurn();
       await nextTurn();
+      isBusy = performance.now() - begin > 2 * quiet;
     }
     // The close of an HTTP server also closes kept connections, whose next request may be coming.
     NetServer.prototype.close.call(server);
@@ -92,7 +98,8 @@ export async function openDoor({
     ready.resolve(refuseWhileStarting);
     await closing;
     const cutOff = setTimeout(() => server.closeAllConnections(), patience);
-    await Promise.race([isOver, sleep(grace, undefined, { ref: false })]);
+    const left = isBusy ? grace.onBusyMachine : grace.usual;
+    await Promise.race([isOver, sleep(left, undefined, { ref: false })]);
     // Repeated for connections that become idle after an answer begun before.
     const sweep = setInterval(closeUnused, 50);
     await isOver;

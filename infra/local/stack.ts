@@ -81,6 +81,7 @@ export async function startStack(
     const door = await (options.door ?? openDoor({ port: options.port, host: host.host }));
     undo.push(door.close);
     await endLeftover(dataDir);
+    if (!memory && dynamodbEndpoint === undefined) refusePartialRestore(dataDir);
     const upgrade = memory ? [] : markFolder(dataDir);
     const discovery: Discovery = {
       pid: process.pid,
@@ -100,7 +101,6 @@ export async function startStack(
     let endpoint = dynamodbEndpoint;
     if (endpoint === undefined) {
       file = join(temporary ?? dataDir, databaseFile);
-      refusePartialRestore(dataDir);
       refuseForeign(file);
       const database = await startDatabase({ file, temporary });
       undo.push(database.stop);

@@ -20,7 +20,7 @@ export async function recordHeartbeat(): Promise<void> {
 }
 
 /**
- * Records the time of the last heartbeat among the records, if any, as the last run of the consumer.
+ * Records the time of the last heartbeat among the records, if any, as the consumer's last run.
  * Call it when everything before is processed.
  */
 export async function passHeartbeat(
