@@ -33,11 +33,12 @@ export const longestUrl = 256 * 1024;
 /** In milliseconds: for requests under way. */
 const patience = 8_000;
 /**
- * In milliseconds: the door closes when no client has connected for so long, and at the latest. A
- * pause that takes twice as long shows a busy machine, on which clients are late, too.
+ * In milliseconds: how long the door still accepts connections, at least and at most. On a busy
+ * machine, clients that were just answered need longer to connect again.
  */
-const quiet = 100;
-const longestAcceptance = 2_000;
+const acceptance = { least: 100, onBusyMachine: 1_000, most: 2_000 };
+/** In milliseconds, between two looks at new connections. Three times as long is busy. */
+const pause = 20;
 /** In milliseconds: for the next request of a kept connection, which may be on its way. */
 const grace = { usual: 500, onBusyMachine: 2_000 };
 
@@ -72,15 +73,20 @@ export async function openDoor({
 
   /** Accepts what waits, while answers are held back. Clients would connect again after them. */
   async function acceptTheRest() {
-    const deadline = performance.now() + longestAcceptance;
-    for (let before = -1; (isBusy || before < accepted) && performance.now() < deadline; ) {
-      before = accepted;
-      const begin = performance.now();
-      await sleep(quiet);
+    const begin = performance.now();
+    const sinceBegin = () => performance.now() - begin;
+    let least = acceptance.least;
+    let isStill = false;
+    while ((!isStill || sinceBegin() < least) && sinceBegin() < acceptance.most) {
+      const paused = performance.now();
+      await sleep(pause);
+      isBusy ||= performance.now() - paused > 3 * pause;
+      if (isBusy) least = acceptance.onBusyMachine;
       // A turn accepts one connection, the next reads its request. Closing resets those that wait.
+      const before = accepted;
       await nextTurn();
       await nextTurn();
-      isBusy = performance.now() - begin > 2 * quiet;
+      isStill = accepted === before;
     }
     // The close of an HTTP server also closes kept connections, whose next request may be coming.
     NetServer.prototype.close.call(server);

@@ -4,8 +4,8 @@ import { invoke, type Load } from './invoke.ts';
 /**
  * Runs every job now, because a laptop sleeps at midnight, and then every minute or daily at its
  * time. The clock is read every minute, so that sleep only delays a job. A failed job runs again a
- * minute later. Jobs do not wait for each other. The promise `begun` resolves when each job of every
- * minute has run once. A stop starts no further jobs, and waits for the current ones.
+ * minute later. Jobs do not wait for each other. The promise `begun` resolves when each job of
+ * every minute has run once. A stop starts no further jobs, and waits for the current ones.
  */
 export function followClock(schedules: readonly Schedule[], load: Load) {
   const jobs = schedules.map((schedule) => ({ schedule, due: 0, running: Promise.resolve() }));
