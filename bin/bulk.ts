@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { isRebuilding } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
+import { recordHeartbeat } from '../shared/health/heartbeat.ts';
 import { recountOwners } from '../shared/review/owner-counts.ts';
 import { table, tableName } from '../shared/table/client.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
@@ -35,6 +36,8 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   });
   const totals = await rebuild(showProgress('Listing'));
   await end();
+  // The consumers have seen no heartbeat while the stream was off.
+  await recordHeartbeat();
   return { ...result, totals };
 }
 

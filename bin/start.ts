@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { openDoor } from '../infra/local/door.ts';
 import { jsonLine, readable, requestLine } from '../infra/local/log.ts';
-import { startStack } from '../infra/local/stack.ts';
 
 // An empty variable, for example from a line of a .env file, counts as unset.
 for (const [name, value] of Object.entries(process.env)) {
@@ -122,8 +122,14 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 process.on('unhandledRejection', (reason) => console.error('unhandled:', reason));
 
 const { OIDC_ISSUER: oidcIssuer } = process.env;
+// The port opens before the rest is loaded, so that clients wait and are not refused.
+const door = openDoor({ port: options.port, host: options.host });
+// The stack reports it, after other problems.
+door.catch(() => {});
+const { startStack } = await import('../infra/local/stack.ts');
 const starting = startStack({
   ...options,
+  door,
   port: options.port,
   dataDir,
   oidcIssuer,

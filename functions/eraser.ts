@@ -1,6 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
 import { applyInOrder } from '../shared/apply-in-order.ts';
+import { passHeartbeat } from '../shared/health/heartbeat.ts';
 import { eraseGrants } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
@@ -11,7 +12,8 @@ export function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatch
   return applyInOrder(Records, erase, 'Erasing failed');
 }
 
-async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
+async function erase(record: DynamoDBRecord): Promise<void> {
+  const { eventName, dynamodb } = record;
   const isRemoved = eventName === 'REMOVE';
   const pk = dynamodb?.Keys?.pk?.S ?? '';
   const id = idIn({ pk });
@@ -29,5 +31,8 @@ async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
       return;
     case 'USER':
       if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);
+      return;
+    default:
+      await passHeartbeat('eraser', [record]);
   }
 }

@@ -5,6 +5,7 @@ import { project } from '../shared/aggregates/project.ts';
 import { applyInOrder } from '../shared/apply-in-order.ts';
 import { changesIn, logChanges } from '../shared/changes/log.ts';
 import { describeError } from '../shared/describe-error.ts';
+import { passHeartbeat } from '../shared/health/heartbeat.ts';
 
 /** Updates totals, rank trees and the change log. Applies a failed batch again, one by one. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
@@ -22,4 +23,5 @@ async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
   // Last, so that a batch retried after an earlier failure is not logged twice.
   await logChanges(changesIn(records));
+  await passHeartbeat('update-aggregates', records);
 }

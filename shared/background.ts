@@ -1,3 +1,5 @@
+import type { Route } from './routes.ts';
+
 /** A Lambda that reads records of the table's stream. */
 export interface Consumer {
   operation: string;
@@ -7,19 +9,28 @@ export interface Consumer {
 }
 
 /**
- * Records of items with this sort key: all, inserts, removals, or new images with a text attribute.
+ * Records of items with one of these sort keys: all, inserts, removals, or new images with a text
+ * attribute.
  */
 export interface RecordKind {
-  sortKey: string;
+  sortKeys: readonly string[];
   only?: 'INSERT' | 'REMOVE' | { has: string };
 }
 
-/** A Lambda that runs daily at this time, in UTC. */
+/** A Lambda that runs daily at a time in UTC, or every minute. */
 export interface Schedule {
   operation: string;
-  minute: number;
-  hour: number;
+  /** A failed daily job is repeated. The next minute repeats the other kind. */
+  runs: 'every minute' | { hour: number; minute: number };
+  /** Rights on the table, as those of a route. */
+  table: Route['table'];
 }
+
+/**
+ * Sort key of the item that a job writes every minute. Its record passes through each consumer,
+ * which shows that the consumer works.
+ */
+const heartbeat = 'DONE#heartbeat';
 
 export const consumers: readonly Consumer[] = [
   {
@@ -27,41 +38,39 @@ export const consumers: readonly Consumer[] = [
     // Larger batches need fewer writes a change. 1,000 keep up with any load that the table takes.
     batchSize: 1000,
     records: [
-      { sortKey: 'REVIEW' },
+      { sortKeys: ['REVIEW', heartbeat] },
       // Other changes of users, such as karma, do not affect totals.
-      { sortKey: 'USER', only: 'INSERT' },
-      { sortKey: 'USER', only: 'REMOVE' },
-      { sortKey: 'USER', only: { has: 'deleted_at' } },
+      { sortKeys: ['USER'], only: 'INSERT' },
+      { sortKeys: ['USER'], only: 'REMOVE' },
+      { sortKeys: ['USER'], only: { has: 'deleted_at' } },
     ],
   },
   {
     operation: 'eraser',
     batchSize: 100,
     records: [
-      { sortKey: 'REVIEW', only: 'REMOVE' },
-      // Only deletions and revocations matter. Unfiltered, because a mapping takes five filters and
-      // applications rarely change.
-      { sortKey: 'APP' },
-      { sortKey: 'USER', only: 'REMOVE' },
-      { sortKey: 'USER', only: { has: 'deleted_at' } },
-      { sortKey: 'REVIEW', only: { has: 'deleted_at' } },
+      { sortKeys: ['REVIEW', 'USER'], only: 'REMOVE' },
+      { sortKeys: ['REVIEW', 'USER'], only: { has: 'deleted_at' } },
+      // Of applications, only deletions and revocations matter. Unfiltered, because a mapping takes
+      // five filters and applications rarely change.
+      { sortKeys: ['APP', heartbeat] },
     ],
   },
 ];
 
-/** At 00:15 UTC, no request of the day before is still running. */
 export const schedules: readonly Schedule[] = [
-  { operation: 'expire-vote-counters', minute: 15, hour: 0 },
+  // At 00:15 UTC, no request of the day before is still running.
+  { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
+  { operation: 'send-heartbeat', runs: 'every minute', table: 'health' },
 ];
 
 /** Returns true if the consumer reads this record, as the event source mapping on AWS does. */
 export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
-  return records.some(({ sortKey, only }) => {
-    if (dynamodb?.Keys?.sk?.S !== sortKey) return false;
+  return records.some(({ sortKeys, only }) => {
+    const { Keys, NewImage } = dynamodb ?? {};
+    if (!sortKeys.includes(Keys?.sk?.S ?? '')) return false;
     if (only === undefined) return true;
-    return typeof only === 'string'
-      ? eventName === only
-      : dynamodb.NewImage?.[only.has] !== undefined;
+    return typeof only === 'string' ? eventName === only : NewImage?.[only.has] !== undefined;
   });
 }
 

@@ -18,10 +18,20 @@ export function describeError(error: unknown): DescribedError {
   return described;
 }
 
+/** Words of SQLite, which the embedded engine passes on, and what they mean. They quote no data. */
+const diskFaults: readonly [RegExp, string][] = [
+  [/database or disk is full/, 'The disk is full'],
+  [/disk I\/O error/, 'The disk cannot be read or written'],
+  [/readonly database/, 'The disk or the file of the database is read-only'],
+];
+
 function named(error: Error): DescribedError {
   const { name, message } = error;
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  return { name, ...code, ...(isOfSdk(error) ? {} : { message }) };
+  const described: DescribedError = { name };
+  if ('code' in error && typeof error.code === 'string') described.code = error.code;
+  const shown = isOfSdk(error) ? diskFaults.find(([words]) => words.test(message))?.[1] : message;
+  if (shown !== undefined) described.message = shown;
+  return described;
 }
 
 const isOfSdk = (error: Error) => '$metadata' in error;

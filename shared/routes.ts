@@ -14,9 +14,9 @@ export interface Route {
   access: Access;
   /**
    * Rights on the table: none, read public items, also write entity metadata, read everything, or
-   * read and write everything.
+   * read and write everything. The job that writes the heartbeat has `health`.
    */
-  table: 'none' | 'public' | 'metadata' | 'read' | 'write';
+  table: 'none' | 'public' | 'metadata' | 'read' | 'write' | 'health';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */

@@ -73,7 +73,10 @@ function explain(error: unknown, admin: AdminCommand): string {
   if (!(error instanceof Error)) return `${error}`;
   const { stack, dataDir } = admin.opts<GlobalOptions>();
   const { code, name, message } = error as NodeJS.ErrnoException;
-  if (stack === undefined && (code === 'ECONNREFUSED' || name === 'TimeoutError')) {
+  if (stack === undefined && name === 'TimeoutError') {
+    return `the database of the stack on the data folder ${dataDir} answers too slowly: repeat the command when the machine is less busy. If that does not help, restart the stack`;
+  }
+  if (stack === undefined && code === 'ECONNREFUSED') {
     return `the database of the stack on the data folder ${dataDir} does not answer: stop the stack if it still runs, then start it again with npm start`;
   }
   if (name === 'ResourceNotFoundException') {

@@ -1,4 +1,4 @@
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, Schedule as Times } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
@@ -7,13 +7,13 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { consumers, type RecordKind, schedules } from '../../shared/background.ts';
+import { consumers, type RecordKind, type Schedule, schedules } from '../../shared/background.ts';
 import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
 const streaming = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 
-/** The functions that follow the table's stream or run daily, and their dead-letter queue. */
+/** The functions that follow the table's stream or the clock, and their dead-letter queue. */
 export class Background extends Construct {
   readonly deadLetters: Queue;
   readonly consumers: readonly TableFunction[];
@@ -42,7 +42,7 @@ export class Background extends Construct {
     this.consumers = consumers.map(({ operation, records, batchSize }) => {
       const consumer = new TableFunction(this, operation, {
         defaults,
-        description: `Follows the stream: ${[...new Set(records.map(({ sortKey }) => sortKey))].join(', ')}`,
+        description: `Follows the stream: ${[...new Set(records.flatMap(({ sortKeys }) => sortKeys))].join(', ')}`,
         table: 'write',
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
@@ -66,30 +66,54 @@ export class Background extends Construct {
       return consumer;
     });
 
-    this.jobs = schedules.map(({ operation, minute, hour }) => {
-      const job = new TableFunction(this, operation, {
-        defaults,
-        description: `Every day at ${hour}:${`${minute}`.padStart(2, '0')} UTC`,
-        table: 'write',
-        rights: [toDeadLetters],
-        timeout: Duration.minutes(15),
-      });
-      job.lambda.configureAsyncInvoke({
-        retryAttempts: 2,
-        onFailure: new SqsDestination(this.deadLetters),
-      });
-      new Rule(job, 'Daily', {
-        schedule: Schedule.cron({ minute: `${minute}`, hour: `${hour}` }),
-        targets: [new LambdaTarget(job.lambda, { deadLetterQueue: this.deadLetters })],
-      });
-      return job;
+    this.jobs = schedules.map((schedule) => {
+      if (schedule.runs === 'every minute') return this.#everyMinute(schedule, defaults);
+      return this.#daily(schedule, schedule.runs, { defaults, rights: [toDeadLetters] });
     });
+  }
+
+  /** A job whose failure is repeated twice, and then waits in the queue. */
+  #daily(
+    { operation, table }: Schedule,
+    { hour, minute }: { hour: number; minute: number },
+    { defaults, rights }: { defaults: FunctionDefaults; rights: PolicyStatement[] },
+  ) {
+    const job = new TableFunction(this, operation, {
+      defaults,
+      description: `Every day at ${hour}:${`${minute}`.padStart(2, '0')} UTC`,
+      table,
+      rights,
+      timeout: Duration.minutes(15),
+    });
+    job.lambda.configureAsyncInvoke({
+      retryAttempts: 2,
+      onFailure: new SqsDestination(this.deadLetters),
+    });
+    new Rule(job, 'Daily', {
+      schedule: Times.cron({ minute: `${minute}`, hour: `${hour}` }),
+      targets: [new LambdaTarget(job.lambda, { deadLetterQueue: this.deadLetters })],
+    });
+    return job;
+  }
+
+  /** A job whose failure goes to no queue, because the next minute repeats it. */
+  #everyMinute({ operation, table }: Schedule, defaults: FunctionDefaults) {
+    const job = new TableFunction(this, operation, {
+      defaults,
+      description: 'Every minute',
+      table,
+    });
+    new Rule(job, 'EveryMinute', {
+      schedule: Times.rate(Duration.minutes(1)),
+      targets: [new LambdaTarget(job.lambda)],
+    });
+    return job;
   }
 }
 
 /** Returns Lambda's filter pattern for the same records as `isFor` in shared/background.ts. */
-function patternOf({ sortKey, only }: RecordKind) {
-  const Keys = { sk: { S: [sortKey] } };
+function patternOf({ sortKeys, only }: RecordKind) {
+  const Keys = { sk: { S: sortKeys } };
   if (only === undefined) return { dynamodb: { Keys } };
   if (typeof only === 'string') return { eventName: [only], dynamodb: { Keys } };
   return { dynamodb: { Keys, NewImage: { [only.has]: { S: [{ exists: true }] } } } };

@@ -6,6 +6,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { schedules } from '../../shared/background.ts';
 import { chunks } from '../../shared/chunks.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
@@ -140,6 +141,12 @@ export class Monitoring extends Construct {
       });
     }
     for (const { node, lambda } of background.jobs) {
+      const isDaily = schedules.some(
+        ({ operation, runs }) => operation === node.id && runs !== 'every minute',
+      );
+      const missed = isDaily
+        ? 'for 26 hours: its rule is disabled or broken. A new service is in this state until its first night'
+        : 'for an hour: its rule is disabled or broken';
       const runs = new cloudwatch.MathExpression({
         expression: 'FILL(runs, 0)',
         usingMetrics: { runs: lambda.metricInvocations({ statistic: 'Sum', period: hour }) },
@@ -147,11 +154,11 @@ export class Monitoring extends Construct {
         label: `Runs of ${node.id}`,
       });
       this.#alarm(`NotRun-${node.id}`, runs, {
-        alarmDescription: `${node.id} has not run for 26 hours: its rule is disabled or broken. A new service is in this state until its first night`,
+        alarmDescription: `${node.id} has not run ${missed}`,
         threshold: 1,
         comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
         // An alarm may cover a day with periods below an hour, and a week with longer periods.
-        evaluationPeriods: 26,
+        evaluationPeriods: isDaily ? 26 : 1,
         treatMissingData: cloudwatch.TreatMissingData.BREACHING,
       });
     }

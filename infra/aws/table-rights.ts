@@ -4,9 +4,11 @@ import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
-/** Actions that store the metadata of entities, and its partitions as a pattern of IAM. */
-const storing = ['PutItem', 'UpdateItem'];
-const metadata = 'METADATA#*';
+/** Actions and partitions, as patterns of IAM, of functions that may write a part of the table. */
+const parts: Partial<Record<Route['table'], { actions: string[]; partitions: string[] }>> = {
+  metadata: { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] },
+  health: { actions: ['UpdateItem'], partitions: ['HEALTH'] },
+};
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
@@ -17,8 +19,8 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
  * another partition.
  */
 const publicPartitions = {
-  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'HEALTH', 'IMPORT'],
-  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*'],
+  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'IMPORT'],
+  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH'],
   // Of indexes: all reviews and users, facets, published reviews of an entity or author. Private
   // partitions have a prefix.
   listed: ['REVIEW', 'USER', '*|*', uuid],
@@ -42,17 +44,18 @@ export function tableRights(
   const isPublic = allowed === 'public' || allowed === 'metadata';
   const limits: Partial<typeof publicPartitions> = isPublic ? publicPartitions : {};
   const { read, queried, listed } = limits;
-  const isStoring = (action: string) => allowed === 'metadata' && storing.includes(action);
+  const part = parts[allowed];
+  const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
   const isQuery = (action: string) => action === 'Query';
   const arns = indexes.map((name) => `${tableArn}/index/${name}`);
   return [
     allow(
-      named(actions.filter((action) => !isQuery(action) && !isStoring(action))),
+      named(actions.filter((action) => !isQuery(action) && !isOfPart(action))),
       [tableArn],
-      allowed === 'metadata' ? [...publicPartitions.read, metadata] : read,
+      read && part ? [...read, ...part.partitions] : read,
     ),
-    allow(named(actions.filter(isStoring)), [tableArn], [metadata]),
+    allow(named(actions.filter(isOfPart)), [tableArn], part?.partitions),
     allow(named(actions.filter(isQuery)), [tableArn], queried),
     allow(named(['Query']), arns, listed),
   ].flat();
@@ -60,13 +63,14 @@ export function tableRights(
 
 function isNeeded(allowed: Route['table'], done: readonly string[]) {
   if (allowed === 'write') return done.some((action) => !reading.includes(action));
-  if (allowed === 'metadata') return done.some((action) => storing.includes(action));
+  const part = parts[allowed];
+  if (part) return done.some((action) => part.actions.includes(action));
   return allowed === 'none' || done.length > 0;
 }
 
 function isAllowed(allowed: Route['table'], action: string) {
-  if (allowed === 'metadata' && storing.includes(action)) return true;
-  return allowed === 'write' || (allowed !== 'none' && reading.includes(action));
+  if (allowed === 'write' || parts[allowed]?.actions.includes(action)) return true;
+  return allowed !== 'none' && allowed !== 'health' && reading.includes(action);
 }
 
 /**

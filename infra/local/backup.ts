@@ -1,9 +1,7 @@
 import {
-  chmodSync,
   closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,10 +12,14 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { databaseFile, lockFolder, makeFolder, refuseNewer } from './data-folder.ts';
+import { makeDurable } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
 
 /** Small files of a backup. Without the keys all tokens and sessions become invalid. */
 const smallFiles = ['signing-key', 'session-key', 'version.json'];
+
+/** Name of the database in a data folder until a restore has copied it. */
+const partialFile = `${databaseFile}.new`;
 
 export interface CopyResult {
   folder: string;
@@ -85,9 +87,9 @@ export function restore(source: string, dataDir: string): CopyResult {
         `the data folder ${dataDir} already contains ${existing.join(', ')}: move these files away, or choose another folder with --data-dir`,
       );
     }
-    const partial = join(dataDir, `${databaseFile}.new`);
+    const partial = join(dataDir, partialFile);
     copyFileSync(join(source, databaseFile), partial);
-    refuseForeign(partial);
+    refuseDamaged(source, partial);
     const copied = copySmallFiles(source, dataDir);
     makeDurable(partial);
     // The database comes last. Until then the restore can be repeated.
@@ -96,6 +98,25 @@ export function restore(source: string, dataDir: string): CopyResult {
     return report(dataDir, copied);
   } finally {
     unlock();
+  }
+}
+
+/** Throws a sentence if a restore was interrupted. A start would begin an empty database. */
+export function refusePartialRestore(dataDir: string): void {
+  if (existsSync(join(dataDir, databaseFile)) || !existsSync(join(dataDir, partialFile))) return;
+  throw new Error(
+    `a restore to the data folder ${dataDir} was interrupted: repeat it (npm run admin -- --data-dir ${dataDir} restore <backup>), or delete ${join(dataDir, partialFile)} to start with an empty database`,
+  );
+}
+
+/** Throws a sentence, and deletes the copy, if the copied database is damaged or another's. */
+function refuseDamaged(source: string, copy: string) {
+  const remedy = 'choose another backup. The data folder is unchanged';
+  try {
+    refuseForeign(copy, { name: join(source, databaseFile), remedy });
+  } catch (error) {
+    for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
+    throw error;
   }
 }
 
@@ -111,14 +132,6 @@ function copySmallFiles(from: string, to: string) {
     makeDurable(join(to, name));
   }
   return names;
-}
-
-/** Writes a file or folder to the disk (fsync), and makes a file readable by its owner only. */
-function makeDurable(path: string) {
-  if (statSync(path).isFile()) chmodSync(path, 0o600);
-  const descriptor = openSync(path, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }
 
 function report(folder: string, copied: string[]): CopyResult {

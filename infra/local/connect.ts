@@ -1,11 +1,25 @@
+import { table } from '../../shared/table/client.ts';
 import { databaseEnvironment } from './database.ts';
 import { type Discovery, localKey, readDiscovery } from './discovery.ts';
 
-/** Sets the environment variables that shared/ reads to those of the stack on the data folder. */
+/** A method of the SDK's handler of HTTP requests, which its types leave out. */
+interface ChangeableHandler {
+  updateHttpClientConfig(name: string, value: number): void;
+}
+
+/** In milliseconds: the longest wait of a command for an answer, on a machine that is very busy. */
+const longestAnswer = 30_000;
+
+/**
+ * Sets the environment variables that shared/ reads to those of the stack on the data folder. Makes
+ * its client more patient than for a request, whose client waits.
+ */
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
   if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
+  const requests = table.config.requestHandler as unknown as ChangeableHandler;
+  requests.updateHttpClientConfig('requestTimeout', longestAnswer);
   process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
 }
 

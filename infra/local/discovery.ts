@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** `<data folder>/stack.json` while the stack runs, for programs such as the admin tool. */
 export interface Discovery {
@@ -46,8 +57,24 @@ export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): 
   throw new Error(`the key file ${file} is empty or damaged: ${remedy}`);
 }
 
-/** Replaces a file atomically, so that a reader never sees a part. Only its owner can read it. */
+/**
+ * Replaces a file atomically, so that neither a reader nor a power failure leaves a part. Only its
+ * owner can read it.
+ */
 export function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  makeDurable(`${file}.new`);
   renameSync(`${file}.new`, file);
+  makeDurable(dirname(file));
+}
+
+/** Writes a file or folder to the disk (fsync), and makes a file readable by its owner only. */
+export function makeDurable(path: string): void {
+  if (statSync(path).isFile()) chmodSync(path, 0o600);
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -15,11 +15,15 @@ export function indexRecords(file: string): void {
 /** In bytes: checked in a fifth of a second. Damage in a larger file shows when it is read. */
 const largestChecked = 256 * 1024 * 1024;
 
-/** Throws a sentence if `file` is damaged or another program's. The engine would accept both. */
-export function refuseForeign(file: string): void {
+const moveAway =
+  'move it away to start with an empty database, or choose another folder with --data-dir';
+
+/**
+ * Throws a sentence if `file` is damaged or another program's. The engine would accept both. `name`
+ * and `remedy` are for the sentence.
+ */
+export function refuseForeign(file: string, { name = file, remedy = moveAway } = {}): void {
   if (!existsSync(file)) return;
-  const remedy =
-    'move it away to start with an empty database, or choose another folder with --data-dir';
   let tables: unknown[];
   try {
     const database = new DatabaseSync(file);
@@ -33,10 +37,10 @@ export function refuseForeign(file: string): void {
     if (check && check.quick_check !== 'ok') throw new Error(`${check.quick_check}`);
   } catch (cause) {
     const message = (cause as Error).message.split('\n').at(-1);
-    throw new Error(`the database ${file} cannot be read (${message}): ${remedy}`, { cause });
+    throw new Error(`the database ${name} cannot be read (${message}): ${remedy}`, { cause });
   }
   if (tables.length > 0 && !tables.includes('_stream_records')) {
-    throw new Error(`${file} is the database of another program: ${remedy}`);
+    throw new Error(`${name} is the database of another program: ${remedy}`);
   }
 }
 

@@ -4,7 +4,11 @@ import { tableDefinition } from '../../shared/table/definition.ts';
 import { epochSeconds } from '../../shared/time.ts';
 
 /** The daily time of the sweep. */
-export const expirySchedule: Schedule = { operation: 'expire-items', hour: 0, minute: 30 };
+export const expirySchedule: Schedule = {
+  operation: 'expire-items',
+  runs: { hour: 0, minute: 30 },
+  table: 'write',
+};
 
 /** Items per read, and milliseconds between reads. Other requests wait for one read at most. */
 const pageSize = 200;

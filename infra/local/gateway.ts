@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { stage, version } from '../../shared/routes.ts';
+import { type Door, openDoor } from './door.ts';
 import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
 import { answer } from './integration.ts';
@@ -26,29 +24,29 @@ export interface Gateway {
   local: string;
   /** Passes requests below the path of `mount`, which is outside the stage, to `mount`. */
   mount(mount: Mount): void;
-  /** Accepts no new requests. Resolves when those in flight are over, at most after 8 seconds. */
+  /** Begins to answer. Requests wait for it, so that none meets a half of the service. */
+  begin(): void;
+  /** Accepts no new requests. Resolves when those in flight are over, at most after 9 seconds. */
   stop(): Promise<void>;
 }
 
-/** In bytes. API Gateway's limit is 10 KB, but the 503 of our own handlers must be testable. */
-const longestUrl = 256 * 1024;
-const patience = 8_000;
-
 /**
  * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. `timeout`
- * is in milliseconds. `address` is the address of a proxy in front.
+ * is in milliseconds. `address` is the address of a proxy in front. A `door` is a port that is open
+ * already: nothing is answered there before `begin`.
  */
 export async function startGateway(options: {
   port: number;
   host?: string;
+  door?: Door;
   load: Load;
   log?: (served: Served) => void;
   timeout?: number;
   address?: PublicAddress;
   securityContact?: string;
 }): Promise<Gateway> {
-  const { port, host = '127.0.0.1', load, log, timeout = 29_000, address } = options;
-  const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
+  const { load, log, timeout = 29_000, address } = options;
+  const door = options.door ?? (await openDoor(options));
   const mounts: Mount[] = [];
   const call = async (operation: string, event: unknown) =>
     invoke(await load(operation), operation, event, timeout);
@@ -69,7 +67,7 @@ export async function startGateway(options: {
     const reply = async (result: APIGatewayProxyResult, own?: 'own') => {
       const answered = await toReply(request, result);
       response.setHeader('x-amzn-RequestId', requestId);
-      if (!server.listening) response.setHeader('Connection', 'close');
+      await door.beforeAnswer(response);
       send(response, answered, own);
     };
     try {
@@ -78,6 +76,7 @@ export async function startGateway(options: {
       if (mounted) {
         served.route = mounted.path;
         request.url = url;
+        await door.beforeAnswer(response);
         mounted.serve(request, response);
         return;
       }
@@ -94,15 +93,10 @@ export async function startGateway(options: {
     }
   }
 
-  let accepted = 0;
-  server.on('connection', () => {
-    accepted += 1;
-  });
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, serve);
-  server.on('clientError', refuse);
-  await listen(server, port, host);
-  const { port: bound } = server.address() as AddressInfo;
-  const local = `http://${nameOf(host)}:${bound}`;
+  door.server.on('clientError', refuse);
+  const begin = () => door.serve(serve);
+  if (!options.door) begin();
+  const local = `http://${nameOf(door.host)}:${door.port}`;
   const top = address ? address.url.origin + address.path : local;
   return {
     url: `${top}/${stage}${version}`,
@@ -110,19 +104,8 @@ export async function startGateway(options: {
     mount(mount) {
       mounts.push(mount);
     },
-    async stop() {
-      // A turn accepts one connection, the next reads its request. Closing resets those that wait.
-      for (let before = -1; before < accepted; ) {
-        before = accepted;
-        await nextTurn();
-        await nextTurn();
-      }
-      const closed = once(server, 'close');
-      server.close();
-      const cutOff = setTimeout(() => server.closeAllConnections(), patience);
-      await closed;
-      clearTimeout(cutOff);
-    },
+    begin,
+    stop: door.close,
   };
 }
 
@@ -143,22 +126,4 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
 function nameOf(host: string) {
   if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-async function listen(server: Server, port: number, host: string) {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const another = `type npm start -- --port ${port < 1024 || port > 65_000 ? 3000 : port + 1}`;
-    const elsewhere = `${host} is not an address of this machine: check --host`;
-    const why: Record<string, string> = {
-      EADDRINUSE: `port ${port} is in use: ${another}`,
-      EACCES: `port ${port} needs administrator rights: ${another}`,
-      EADDRNOTAVAIL: elsewhere,
-      ENOTFOUND: elsewhere,
-    };
-    throw new Error(why[code ?? ''] ?? `port ${port} cannot be opened: ${message}`, { cause });
-  }
 }

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
+import { refusePartialRestore } from './backup.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -19,6 +21,9 @@ import { createTable } from './table.ts';
 
 /** In milliseconds, for a step of the stop. The gateway gives its requests eight seconds. */
 const patience = 8_500;
+
+/** In milliseconds: the longest wait of a start for the consumers of the stream. */
+const longestCatchUp = 1_000;
 
 /** Steps that end what was started, in the order of the start. */
 type Undo = (() => unknown)[];
@@ -49,6 +54,8 @@ export async function startStack(
   options: HostOptions & {
     port: number;
     dataDir: string;
+    /** The port, if it is open already. Requests wait there until everything is ready. */
+    door?: Promise<Door>;
     memory?: boolean;
     dynamodbEndpoint?: string;
     /** A fixed port for the embedded engine, so that a firewall can guard it. */
@@ -56,7 +63,7 @@ export async function startStack(
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
-  const { port, memory = false, log } = options;
+  const { memory = false, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? '')) {
     throw new Error(
@@ -73,7 +80,10 @@ export async function startStack(
   try {
     const temporary = memory ? temporaryFolder(undo) : undefined;
     const dataDir = hold(resolve(options.dataDir), undo, temporary);
+    const door = await (options.door ?? openDoor({ port: options.port, host: host.host }));
+    undo.push(door.close);
     await endLeftover(dataDir);
+    if (!memory && dynamodbEndpoint === undefined) refusePartialRestore(dataDir);
     const upgrade = memory ? [] : markFolder(dataDir);
     const discovery: Discovery = {
       pid: process.pid,
@@ -109,7 +119,7 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const gateway = await startGateway({ port, ...host, load: loadFunction, log });
+    const gateway = await startGateway({ ...host, port: door.port, door, load: loadFunction, log });
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const sweeps = new AbortController();
@@ -121,6 +131,10 @@ export async function startStack(
         : loadFunction(operation),
     );
     workers.push(() => sweeps.abort(), clock.stop);
+    await clock.begun;
+    // Else a consumer would still seem to have stopped with the last run of the service.
+    await Promise.race([stream.idle(), sleep(longestCatchUp, undefined, { ref: false })]);
+    gateway.begin();
 
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;

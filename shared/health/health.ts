@@ -1,7 +1,7 @@
-import { batchGet, batchWrite, getItems } from '../table/batch.ts';
+import { batchGet, batchWrite } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { bulkImportKey, lastRunKey, projectionKey } from '../table/keys.ts';
-import { collect, queryIndex } from '../table/query.ts';
+import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 
 /** State of the service. Ages are in seconds, or null if there is none. */
 export interface Health {
@@ -9,19 +9,32 @@ export interface Health {
   stream_lag_seconds: number;
   daily_job_age_seconds: number | null;
   backup_age_seconds: number | null;
+  /** Age of the newest heartbeat, which is written every minute. */
+  last_write_age_seconds: number | null;
+  /** Age of the newest heartbeat that each consumer of the stream has passed. */
+  consumer_age_seconds: Record<keyof typeof longestLags, number | null>;
   /** Sentences for an operator, none if all is well. */
   faults: string[];
 }
 
 /** Ages of the sampled reviews in seconds. The stream catches up within the last. */
 const sampleAges = [5, 120];
+/** In seconds: a heartbeat so much younger than a review was written after the review. */
+const samplingSlack = 5;
 /** 26 hours. The job runs daily, and again after a failure. */
 const maxJobAge = 26 * 3600;
+/** In seconds: three heartbeats. */
+const longestSilence = 180;
+/** In seconds, by consumer. The eraser takes a while for a large account. */
+const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 
-/** Reads the state of the service by at most four small reads, in two round trips. */
+type Consumer = keyof typeof longestLags;
+
+/** Reads the state of the service by at most five small reads, in two round trips. */
 export async function readHealth(): Promise<Health> {
-  const [[job, backup, bulk], ...samples] = await Promise.all([
-    getItems([lastRunKey('daily-job'), lastRunKey('backup'), bulkImportKey]),
+  const [records, bulk, ...samples] = await Promise.all([
+    collect(queryItems(lastRunKey(''), { consistent: false })),
+    getItem(bulkImportKey, { consistent: false }),
     ...sampleAges.map(newestReview),
   ]);
   const reviews = new Map(samples.flatMap((review) => (review ? [[review.pk, review]] : [])));
@@ -30,16 +43,30 @@ export async function readHealth(): Promise<Health> {
     (review) => !projections.has(keyString(projectionKey(review))),
   );
   const lag = Math.max(0, ...uncounted.map(({ date = '' }) => ageOf(date.split('#')[0]) ?? 0));
-  const jobAge = ageOf(job?.at);
+
+  const runs = new Map(records.map(({ sk, at, since }) => [sk, { at, since }]));
+  const lastRun = (task: string) => ageOf(runs.get(lastRunKey(task).sk)?.at);
+  const age = ageOf(runs.get(lastRunKey('heartbeat').sk)?.since) ?? 0;
+  const writeAge = lastRun('heartbeat');
+  const jobAge = lastRun('daily-job');
+  const consumer_age_seconds = {
+    'update-aggregates': lastRun('update-aggregates'),
+    eraser: lastRun('eraser'),
+  };
   const faults = [
     bulk && 'An import is not finished. Lists and counts are incomplete until it is',
-    !bulk && lag > Math.max(...sampleAges) && `The stream is ${lag} seconds behind`,
-    (jobAge ?? 0) > maxJobAge && `The daily job last ran ${jobAge} seconds ago`,
+    writeFault(writeAge),
+    // The stream is off during an import, and empty without heartbeats.
+    ...(bulk || writeFault(writeAge) ? [] : consumerFaults(consumer_age_seconds, age)),
+    !bulk && lag > Math.max(...sampleAges) && lagFault(lag, consumer_age_seconds),
+    (jobAge ?? age) > maxJobAge && jobFault(jobAge, age),
   ];
   return {
     stream_lag_seconds: lag,
     daily_job_age_seconds: jobAge,
-    backup_age_seconds: ageOf(backup?.at),
+    backup_age_seconds: lastRun('backup'),
+    last_write_age_seconds: writeAge,
+    consumer_age_seconds,
     faults: faults.filter((fault) => typeof fault === 'string'),
   };
 }
@@ -47,6 +74,34 @@ export async function readHealth(): Promise<Health> {
 /** Records that a regular task of the service or its operator is done. */
 export async function recordRun(task: 'daily-job' | 'backup'): Promise<void> {
   await batchWrite([{ put: { ...lastRunKey(task), at: new Date().toISOString() } }]);
+}
+
+function writeFault(age: number | null) {
+  if (age === null) return 'The service has written nothing yet. It writes every minute';
+  if (age <= longestSilence) return undefined;
+  return `The last write that the service makes every minute was ${age} seconds ago. The log says why`;
+}
+
+/** `age` is that of the first heartbeat, for consumers that have never passed one. */
+function consumerFaults(ages: Health['consumer_age_seconds'], age: number) {
+  const consumers = Object.keys(longestLags) as Consumer[];
+  return consumers.flatMap((consumer) => {
+    const lag = ages[consumer] ?? age;
+    if (lag <= longestLags[consumer]) return [];
+    return [`${consumer} is ${lag} seconds behind the stream. The log says why`];
+  });
+}
+
+/** A consumer that has passed a heartbeat after the review will not count the review any more. */
+function lagFault(lag: number, ages: Health['consumer_age_seconds']) {
+  const passed = ages['update-aggregates'] ?? Number.POSITIVE_INFINITY;
+  if (passed > lag - samplingSlack) return `The stream is ${lag} seconds behind`;
+  return `Lists lack a review of ${lag} seconds ago that the stream has passed. Type: npm run admin -- aggregates rebuild`;
+}
+
+function jobFault(jobAge: number | null, age: number) {
+  if (jobAge === null) return `The daily job has not run for ${age} seconds, since the first start`;
+  return `The daily job last ran ${jobAge} seconds ago`;
 }
 
 /** Returns the index entry of the newest public review that is at least this many seconds old. */

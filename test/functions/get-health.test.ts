@@ -1,15 +1,18 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as dailyJob } from '../../functions/expire-vote-counters.ts';
 import { handler } from '../../functions/get-health.ts';
+import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { lastRunKey } from '../../shared/table/keys.ts';
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
-import { restore } from '../helpers/clock.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
 import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { applyStream } from '../helpers/stream.ts';
+import { setAttributes } from '../helpers/items.ts';
+import { applyStream, readStream } from '../helpers/stream.ts';
 
 const { now: realNow } = Date;
 
@@ -31,6 +34,14 @@ beforeEach(() => {
 });
 afterEach(restore);
 
+/** The service works up to this many seconds ahead of the real clock. */
+async function beat(seconds = 0): Promise<void> {
+  stopClock(realNow() + seconds * 1000);
+  await sendHeartbeat();
+  jest.useRealTimers();
+  await applyStream();
+}
+
 test('health records do not make a table non-empty for imports and the demo', async () => {
   await Promise.all([recordRun('daily-job'), recordRun('backup')]);
   const end = await beginBulk();
@@ -39,8 +50,14 @@ test('health records do not make a table non-empty for imports and the demo', as
   await batchDelete([lastRunKey('daily-job'), lastRunKey('backup')]);
 });
 
+test('returns 503 before the first heartbeat', async () => {
+  expect(await refusal()).toBe('The service has written nothing yet. It writes every minute');
+});
+
 describe('GET /health', () => {
-  test('is healthy with an empty table, before any job has run', async () => {
+  beforeAll(() => beat());
+
+  test('is healthy with an empty table, before the daily job has run', async () => {
     const { status, headers, body } = await invoke(handler);
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     expect(body).toEqual({
@@ -48,7 +65,70 @@ describe('GET /health', () => {
       stream_lag_seconds: 0,
       daily_job_age_seconds: null,
       backup_age_seconds: null,
+      last_write_age_seconds: expect.any(Number),
+      consumer_age_seconds: { 'update-aggregates': expect.any(Number), eraser: expect.any(Number) },
     });
+    expect(body.last_write_age_seconds).toBeLessThan(30);
+    expect(body.consumer_age_seconds.eraser).toBeLessThan(30);
+  });
+
+  test('returns 503 three minutes after the last write, and not before', async () => {
+    await beat();
+    wait(150);
+    expect((await invoke(handler)).body.last_write_age_seconds).toBeGreaterThanOrEqual(150);
+    wait(200);
+    expect(await refusal()).toMatch(
+      /^The last write that the service makes every minute was 20\d seconds ago\. The log says why$/,
+    );
+  });
+
+  test('returns 503 for a consumer that follows no more, within its own limit', async () => {
+    await beat();
+    // Written, but read by no consumer.
+    stopClock(realNow() + 240_000);
+    await sendHeartbeat();
+    wait(240);
+    expect(await refusal()).toMatch(
+      /^update-aggregates is 24\d seconds behind the stream\. The log says why$/,
+    );
+    stopClock(realNow() + 4000_000);
+    await sendHeartbeat();
+    wait(4000);
+    expect(await refusal()).toMatch(/update-aggregates is .* eraser is 400\d seconds behind/);
+    restore();
+    await beat();
+    expect((await invoke(handler)).status).toBe(200);
+  });
+
+  test('counts the age of a job that never ran from the first heartbeat of the table', async () => {
+    await batchDelete([lastRunKey('daily-job'), lastRunKey('heartbeat')]);
+    await beat();
+    await beat(27 * 3600);
+    wait(27 * 3600);
+    expect(await refusal()).toMatch(
+      /^The daily job has not run for 97\d{3} seconds, since the first start$/,
+    );
+    restore();
+    await beat();
+  });
+
+  test('counts a consumer that never passed a heartbeat from the first one', async () => {
+    await batchDelete([lastRunKey('eraser')]);
+    const long = new Date(realNow() - 7200_000).toISOString();
+    await setAttributes(lastRunKey('heartbeat'), { since: long });
+    await readStream();
+    expect(await refusal()).toMatch(/^eraser is 72\d\d seconds behind the stream/);
+    await beat();
+    expect((await invoke(handler)).status).toBe(200);
+  });
+
+  test('answers within three seconds while the database does not', async () => {
+    const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+    jest.spyOn(table, 'send').mockImplementation(() => new Promise(() => {}));
+    const begin = performance.now();
+    expect(await refusal()).toBe('The database cannot be read');
+    expect(performance.now() - begin).toBeLessThan(2_900);
+    expect(logged).toHaveBeenCalledTimes(1);
   });
 
   test('reports the age of the last daily job and the last backup', async () => {
@@ -64,10 +144,14 @@ describe('GET /health', () => {
 
   test('returns 503 once the daily job is over a day late', async () => {
     await dailyJob();
+    await beat(25 * 3600);
     wait(25 * 3600);
     expect((await invoke(handler)).status).toBe(200);
+    await beat(27 * 3600);
     wait(27 * 3600);
     expect(await refusal()).toMatch(/^The daily job last ran \d+ seconds ago$/);
+    restore();
+    await beat();
   });
 
   test('returns 503 while an import is unfinished', async () => {
@@ -108,6 +192,21 @@ describe('GET /health', () => {
       wait(135);
       await makeReview(author);
       expect(await refusal()).toMatch(/^The stream is 13\d seconds behind$/);
+    });
+
+    test('names the remedy when the stream has passed a review without counting it', async () => {
+      await makeReview(await makeUser());
+      // The records are lost.
+      await readStream();
+      await beat(130);
+      wait(135);
+      expect(await refusal()).toMatch(
+        /^Lists lack a review of 13\d seconds ago that the stream has passed\. Type: npm run admin -- aggregates rebuild$/,
+      );
+      jest.restoreAllMocks();
+      await rebuildTotals();
+      wait(135);
+      expect((await invoke(handler)).status).toBe(200);
     });
   });
 });

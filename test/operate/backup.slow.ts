@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { admin, fresh, makeToken, missing, publish, start } from '../helpers/service.ts';
@@ -99,6 +107,32 @@ describe('refused, without any change:', () => {
     const service = await start(dataDir);
     await expect(admin(dataDir, ['restore', folder])).rejects.toThrow(/ is in use by process \d+/);
     await service.end('SIGTERM');
+  });
+
+  test('a start after a restore that was killed, which can be repeated', async () => {
+    const half = fresh('data');
+    mkdirSync(half);
+    writeFileSync(join(half, 'dynamodb.sqlite.new'), 'half of a database');
+    await expect(start(half)).rejects.toThrow(
+      /^Error: a restore to the data folder .* was interrupted: repeat it \(npm run admin -- --data-dir .* restore <backup>\), or delete .*dynamodb\.sqlite\.new to start with an empty database$/,
+    );
+    expect(readdirSync(half)).not.toContain('dynamodb.sqlite');
+    await admin(half, ['restore', folder]);
+    expect(readdirSync(half)).not.toContain('dynamodb.sqlite.new');
+    const restored = await start(half);
+    expect(await restored.end('SIGTERM')).toBe(0);
+  });
+
+  test('a restore from a damaged backup, whose copy does not stay', async () => {
+    const [damaged, target] = [fresh('backup'), fresh('data')];
+    cpSync(folder, damaged, { recursive: true });
+    const file = join(damaged, 'dynamodb.sqlite');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(1, 4096, bytes.length / 2));
+    await expect(admin(target, ['restore', damaged])).rejects.toThrow(
+      /^Error: the database .*backup.dynamodb\.sqlite cannot be read \(.*\): choose another backup\. The data folder is unchanged\n$/,
+    );
+    expect(readdirSync(target).filter((name) => name !== 'lock')).toEqual([]);
   });
 
   test('a restore from a folder that is no backup', async () => {

@@ -49,3 +49,18 @@ test('prints whole lines on a terminal', () => {
   expect(shown).toMatch(/'at .*describe-error\.test\.ts/);
   expect(shown).not.toMatch(/\[(Object|Array)\]/);
 });
+
+test.each([
+  ['database or disk is full', 'The disk is full'],
+  ['Error code 13: database or disk is full', 'The disk is full'],
+  ['disk I/O error', 'The disk cannot be read or written'],
+  ['attempt to write a readonly database', 'The disk or the file of the database is read-only'],
+])('names the fault of a disk in %j of the embedded engine', (message, told) => {
+  const failure = Object.assign(new Error(`${item} ${message}`), {
+    name: 'InternalServerError',
+    $metadata: {},
+  });
+  const described = describeError(failure);
+  expect(described).toMatchObject({ name: 'InternalServerError', message: told });
+  expect(JSON.stringify(described)).not.toContain(item);
+});

@@ -1,4 +1,4 @@
-import { consumers, schedules } from '../../../shared/background.ts';
+import { consumers } from '../../../shared/background.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 
@@ -33,7 +33,9 @@ export function merged(outer: Template, nested: Template): Template {
 const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   { operation: 'authorizer', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'no-route', table: 'none' },
-  ...[...consumers, ...schedules].map(({ operation }) => ({ operation, table: 'write' }) as const),
+  ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
+  { operation: 'expire-vote-counters', table: 'write' },
+  { operation: 'send-heartbeat', table: 'health' },
 ];
 
 /** Returns the resources of one type, by logical id. */
@@ -151,6 +153,7 @@ export function excessRights(template: Template): string[] {
     metadata: [...reading, 'PutItem', 'UpdateItem'],
     read: reading,
     write: [...reading, ...writing],
+    health: ['UpdateItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
     const allowed: readonly string[] = allowedTo[table];

@@ -29,6 +29,7 @@ const tables = new Map<string, Route['table']>([
   ...routes.map(({ operation, table }) => [operation, table] as const),
   ['authorizer', 'read'],
   ['no-route', 'none'],
+  ['send-heartbeat', 'health'],
 ]);
 const actionsOf: Record<Route['table'], string[]> = {
   none: [],
@@ -36,6 +37,7 @@ const actionsOf: Record<Route['table'], string[]> = {
   metadata: ['UpdateItem'],
   read: ['GetItem'],
   write: ['PutItem'],
+  health: ['UpdateItem'],
 };
 
 /**

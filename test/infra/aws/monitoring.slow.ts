@@ -96,6 +96,18 @@ describe('the alarms', () => {
         within: '26 of 26 × 3600 s',
         missing: 'breaching',
       },
+      Errorssendheartbeat: {
+        ...atOnce,
+        metrics: ['AWS/Lambda Errors Sum of send-heartbeat'],
+        rings: '> 0',
+      },
+      NotRunsendheartbeat: {
+        metrics: ['AWS/Lambda Invocations Sum of send-heartbeat'],
+        expression: 'FILL(runs, 0)',
+        rings: '< 1',
+        within: '1 of 1 × 3600 s',
+        missing: 'breaching',
+      },
     });
   });
   test('watch the latency of every route', () => {

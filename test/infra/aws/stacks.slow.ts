@@ -456,9 +456,12 @@ describe('the background', () => {
 
   test('subscribes to filtered stream records, within bounds and two readers', () => {
     const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping');
-    const of = (sortKey: string) => ({ dynamodb: { Keys: { sk: { S: [sortKey] } } } });
-    const deletionOf = (sortKey: string) => ({
-      dynamodb: { ...of(sortKey).dynamodb, NewImage: { deleted_at: { S: [{ exists: true }] } } },
+    const of = (...S: string[]) => ({ dynamodb: { Keys: { sk: { S } } } });
+    const deletionOf = (...sortKeys: string[]) => ({
+      dynamodb: {
+        ...of(...sortKeys).dynamodb,
+        NewImage: { deleted_at: { S: [{ exists: true }] } },
+      },
     });
     const [inserted, removed] = [{ eventName: ['INSERT'] }, { eventName: ['REMOVE'] }];
     const filters = mappings.map(({ FilterCriteria }) =>
@@ -467,17 +470,15 @@ describe('the background', () => {
     // AWS allows five filters of a mapping; more require a raised quota.
     expect(filters).toEqual([
       [
-        of('REVIEW'),
+        of('REVIEW', 'DONE#heartbeat'),
         { ...inserted, ...of('USER') },
         { ...removed, ...of('USER') },
         deletionOf('USER'),
       ],
       [
-        { ...removed, ...of('REVIEW') },
-        of('APP'),
-        { ...removed, ...of('USER') },
-        deletionOf('USER'),
-        deletionOf('REVIEW'),
+        { ...removed, ...of('REVIEW', 'USER') },
+        deletionOf('REVIEW', 'USER'),
+        of('APP', 'DONE#heartbeat'),
       ],
     ]);
     expect(mappings.map(({ BatchSize }) => BatchSize)).toEqual([1000, 100]);
@@ -494,15 +495,32 @@ describe('the background', () => {
       expect(mapping.Enabled).not.toBe(false);
     }
   });
-  test('runs its jobs on schedule, and sends failures to the queue', () => {
-    const id = Object.keys(service.Resources).find((id) =>
-      /^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/.test(id),
+  test('runs its jobs on schedule, and sends failures of the daily job to the queue', () => {
+    const idOf = (pattern: RegExp) =>
+      Object.keys(service.Resources).find((id) => pattern.test(id)) ?? '';
+    const id = idOf(/^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/);
+    const heartbeat = idOf(/^BackgroundsendheartbeatFunction[0-9A-F]{8}$/);
+    const rules = propertiesOf(service, 'AWS::Events::Rule');
+    expect(rules).toHaveLength(2);
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          ScheduleExpression: 'cron(15 0 * * ? *)',
+          State: 'ENABLED',
+          Targets: [
+            expect.objectContaining({
+              Arn: { 'Fn::GetAtt': [id, 'Arn'] },
+              DeadLetterConfig: { Arn: queue },
+            }),
+          ],
+        }),
+        expect.objectContaining({
+          ScheduleExpression: 'rate(1 minute)',
+          State: 'ENABLED',
+          Targets: [{ Arn: { 'Fn::GetAtt': [heartbeat, 'Arn'] }, Id: 'Target0' }],
+        }),
+      ]),
     );
-    expect(only(service, 'AWS::Events::Rule')).toMatchObject({
-      ScheduleExpression: 'cron(15 0 * * ? *)',
-      State: 'ENABLED',
-      Targets: [{ Arn: { 'Fn::GetAtt': [id, 'Arn'] }, DeadLetterConfig: { Arn: queue } }],
-    });
     expect(only(service, 'AWS::Lambda::EventInvokeConfig')).toMatchObject({
       FunctionName: { Ref: id },
       DestinationConfig: { OnFailure: { Destination: queue } },

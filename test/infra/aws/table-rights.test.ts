@@ -79,7 +79,19 @@ describe('the rights to the table', () => {
     });
   });
 
+  test('for health allow writing its own partition only', () => {
+    const [write, ...more] = rightsOf('health', ['UpdateItem']);
+    expect(more).toEqual([]);
+    expect(write).toMatchObject({
+      Action: 'dynamodb:UpdateItem',
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['HEALTH'] } },
+    });
+  });
+
   test.each([
+    ['health', ['PutItem', 'UpdateItem'], [], 'PutItem'],
+    ['health', ['GetItem', 'UpdateItem'], [], 'GetItem'],
+    ['health', [], [], 'none of the table'],
     ['none', ['GetItem'], [], 'GetItem'],
     ['none', [], ['all-by-date'], 'Query'],
     ['read', ['ConditionCheckItem', 'GetItem', 'PutItem'], [], 'ConditionCheckItem,PutItem'],

@@ -700,7 +700,7 @@ test('stops after the requests in flight are answered', async () => {
   const response = fetch(`${own.url}/review`);
   await started.promise;
   const stopped = own.stop();
-  await sleep(50);
+  await sleep(400);
   await expect(fetch(`${own.url}/review`)).rejects.toThrow();
   answer.resolve({ statusCode: 200, body: '{}' });
   expect((await response).status).toBe(200);

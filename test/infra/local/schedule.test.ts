@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { followClock } from '../../../infra/local/schedule.ts';
+import type { Schedule } from '../../../shared/background.ts';
 
-const daily = { operation: 'sweep', hour: 0, minute: 15 };
+const daily: Schedule = { operation: 'sweep', runs: { hour: 0, minute: 15 }, table: 'write' };
+const minutely: Schedule = { operation: 'beat', runs: 'every minute', table: 'health' };
 const runs: string[] = [];
 let broken = false;
 
@@ -47,4 +49,24 @@ test('retries a failed job a minute later', async () => {
   await jest.advanceTimersByTimeAsync(60_000);
   expect(runs).toEqual(['2026-11-20T22:02']);
   await clock.stop();
+});
+
+test('runs other jobs every minute, even while one takes long', async () => {
+  const long = Promise.withResolvers<void>();
+  let beats = 0;
+  const load = async (operation: string) => {
+    if (operation === 'sweep') return () => long.promise;
+    return () => {
+      beats++;
+    };
+  };
+  const clock = followClock([daily, minutely], load);
+  await clock.begun;
+  expect(beats).toBe(1);
+  await jest.advanceTimersByTimeAsync(10 * 60_000);
+  expect(beats).toBe(11);
+  long.resolve();
+  await clock.stop();
+  await jest.advanceTimersByTimeAsync(10 * 60_000);
+  expect(beats).toBe(11);
 });

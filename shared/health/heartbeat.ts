@@ -1,0 +1,33 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { batchWrite } from '../table/batch.ts';
+import { table, tableName } from '../table/client.ts';
+import { lastRunKey } from '../table/keys.ts';
+
+const key = lastRunKey('heartbeat');
+
+/** Writes the heartbeat: the time now, and in `since` the time of the first one of this table. */
+export async function recordHeartbeat(): Promise<void> {
+  await table.send(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      UpdateExpression: 'SET #at = :now, #since = if_not_exists(#since, :now)',
+      ExpressionAttributeNames: { '#at': 'at', '#since': 'since' },
+      ExpressionAttributeValues: { ':now': new Date().toISOString() },
+    }),
+  );
+}
+
+/**
+ * Records the time of the last heartbeat among the records, if any, as the consumer's last run.
+ * Call it when everything before is processed.
+ */
+export async function passHeartbeat(
+  consumer: string,
+  records: readonly DynamoDBRecord[],
+): Promise<void> {
+  const last = records.findLast(({ dynamodb }) => dynamodb?.Keys?.sk?.S === key.sk);
+  const at = last?.dynamodb?.NewImage?.at?.S;
+  if (at !== undefined) await batchWrite([{ put: { ...lastRunKey(consumer), at } }]);
+}

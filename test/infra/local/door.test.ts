@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { type Door, openDoor } from '../../../infra/local/door.ts';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import type { Handler } from '../../../infra/local/invoke.ts';
+import { uncheckedFetch } from '../../helpers/contract.ts';
+
+// The API does not describe the responses of these functions.
+globalThis.fetch = uncheckedFetch;
+
+const succeed: Handler = async () => {
+  await sleep(3);
+  return { statusCode: 200, body: '{}' };
+};
+
+/** A client that sends one request after the other. Returns how its last one ended. */
+async function requestUntilRefused(url: string, agent: Agent): Promise<string> {
+  for (;;) {
+    try {
+      const sent = get(`${url}/review`, { agent });
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+    } catch (error) {
+      const { code, errors } = error as { code?: string; errors?: { code: string }[] };
+      return errors?.[0]?.code ?? `${code}`;
+    }
+  }
+}
+
+describe('a stop answers what has arrived', () => {
+  test.each([
+    ['on kept connections', true],
+    ['on a connection for each request', false],
+  ])('of 16 clients %s', async (_, keepAlive) => {
+    for (let round = 0; round < 3; round++) {
+      const gateway = await startGateway({ port: 0, load: async () => succeed });
+      const agent = new Agent({ keepAlive });
+      const clients = Array.from({ length: 16 }, () => requestUntilRefused(gateway.url, agent));
+      await sleep(100);
+      const begin = performance.now();
+      await gateway.stop();
+      expect(performance.now() - begin).toBeLessThan(6_000);
+      expect(await Promise.all(clients)).toEqual(Array(16).fill('ECONNREFUSED'));
+      agent.destroy();
+    }
+  });
+
+  test('with Connection: close, also for a request that comes after the signal', async () => {
+    const gateway = await startGateway({ port: 0, load: async () => succeed });
+    const agent = new Agent({ keepAlive: true });
+    const ask = async () => {
+      const [response] = await once(get(`${gateway.url}/review`, { agent }), 'response');
+      await once(response.resume(), 'end');
+      return response.headers.connection;
+    };
+    expect(await ask()).toBe('keep-alive');
+    const stopped = gateway.stop();
+    await sleep(150);
+    expect(await ask()).toBe('close');
+    await stopped;
+    agent.destroy();
+  });
+
+  test('and does not wait for connections that send nothing', async () => {
+    const gateway = await startGateway({ port: 0, load: async () => succeed });
+    const silent = connect(Number(new URL(gateway.url).port));
+    await once(silent, 'connect');
+    const begin = performance.now();
+    await gateway.stop();
+    expect(performance.now() - begin).toBeLessThan(6_000);
+    silent.destroy();
+  });
+});
+
+describe('a port that is open before the service is ready', () => {
+  const load = async () => succeed;
+  const urlOf = ({ port }: Door) => `http://127.0.0.1:${port}/ws/1/review`;
+
+  test('answers a request once the service begins', async () => {
+    const door = await openDoor({ port: 0 });
+    let isAnswered = false;
+    const response = fetch(urlOf(door)).finally(() => {
+      isAnswered = true;
+    });
+    const gateway = await startGateway({ port: door.port, door, load });
+    await sleep(100);
+    expect(isAnswered).toBe(false);
+    gateway.begin();
+    expect((await response).status).toBe(200);
+    await gateway.stop();
+  });
+
+  test('answers 503 when the start fails', async () => {
+    const door = await openDoor({ port: 0 });
+    const response = fetch(urlOf(door));
+    await sleep(50);
+    await door.close();
+    expect((await response).status).toBe(503);
+    expect(await (await response).json()).toEqual({
+      error: 'service_unavailable',
+      description: 'The service could not start',
+    });
+  });
+});
