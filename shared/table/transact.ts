@@ -81,8 +81,8 @@ const transient = new Set([
 
 /**
  * Writes all or nothing. Retries conflicts and throttling with jitter and one idempotency token, so
- * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, ApiError 503
- * after 10 attempts or 8 s, and `ExpressionTooLong` before anything is sent.
+ * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, ApiError
+ * 503 after 10 attempts or 8 s, and `ExpressionTooLong` before anything is sent.
  */
 export async function transact(writes: readonly Write[]): Promise<void> {
   const command = new TransactWriteCommand({

@@ -34,7 +34,6 @@ const block = Date.parse('2026-10-10T00:00:00.000Z');
 const blockLength = 512 * 60 * minute;
 /** A block has 128 slots. */
 const slotLength = 240 * minute;
-const tenYears = 174 * blockLength;
 
 /** Makes 1,000 public reviews with a few votes each, over a time that ends with the block. */
 function reviewsOver(length: number): Review[] {
@@ -81,7 +80,7 @@ async function change(but: (review: Review) => Partial<Review>): Promise<void> {
 const steps = {
   'publications that have votes': () => change(() => ({})),
   votes: () => change(({ popularity }) => ({ popularity: popularity + 1 })),
-  'edits from text or rating to both': () => change(() => ({ text: 'A record.', rating: 4 })),
+  'edits from text to both': () => change(({ text }) => (text === null ? {} : { rating: 4 })),
   removals: () => batchDelete(reviews.map(({ id }) => reviewKey(id))),
 };
 type Step = keyof typeof steps;
@@ -91,9 +90,8 @@ describe.each<[string, number, Step[]]>([
   [
     'one slot of four hours',
     slotLength,
-    ['publications that have votes', 'edits from text or rating to both'],
+    ['publications that have votes', 'edits from text to both'],
   ],
-  ['ten years', tenYears, ['publications that have votes', 'votes']],
 ])('a batch of 1,000 records of %s counts exactly', (_, length, some) => {
   beforeAll(() => {
     reviews = reviewsOver(length);
