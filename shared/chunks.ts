@@ -4,3 +4,25 @@ export function chunks<T>(list: readonly T[], size: number): T[][] {
     list.slice(i * size, (i + 1) * size),
   );
 }
+
+/**
+ * Splits a list into long chunks that fit, one by one. A single element always fits, and a part of
+ * a chunk that fits does so too. Halving asks `fits` a few times for each chunk.
+ */
+export function* fittingChunks<T>(
+  list: readonly T[],
+  fits: (chunk: readonly T[]) => boolean,
+): Generator<T[]> {
+  let rest = [...list];
+  while (rest.length > 0) {
+    let size = 1;
+    let tooLong = rest.length + 1;
+    while (tooLong - size > 1) {
+      const middle = Math.floor((size + tooLong) / 2);
+      if (fits(rest.slice(0, middle))) size = middle;
+      else tooLong = middle;
+    }
+    yield rest.slice(0, size);
+    rest = rest.slice(size);
+  }
+}

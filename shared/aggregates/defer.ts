@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { fittingChunks } from '../chunks.ts';
 import { isUpper } from '../list/rank-tree.ts';
-import { type Amounts, addAll, changesOf, gain } from '../table/amounts.ts';
-import { type Item, type Key, keyString } from '../table/item.ts';
+import { type Amounts, addAll, changesOf, fitUpdates, gain } from '../table/amounts.ts';
+import type { Item, Key } from '../table/item.ts';
 import { deferredKey } from '../table/keys.ts';
 import { queryItems } from '../table/query.ts';
 import { maxActions, retryStale, transact, type Write } from '../table/transact.ts';
@@ -40,20 +41,26 @@ export async function addDeferred(): Promise<void> {
 /** Adds up as many deferred items as fit a transaction. Returns false if there are none. */
 async function addSome(): Promise<boolean> {
   const { value: items = [] } = await queryItems(deferredKey(), { pageSize: 50 }).next();
-  const taken: Item[] = [];
-  const amounts: Amounts = new Map();
-  for (const item of items as Item[]) {
-    const counts = item.counts as (Key & { by: Record<string, number> })[];
-    const names = new Set([...amounts.keys(), ...counts.map(keyString)]);
-    if (1 + taken.length + 1 + names.size > maxActions) break;
-    taken.push(item);
-    for (const { pk, sk, by } of counts) gain(amounts, { pk, sk }, by);
-  }
-  if (taken.length === 0) return false;
+  const fits = (some: readonly Item[]) => {
+    const amounts = amountsIn(some);
+    return 1 + some.length + amounts.size <= maxActions && fitUpdates(amounts);
+  };
+  const [taken] = fittingChunks(items as Item[], fits);
+  if (!taken) return false;
   await transact([
     noRebuild(),
     ...taken.map(({ pk, sk }) => ({ Delete: { Key: { pk, sk }, was: { pk } } })),
-    ...addAll(amounts),
+    ...addAll(amountsIn(taken)),
   ]);
   return true;
+}
+
+/** Sums the amounts of deferred items. */
+function amountsIn(items: readonly Item[]): Amounts {
+  const amounts: Amounts = new Map();
+  for (const item of items) {
+    const counts = item.counts as (Key & { by: Record<string, number> })[];
+    for (const { pk, sk, by } of counts) gain(amounts, { pk, sk }, by);
+  }
+  return amounts;
 }

@@ -1,6 +1,6 @@
-import { chunks } from '../chunks.ts';
+import { chunks, fittingChunks } from '../chunks.ts';
 import { datePath } from '../list/rank-tree.ts';
-import { type Amounts, addAll } from '../table/amounts.ts';
+import { type Amounts, addAll, fitUpdates } from '../table/amounts.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { projectionKey } from '../table/keys.ts';
@@ -80,25 +80,13 @@ async function write(changes: readonly Change[], isBusy: boolean): Promise<void>
   const fits = (some: readonly Change[]) => {
     const { now, later } = amountsIn(some);
     const actions = 1 + some.length + now.size + Number(later.size > 0);
-    return actions <= maxActions && later.size <= maxDeferred;
+    const isWithin = actions <= maxActions && later.size <= maxDeferred;
+    return isWithin && fitUpdates(now) && fitUpdates(later);
   };
-  for (const some of inGroups(changes, fits)) {
+  for (const some of fittingChunks(changes, fits)) {
     const { now, later } = amountsIn(some);
     await transact([noRebuild(), ...some.map(putProjection), ...addAll(now), ...defer(later)]);
   }
-}
-
-/** A single element always fits. */
-function* inGroups<T>(list: readonly T[], fits: (group: readonly T[]) => boolean): Generator<T[]> {
-  let group: T[] = [];
-  for (const each of list) {
-    if (group.length > 0 && !fits([...group, each])) {
-      yield group;
-      group = [];
-    }
-    group.push(each);
-  }
-  if (group.length > 0) yield group;
 }
 
 function amountsOf(changes: readonly Change[]): Amounts {

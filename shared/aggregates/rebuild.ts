@@ -25,7 +25,6 @@ import {
   readProjection,
   removed,
 } from './contribution.ts';
-import { addDeferred } from './defer.ts';
 import { markTrees } from './grow.ts';
 import { takeLock } from './lock.ts';
 
@@ -41,8 +40,6 @@ export async function rebuildTotals(
   { inTransactions = false } = {},
 ): Promise<{ reviews: number; users: number; corrected_projections: number }> {
   try {
-    // After an interruption later on, it would be unknown which nodes include these counts.
-    await addDeferred();
     const lock = await takeLock();
     try {
       return await rebuild(onProgress, lock.keep, inTransactions);
@@ -62,7 +59,7 @@ async function rebuild(
   keepLock: () => Promise<void>,
   inTransactions: boolean,
 ) {
-  const { actual, projected, withTrees, nodes } = await readAll(onProgress, keepLock);
+  const { actual, projected, withTrees, nodes, deferred } = await readAll(onProgress, keepLock);
   for (const owner of longLists(actual.values())) withTrees.add(owner);
   const amounts: Amounts = new Map();
   const corrections: Contribution[] = [];
@@ -82,6 +79,9 @@ async function rebuild(
       await (inTransactions ? transact(some.map(inTransaction)) : batchWrite(some));
     }
   };
+  // First of all, because nodes written below include these counts. If the rebuild were interrupted
+  // later, the consumer would add them again.
+  await writeAll(deferred.map((key) => ({ delete: key })));
   const corrected = [...corrections, ...orphans.map(removed)];
   await writeAll(corrected.map((put) => ({ put: projectionItem(put) })));
   // Read last and written first, because writers may register facets meanwhile.
@@ -115,8 +115,9 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
   const actual = new Map<string, Contribution>();
   const projected = new Map<string, Contribution>();
   const withTrees = new Set<string>();
-  /** Keys of all totals, nodes and deferred counts. */
+  /** Keys of all totals and nodes. */
   const nodes: Key[] = [];
+  const deferred: Key[] = [];
   const pages = scanItems({
     FilterExpression:
       'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR pk = :deferred OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
@@ -138,13 +139,14 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
       const { pk, sk } = item;
       if (item.rank_tree) withTrees.add(pk);
       if (sk === projectionKey(item).sk) projected.set(pk, readProjection(item));
-      else if (/^(TREE#|TOTALS$|DEFERRED$)/.test(pk)) nodes.push({ pk, sk });
+      else if (/^(TREE#|TOTALS$)/.test(pk)) nodes.push({ pk, sk });
+      else if (pk === deferredKey().pk) deferred.push({ pk, sk });
       else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
     }
     onProgress(actual.size);
     await keepLock();
   }
-  return { actual, projected, withTrees, nodes };
+  return { actual, projected, withTrees, nodes, deferred };
 }
 
 /** Returns the entities and authors with more reviews than a reader may skip. */

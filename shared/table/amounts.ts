@@ -4,6 +4,12 @@ import type { Write } from './transact.ts';
 /** Amounts to add to attributes of items, by the `keyString` of the item. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
+/**
+ * Maximum of attributes to which one update adds. Their clauses take 3.5 KB of an expression, and
+ * DynamoDB takes 4 KB.
+ */
+const maxAttributes = 250;
+
 /** Adds amounts to attributes of an item. */
 export function gain(amounts: Amounts, key: Key, by: Readonly<Record<string, number>>): void {
   const item = amounts.get(keyString(key)) ?? { key, by: {} };
@@ -17,6 +23,11 @@ export function changesOf(amounts: Amounts) {
     const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
     return changed.length > 0 ? [{ key, by: Object.fromEntries(changed) }] : [];
   });
+}
+
+/** Is true if one update can add the amounts of an item, for each of the items. */
+export function fitUpdates(amounts: Amounts): boolean {
+  return changesOf(amounts).every(({ by }) => Object.keys(by).length <= maxAttributes);
 }
 
 /** Returns the updates that add the amounts. */

@@ -52,6 +52,14 @@ export type Write = { otherwise?: ApiError } & (
 /** Thrown when data has changed since the write's read. `retryStale` reads and writes again. */
 export class StaleRead extends Error {}
 
+/** Thrown instead of sending an expression that DynamoDB refuses. The guides tell what to do. */
+export class ExpressionTooLong extends Error {
+  override readonly name = 'ExpressionTooLong';
+}
+
+/** Maximum of bytes of an expression. */
+const maxExpressionBytes = 4096;
+
 /** Maximum of actions in a transaction. */
 export const maxActions = 100;
 
@@ -73,8 +81,8 @@ const transient = new Set([
 
 /**
  * Writes all or nothing. Retries conflicts and throttling with jitter and one idempotency token, so
- * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, and
- * ApiError 503 after 10 attempts or 8 s.
+ * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, ApiError
+ * 503 after 10 attempts or 8 s, and `ExpressionTooLong` before anything is sent.
  */
 export async function transact(writes: readonly Write[]): Promise<void> {
   const command = new TransactWriteCommand({
@@ -149,8 +157,8 @@ function inTable(action: object) {
 }
 
 /** Builds the expressions. Uses placeholders for all names, because DynamoDB reserves some. */
-function withExpressions(request: Omit<Change, 'Key'>) {
-  const { was = {}, set = {}, amounts = {}, isOwner, ...action } = request;
+function withExpressions(of: Omit<Change, 'Key'>) {
+  const { was = {}, set = {}, amounts = {}, isOwner, ...action } = of;
   const names = { ...action.ExpressionAttributeNames };
   const values = { ...action.ExpressionAttributeValues };
   const name = (attribute: string) => placeholder(names, '#at', attribute);
@@ -172,18 +180,29 @@ function withExpressions(request: Omit<Change, 'Key'>) {
     clauses.SET.push(`version = if_not_exists(version, ${value(Date.now())}) + ${value(1)}`);
   }
   const changes = Object.entries(clauses).filter(([, parts]) => parts.length > 0);
+  const request = {
+    UpdateExpression: changes.map(([verb, parts]) => `${verb} ${parts.join(', ')}`).join(' '),
+    ...action,
+    ConditionExpression: [
+      ...(action.ConditionExpression ? [`(${action.ConditionExpression})`] : []),
+      ...conditions,
+    ].join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+  };
+  checkLength('UpdateExpression', request.UpdateExpression);
+  checkLength('ConditionExpression', request.ConditionExpression);
   // DynamoDB rejects empty expressions and maps.
   return Object.fromEntries(
-    Object.entries({
-      UpdateExpression: changes.map(([verb, parts]) => `${verb} ${parts.join(', ')}`).join(' '),
-      ...action,
-      ConditionExpression: [
-        ...(action.ConditionExpression ? [`(${action.ConditionExpression})`] : []),
-        ...conditions,
-      ].join(' AND '),
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: values,
-    }).filter(([, part]) => Object.keys(part).length > 0),
+    Object.entries(request).filter(([, part]) => Object.keys(part).length > 0),
+  );
+}
+
+function checkLength(name: string, expression: string): void {
+  const bytes = Buffer.byteLength(expression);
+  if (bytes <= maxExpressionBytes) return;
+  throw new ExpressionTooLong(
+    `${name} has ${bytes} bytes, and DynamoDB takes ${maxExpressionBytes}`,
   );
 }
 

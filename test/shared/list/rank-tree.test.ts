@@ -4,10 +4,17 @@ import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
 import { table } from '../../../shared/table/client.ts';
-import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
+import type { Key } from '../../../shared/table/item.ts';
+import {
+  entityKey,
+  popularityOf,
+  popularityRank,
+  rankTreeKey,
+  userKey,
+} from '../../../shared/table/keys.ts';
 import { makeLongLists, makeUsers, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
-import { readItem } from '../../helpers/items.ts';
+import { readItem, setAttributes } from '../../helpers/items.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
 import { readStream } from '../../helpers/stream.ts';
 
@@ -40,12 +47,18 @@ describe('the path of an entry', () => {
   });
 
   test('leaves by popularity follow each other without gap or overlap', () => {
-    let last: bigint | undefined;
+    const leaves = new Map<number, { low: bigint; high: bigint }>();
     for (let popularity = -300; popularity <= 300; popularity++) {
       const [value = 0] = pathOf(Date.UTC(2025, 6, 7), popularity);
-      const { low, high } = boundsOf('popularity', [value]);
-      if (last !== undefined && last !== high) expect(low).toBe(last + 1n);
-      last = high as bigint;
+      leaves.set(value, boundsOf('popularity', [value]) as { low: bigint; high: bigint });
+    }
+    // -64 to 63 are a leaf each, 64 to 127 are 32 leaves, 128 to 255 too, and 256 to 300 are 6. The
+    // negative values mirror these.
+    expect(leaves.size).toBe(64 + 64 + 2 * (32 + 32 + 6));
+    let last: bigint | undefined;
+    for (const { low, high } of leaves.values()) {
+      if (last !== undefined) expect(low).toBe(last + 1n);
+      last = high;
     }
   });
 });
@@ -77,4 +90,22 @@ test('trees are used only if they count all entries of the list', async () => {
   for (let at = 0; at < rest.length; at += 100)
     await updateAggregates({ Records: rest.slice(at, at + 100) });
   expect(await aggregateDifferences()).toEqual([]);
+});
+
+test('a list that gets trees late counts the reviews that were counted before it had any', async () => {
+  const [author] = (await makeUsers(1)) as [TestUser];
+  const owners = [entityKey(await makeLongLists(author)), userKey(author.id)];
+  const setCount = async (count: number) => {
+    for (const owner of owners) await setAttributes(owner, { 'work|en|both4': count });
+  };
+  await setCount(400);
+  const reviews = (await readStream()).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');
+  await updateAggregates({ Records: reviews });
+  for (const owner of owners) expect(await readItem(owner)).not.toHaveProperty('rank_tree');
+  await setCount(401);
+  await updateAggregates({ Records: reviews.slice(0, 1) });
+  for (const owner of owners) expect(await readItem(owner)).toMatchObject({ rank_tree: 'ready' });
+  const { pk } = owners[0] as Key;
+  const counters = await readItem(rankTreeKey(pk, 'root', []));
+  expect(Object.values(counters ?? {}).filter((value) => typeof value === 'number')).toEqual([401]);
 });

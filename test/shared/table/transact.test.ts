@@ -21,9 +21,9 @@ import { type ApiError, invalidRequest, notFound } from '../../../shared/errors.
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
-import { retryStale, StaleRead, transact } from '../../../shared/table/transact.ts';
+import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
-import { restore } from '../../helpers/clock.ts';
+import { restore, stopClock } from '../../helpers/clock.ts';
 import { makeReview, makeUser, reviewBody } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
@@ -129,6 +129,30 @@ describe('transact', () => {
     expect(sent()).toHaveLength(1);
   });
 
+  /** Returns amounts for this many attributes: 287 of them take 4,087 bytes. */
+  const amounts = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}t`, 1]));
+  /** Returns a condition on this many attributes: 127 of them take 4,076 bytes. */
+  const absent = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}t`, undefined]));
+
+  test('sends expressions of up to 4 KB', async () => {
+    client.on(TransactWriteCommand).resolves({});
+    await transact([{ Update: { Key: key, amounts: amounts(287) } }]);
+    await transact([{ ConditionCheck: { Key: key, was: absent(127) } }]);
+    expect(sent()).toHaveLength(2);
+  });
+
+  test.each<[string, Write, number]>([
+    ['UpdateExpression', { Update: { Key: key, amounts: amounts(288) } }, 4102],
+    ['ConditionExpression', { ConditionCheck: { Key: key, was: absent(128) } }, 4109],
+  ])('refuses a longer %s by name, and sends nothing', async (name, write, bytes) => {
+    const message = `${name} has ${bytes} bytes, and DynamoDB takes 4096`;
+    const refused = { name: 'ExpressionTooLong', message };
+    await expect(transact([put, write])).rejects.toMatchObject(refused);
+    expect(sent()).toHaveLength(0);
+  });
+
   test('throws any other error without a retry', async () => {
     const error = new Error('broken');
     client.on(TransactWriteCommand).rejects(error);
@@ -173,6 +197,16 @@ test('an addition creates the item and its attributes', async () => {
   await transact([{ Update: { Key: counter, amounts } }]);
   const doubled = { 'event|en|both': 4, count: -2, rank: 2n * 10n ** 29n };
   expect(await readItem(counter)).toEqual({ ...counter, ...doubled });
+});
+
+test('an owner begins at the version of its time in ms, above those of an erased one', async () => {
+  stopClock(Date.parse('2026-10-10T00:00:00.000Z'));
+  const owner = { pk: 'ENTITY#new', sk: 'ENTITY' };
+  const counted = { Update: { Key: owner, amounts: { review_count: 1 }, isOwner: true as const } };
+  await transact([counted]);
+  expect(await readItem(owner)).toEqual({ ...owner, review_count: 1, version: 1791590400001 });
+  await transact([counted]);
+  expect(await readItem(owner)).toEqual({ ...owner, review_count: 2, version: 1791590400002 });
 });
 
 describe('a transaction with the real client', () => {

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type { FullReviewRecord } from '../../../shared/transfer/record.ts';
+import { makeUser } from '../../helpers/fixtures.ts';
+import { beforeSend } from '../../helpers/sends.ts';
+import { sourced } from '../../helpers/transfer.ts';
+
+const time = '2020-02-29T12:00:00.000Z';
+
+const review = (user_id: string, entity_id: string): FullReviewRecord => ({
+  kind: 'review',
+  id: randomUUID(),
+  entity_id,
+  entity_type: 'work',
+  user_id,
+  language: 'en',
+  license: 'CC0 1.0',
+  created: time,
+  published_on: time,
+  is_hidden: false,
+  source: null,
+  source_url: null,
+  revisions: [{ id: 1, text: null, rating: 4, timestamp: time }],
+});
+
+test('a dry run refuses what another part, read at the same time, would have written', async () => {
+  const { id } = await makeUser();
+  const entity_id = randomUUID();
+  const others = Array.from({ length: 49 }, () => review(id, randomUUID()));
+  const second = review(id, entity_id);
+  // A part has 50 reviews, so the second review of the entity is alone in the next part.
+  const records = [review(id, entity_id), ...others, second];
+  const first = Promise.withResolvers<void>();
+  const spy = beforeSend(async ({ input }) => {
+    // The last read of the next part waits until the first part is done.
+    const isLastRead = input.ExpressionAttributeValues?.[':pk'] === `REVIEW#${second.id}`;
+    if (isLastRead) await first.promise;
+  });
+  const result = await importRecords(sourced(records), {
+    isDryRun: true,
+    onProgress: (done) => {
+      if (done === 50) first.resolve();
+    },
+  });
+  spy.mockRestore();
+  expect(result).toEqual({
+    written: { review: 50 },
+    present: {},
+    refused: { 'the author has another review of this entity': 1 },
+  });
+});
