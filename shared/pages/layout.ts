@@ -33,8 +33,6 @@ export interface Page {
   status?: number;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Set where access is granted. A new user is first asked for the public name to act under. */
-  asksName?: boolean;
   /**
    * Set for a decision whose answer may redirect to a client. Leaves out the menu, so that nobody
    * leaves by mistake, and the form policy, because it also holds for redirects.
