@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
 import { nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { EntityPath } from '../shared/http/request.ts';
@@ -51,7 +52,13 @@ export const handler = publicPage(request, async ({ path: { entity_id }, query }
       isUnlisted: isEmpty,
     }),
     content: isEmpty
-      ? html`<section><p>There are no public reviews of this yet.</p></section>`
+      ? html`<section>
+          <p>People review albums, events and books from websites and programs that use this service.</p>
+          <div class="buttons">
+            <a class="button" href="${authUrl()}/">See the newest reviews</a>
+            <a class="button quiet" href="${authUrl()}/docs/quickstart">Publish the first one</a>
+          </div>
+        </section>`
       : html`<div class="columns">
           <div>${contentOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true })}

@@ -80,6 +80,7 @@ export const steps: readonly Step[] = [
   step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
   step('get-user-feed', byFirstAuthor, { read: 55, roundTrips: 4 }),
   step('show-review', byId, { read: 2.5, roundTrips: 3 }),
+  step('show-revisions', byId, { read: 3.5, roundTrips: 3 }),
   // A page of 20 reviews, each by another author.
   step('show-entity', byEntity, { read: 23, roundTrips: 2 }),
   step('show-user', byFirstAuthor, { read: 24, roundTrips: 3 }),

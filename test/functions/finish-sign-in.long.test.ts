@@ -109,7 +109,11 @@ describe('UserInfo', () => {
       expect(headers.authorization).toBe('Bearer x');
       return { sub: claims.sub, ...all };
     };
-    expect(await accountOf({})).toMatchObject({ display_name: 'Ann', email: all.email, musicdb_username: 'ann' });
+    expect(await accountOf({})).toMatchObject({
+      display_name: 'Ann',
+      email: all.email,
+      musicdb_username: 'ann',
+    });
     const some = { name: 'Annie', nickname: 'A' };
     expect(await accountOf(some)).toMatchObject({ display_name: 'Annie', email: all.email });
     expect(askedForUserInfo).toBe(2);
