@@ -2,12 +2,11 @@ import { html, raw } from 'hono/html';
 import * as v from 'valibot';
 import { EntityPath } from '../shared/http/request.ts';
 import { securityHeaders } from '../shared/pages/html-response.ts';
-import { readNamedEntity } from '../shared/pages/named-entity.ts';
+import { readNamedEntity, Theme } from '../shared/pages/named-entity.ts';
 import { publicDocument } from '../shared/pages/public-page.ts';
 import { stars } from '../shared/pages/review-card.ts';
 import { reviewsOf } from '../shared/pages/review-list.ts';
 import { colours, coloursOf, sourceOf } from '../shared/pages/style.ts';
-import { oneOf } from '../shared/values.ts';
 
 const layout = `
 * { box-sizing: border-box; margin: 0; }
@@ -26,7 +25,7 @@ a:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
 
 export const request = v.object({
   path: EntityPath,
-  query: v.object({ theme: v.optional(oneOf(['light', 'dark'])) }),
+  query: v.object({ theme: Theme }),
 });
 
 export const handler = publicDocument(request, async ({ path, query: { theme } }) => {

@@ -126,7 +126,7 @@ function feedAndEmbed(entity: NamedEntity) {
     <p><a href="${feedUrl({ entity_id: entity.summary.id })}">Atom feed of the reviews</a></p>
     <details>
       <summary>Show the stars on your website</summary>
-      <p>Copy this code into the HTML of your page.</p>
+      <p>Copy this code into the HTML of your page. Add <code>?theme=light</code> or <code>?theme=dark</code> after <code>/embed</code> to fit your page: <a href="${authUrl()}/docs/embed">more about embedding</a>.</p>
       <code class="copy">${embedCode(entity)}</code>
     </details>
   </section>`;

@@ -47,6 +47,14 @@ describe('GET /oembed', () => {
     });
   });
 
+  test('keeps a theme of the address', async () => {
+    for (const theme of ['light', 'dark']) {
+      const { body } = await get({ url: `${url}?theme=${theme}` });
+      expect(body.html).toContain(`src="${url}/embed?theme=${theme}"`);
+    }
+    expect((await get({ url: `${url}?theme=blue` })).body.html).toContain(`src="${url}/embed"`);
+  });
+
   test('is no larger than the site has room', async () => {
     const { body } = await get({ url, maxwidth: '200', maxheight: '9'.repeat(20), format: 'json' });
     expect(body).toMatchObject({ width: 200, height: 120 });
