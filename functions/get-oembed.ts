@@ -45,8 +45,8 @@ export const handler = endpoint(request, async ({ query }) => {
 });
 
 /**
- * Reads the id from the address of an entity's page, and a theme from its query. Throws ApiError 404
- * for any other address.
+ * Reads the id from the address of an entity's page, and a theme from its query. Throws ApiError
+ * 404 for any other address.
  */
 function readPage(sent: string): { id: string; theme: Theme } {
   const asked = URL.parse(sent);

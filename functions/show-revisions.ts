@@ -37,7 +37,8 @@ export const handler = publicPage(request, async ({ path: { review_id }, query }
     heading: html`Revisions of <a href="${at}"><bdi>${name}</bdi></a>`,
     head: headOf({ path: `/review/${review_id}/revisions`, type: 'article', isUnlisted: true }),
     content: html`<section>
-        <p>Reviewed by <a rel="author" href="${authUrl()}/user/${author.id}"><bdi>${author.display_name}</bdi></a>. The newest revision comes first.</p>
+        <p>Reviewed by <a rel="author" href="${authUrl()}/user/${author.id}"><bdi>${author.display_name}</bdi></a></p>
+        <p class="soft">The newest revision comes first.</p>
       </section>
       ${revisions.map((revision) => sectionOf(review, revision))}
       ${oldest > 1 && html`<section><p><a class="button quiet" rel="next" href="${withQuery(`${at}/revisions`, { before: oldest })}">Earlier revisions</a></p></section>`}`,

@@ -65,8 +65,8 @@ interface SignedIn {
 }
 
 /**
- * Completes a sign-in with the provider's `query`. Throws ApiError 400 if the sign-in failed or does
- * not match `checks`, 503 if the provider is unreachable.
+ * Completes a sign-in with the provider's `query`. Throws ApiError 400 if the sign-in failed or
+ * does not match `checks`, 503 if the provider is unreachable.
  */
 export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
   const provider = await findProvider();
@@ -92,8 +92,8 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
 
 /**
  * Adds claims of the UserInfo endpoint if the ID token lacks a name or an address. By default,
- * providers give these claims there alone (OpenID Connect Core 1.0 section 5.4). The library refuses
- * an answer about another subject (section 5.3.2). Without an answer the sign-in goes on.
+ * providers give these claims there alone (OpenID Connect Core 1.0 section 5.4). The library
+ * refuses an answer about another subject (section 5.3.2). Without an answer the sign-in goes on.
  */
 async function completed(claims: Claims, provider: client.Configuration, accessToken: string) {
   const { sub } = claims;
