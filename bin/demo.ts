@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { Stack } from '../infra/local/stack.ts';
 import { findOrCreateUser } from '../shared/account/identity-repository.ts';
 import { authUrl } from '../shared/auth-url.ts';
-import { type EntityType, groupOf } from '../shared/entity/entity-type.ts';
+import type { EntityType } from '../shared/entity/entity-type.ts';
+import { keepNames } from '../shared/entity/metadata.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
-import { entityKey } from '../shared/table/keys.ts';
+import { batchWrite, getItems } from '../shared/table/batch.ts';
+import { entityKey, lastRunKey, metadataKey } from '../shared/table/keys.ts';
 import { getItem } from '../shared/table/query.ts';
 import { isEmptyTable } from '../shared/transfer/bulk.ts';
 import { importRecords } from '../shared/transfer/import.ts';
@@ -13,12 +15,20 @@ import type { FullReviewRecord, SourcedRecord } from '../shared/transfer/record.
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
 
 type Person = { person: string; language: FullReviewRecord['language'] };
-/** An entity. Only a release group has an `id` in the file: its real MusicBrainz id. */
-type Entity = { entity: string; type: EntityType; id?: string };
+/** An entity: a release group with its MusicBrainz id, or a book with a page about it. */
+type Entity = { entity: string; type: EntityType } & ({ id: string } | { page: string });
 type State = { rating?: number; text?: string };
 type Votes = { up?: number; down?: number };
-/** A review, its state before an edit, and the reason for which people report it. */
-type Review = { of: string; by: string; before?: State; reason?: string } & State & Votes;
+/** A review, its state before an edit, its age, and the reason for which people report it. */
+type Review = {
+  of: string;
+  by: string;
+  before?: State;
+  /** Age in hours. Any other review is spread over `period`. */
+  hours?: number;
+  reason?: string;
+} & State &
+  Votes;
 
 const lines = readFileSync(new URL('demo.jsonl', import.meta.url), 'utf8')
   .trim()
@@ -27,53 +37,67 @@ const lines = readFileSync(new URL('demo.jsonl', import.meta.url), 'utf8')
 const people = lines.filter((line) => 'person' in line);
 const entities = lines
   .filter((line) => 'entity' in line)
-  .map(({ entity: name, type, id = uuidOf(name) }) => ({ id, name, type }));
+  .map((line) => {
+    const { entity: name, type: entity_type } = line;
+    if ('page' in line) return { entity_id: uuidOf(name), entity_type, name, url: line.page };
+    const url = `https://musicbrainz.org/release-group/${line.id}`;
+    return { entity_id: line.id, entity_type, name, url };
+  });
 const reviews = lines.filter((line) => 'of' in line);
 
-/** In milliseconds: the period up to now over which the reviews are spread. */
+/** In milliseconds: the reviews are spread over `period`, up to some days ago. */
 const period = 2 * 365 * 86_400_000;
+const newest = 3 * 86_400_000;
 
 /** Returns a number from 0 to 1 that looks random, always the same for a name. */
 const partOf = (name: string) => Number.parseInt(hash('sha256', name).slice(0, 8), 16) / 2 ** 32;
 
-/** Fills an empty table with demo data. Returns an argument of curl to try, and a notice. */
-export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
-  nameEntities();
-  const wasEmpty = await isEmptyTable();
-  if (wasEmpty) {
-    await fill();
-    if (hasModerator) await createModerator();
-    await stream.idle();
+/** Exists when the demo's data is complete. */
+const completed = lastRunKey('demo');
+
+/**
+ * Looks at the table. Returns an argument of curl to try, a notice, and `fill`, which adds the
+ * demo's data to an empty table, or what an interrupted fill has left out.
+ */
+export async function planDemo({ url, stream }: Stack, hasModerator: boolean) {
+  const [{ entity_id }] = entities as [(typeof entities)[0]];
+  const example = `'${url}/entity/${entity_id}?include_metadata=true'`;
+  if ((await isEmptyTable()) || (await isInterrupted())) {
+    const queue = `${authUrl()}/account/moderation`;
+    const moderation = hasModerator ? `; sign in as Moderator to moderate: ${queue}` : '';
+    const fill = async () => {
+      await fillTable(hasModerator);
+      await stream.idle();
+      return `The demo is complete: ${reviews.length} reviews.`;
+    };
+    return { example, notice: `${reviews.length} reviews, in some seconds${moderation}`, fill };
   }
-  const [{ id } = { id: '' }] = entities;
-  const isThere = (await getItem(entityKey(id))) !== undefined;
-  const queue = `${authUrl()}/account/moderation`;
-  const moderation = hasModerator ? `; sign in as Moderator to moderate: ${queue}` : '';
+  const isThere = (await getItem(entityKey(entity_id))) !== undefined;
+  // The data of a demo of an older version lacks the names.
+  if (isThere) await keepNames(entities);
   return {
-    example: isThere ? `'${url}/entity/${id}?include_metadata=true'` : undefined,
-    notice: wasEmpty
-      ? `${reviews.length} reviews${moderation}`
-      : 'nothing was added, because there is data already: use --memory or another --data-dir',
+    example: isThere ? example : undefined,
+    notice: 'nothing was added, because there is data already: use --memory or another --data-dir',
   };
 }
 
-/** Configures absent name databases by data URLs that contain the answer, without any network. */
-function nameEntities(): void {
-  const pages = {
-    MUSICDB: 'https://musicbrainz.org/{type}/{id}',
-    BOOKDB: `${authUrl()}/entity/{id}`,
-  };
-  for (const [group, page] of Object.entries(pages)) {
-    if (process.env[`${group}_API`]) continue;
-    const known = entities.filter(({ type }) => groupOf(type).toUpperCase() === group);
-    const answer = encodeURIComponent(JSON.stringify({ known }));
-    process.env[`${group}_API`] = `data:application/json,${answer}#{ids}`;
-    process.env[`${group}_PAGE`] = page;
-  }
+/** Is true if the names, which are stored first, are there without the mark of the end. */
+async function isInterrupted(): Promise<boolean> {
+  const [{ entity_type, entity_id }] = entities as [(typeof entities)[0]];
+  const [name, end] = await getItems([metadataKey(entity_type, entity_id), completed]);
+  return name?.url !== undefined && end === undefined;
+}
+
+/** Adds what is missing. May be repeated after an interruption. */
+async function fillTable(hasModerator: boolean): Promise<void> {
+  await keepNames(entities);
+  await importReviews();
+  if (hasModerator) await createModerator();
+  await batchWrite([{ put: { ...completed, at: new Date().toISOString() } }]);
 }
 
 /** Imports the data, because only an import can set times in the past. Reports are made now. */
-async function fill(): Promise<void> {
+async function importReviews(): Promise<void> {
   await importRecords(recordsAt(Date.now()), {
     onRefused(where, reason) {
       throw new Error(`the demo data cannot be written (${where}: ${reason})`);
@@ -95,19 +119,19 @@ async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
     const user = { id: uuidOf(where), display_name: where, created, contact: null };
     yield { where, record: { kind: 'user', ...user } };
   }
-  for (const { of, by, before, up = 0, down = 0, reason, ...state } of reviews) {
+  for (const { of, by, before, up = 0, down = 0, hours, reason: _, ...state } of reviews) {
     const where = of + by;
     const entity = entities.find(({ name }) => name === of);
     const author = people.find(({ person }) => person === by);
     if (!entity || !author) throw new Error(`demo.jsonl has no ${of}, or no ${by}`);
-    // Reported reviews are an hour old, because moderators see reports early.
-    const age = reason ? 3_600_000 : period * partOf(where);
+    const age =
+      hours === undefined ? newest + (period - newest) * partOf(where) : hours * 3_600_000;
     const states = [...(before ? [before] : []), state];
     const review: FullReviewRecord = {
       kind: 'review',
       id: uuidOf(where),
-      entity_id: entity.id,
-      entity_type: entity.type,
+      entity_id: entity.entity_id,
+      entity_type: entity.entity_type,
       user_id: uuidOf(by),
       language: author.language,
       license: 'CC BY-SA 4.0',

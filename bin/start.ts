@@ -157,9 +157,7 @@ try {
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
   for (const sentence of stack.upgrade) console.error(sentence);
-  const demo = isDemo
-    ? await (await import('./demo.ts')).prepareDemo(stack, !oidcIssuer)
-    : undefined;
+  const demo = isDemo ? await (await import('./demo.ts')).planDemo(stack, !oidcIssuer) : undefined;
   const banner = `The review service runs at ${stack.url}
 
   Open   ${new URL('.', stack.url)}
@@ -169,10 +167,12 @@ ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `;
   const started = { time: new Date().toISOString(), message: 'started', url: stack.url };
   console.log(log === 'json' ? JSON.stringify(started) : banner);
+  if (demo?.fill) console.log(await demo.fill());
 
   const reason = await stack.failure;
   await stack.stop();
   fail(reason);
 } catch (error) {
-  fail(error);
+  // A stop ends the demo's import with an error. The next start with --demo continues.
+  if (signalled === undefined) fail(error);
 }

@@ -7,6 +7,7 @@ import { findAuthorizationRequest } from '../shared/oauth/authorization-reposito
 import { answerUri } from '../shared/oauth/authorization-request.ts';
 import { backTo, obstaclePage } from '../shared/pages/consent-page.ts';
 import { signInUrl } from '../shared/pages/error-page.ts';
+import { namePageUrl } from '../shared/pages/name-page.ts';
 import { queryOf } from '../shared/pages/own-url.ts';
 import { page } from '../shared/pages/page.ts';
 import { openRequest } from '../shared/pages/sealed.ts';
@@ -15,7 +16,8 @@ import { finishSignIn } from '../shared/user/identity-provider.ts';
 
 /**
  * Receives a person from the identity provider, starts a session and continues to the requested
- * page. A person who canceled may try again or return to the application.
+ * page. A person for whom the provider has no name chooses one first. A person who canceled may try
+ * again or return to the application.
  */
 export const handler = page(v.object({}), async (_, { event }) => {
   const signIn = await readSignIn(event);
@@ -30,7 +32,9 @@ export const handler = page(v.object({}), async (_, { event }) => {
   if (signedIn instanceof ApiError) return notSignedIn(signedIn, signIn.return_to);
   const user = await findOrCreateUser(signedIn.identity);
   const cookies = [await startSession(user.id, signedIn.authenticated), forgetSignIn(signIn)];
-  return { location: signIn.return_to, cookies };
+  const { return_to } = signIn;
+  const isNameless = user.has_proposed_name && !signedIn.isNamed;
+  return { location: isNameless ? namePageUrl(return_to) : return_to, cookies };
 });
 
 /** Returns an error that the person can act on. Throws any other error. */

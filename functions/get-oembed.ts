@@ -3,7 +3,7 @@ import { authUrl } from '../shared/auth-url.ts';
 import { notFound, notImplemented } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { embedCode, embedSize, readNamedEntity } from '../shared/pages/named-entity.ts';
+import { embedCode, embedSize, readNamedEntity, Theme } from '../shared/pages/named-entity.ts';
 import { Uuid } from '../shared/values.ts';
 
 const Pixels = v.optional(
@@ -27,7 +27,8 @@ export const request = v.object({
 export const handler = endpoint(request, async ({ query }) => {
   const { url, format, maxwidth = embedSize.width, maxheight = embedSize.height } = query;
   if (format !== 'json') throw notImplemented('format must be json');
-  const entity = await readNamedEntity(entityOf(url));
+  const { id, theme } = readPage(url);
+  const entity = await readNamedEntity(id);
   const width = Math.min(maxwidth, embedSize.width);
   const height = Math.min(maxheight, embedSize.height);
   const document = {
@@ -36,20 +37,24 @@ export const handler = endpoint(request, async ({ query }) => {
     title: entity.name,
     provider_name: 'Reviews',
     provider_url: `${authUrl()}/`,
-    html: embedCode(entity, { width, height }),
+    html: embedCode(entity, { width, height, theme }),
     width,
     height,
   };
   return new Answer(document, { headers: { 'Cache-Control': brieflyShared } });
 });
 
-/** Reads the id from the address of an entity's page. Throws ApiError 404 for any other address. */
-function entityOf(sent: string): string {
+/**
+ * Reads the id from the address of an entity's page, and a theme from its query. Throws ApiError
+ * 404 for any other address.
+ */
+function readPage(sent: string): { id: string; theme: Theme } {
   const asked = URL.parse(sent);
   const prefix = `${authUrl()}/entity/`;
   const url = `${asked?.origin}${asked?.pathname}`;
   const id = url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : '';
   const read = v.safeParse(Uuid, id);
   if (!read.success) throw notFound('Page');
-  return read.output;
+  const theme = v.safeParse(Theme, asked?.searchParams.get('theme') ?? undefined);
+  return { id: read.output, theme: theme.success ? theme.output : undefined };
 }

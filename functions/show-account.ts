@@ -1,13 +1,20 @@
+import * as v from 'valibot';
 import { invalidToken } from '../shared/errors.ts';
 import { listDecided } from '../shared/moderation/decision-log.ts';
 import { accountPage } from '../shared/pages/account-page.ts';
 import { CursorQuery, readDated } from '../shared/pages/lists.ts';
+import { namePage } from '../shared/pages/name-page.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 import { findAccount } from '../shared/user/user-repository.ts';
 
-export const request = signedIn({ query: CursorQuery });
+export const request = signedIn({
+  query: v.object({ ...CursorQuery.entries, return_to: v.optional(v.string()) }),
+});
 
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
+  const { return_to } = query;
+  if (return_to !== undefined && visitor.user.has_proposed_name)
+    return namePage(visitor, return_to);
   const [account, decisions] = await Promise.all([
     findAccount(user_id),
     readDated({ list: 'decided', user_id }, query.cursor, (limit, after) =>

@@ -2,13 +2,13 @@ import { html, raw } from 'hono/html';
 import * as v from 'valibot';
 import { EntityPath } from '../shared/http/request.ts';
 import { securityHeaders } from '../shared/pages/html-response.ts';
-import { readNamedEntity } from '../shared/pages/named-entity.ts';
+import { readNamedEntity, Theme } from '../shared/pages/named-entity.ts';
 import { publicDocument } from '../shared/pages/public-page.ts';
 import { stars } from '../shared/pages/review-card.ts';
 import { reviewsOf } from '../shared/pages/review-list.ts';
-import { colours, sourceOf } from '../shared/pages/style.ts';
+import { colours, coloursOf, sourceOf } from '../shared/pages/style.ts';
 
-const style = `${colours}
+const layout = `
 * { box-sizing: border-box; margin: 0; }
 body { height: 100vh; background: var(--paper); color: var(--ink); font: 15px/1.4 system-ui, sans-serif; }
 a { display: flex; flex-direction: column; justify-content: center; gap: .25rem; height: 100%;
@@ -23,7 +23,13 @@ a:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
 .soft span { color: var(--accent); text-decoration: underline; }
 `;
 
-export const handler = publicDocument(v.object({ path: EntityPath }), async ({ path }) => {
+export const request = v.object({
+  path: EntityPath,
+  query: v.object({ theme: Theme }),
+});
+
+export const handler = publicDocument(request, async ({ path, query: { theme } }) => {
+  const style = (theme ? coloursOf(theme) : colours) + layout;
   const { url, name, summary } = await readNamedEntity(path.entity_id);
   const { rating } = summary.average_rating;
   const body = html`<!doctype html>

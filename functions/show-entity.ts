@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
 import { nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { EntityPath } from '../shared/http/request.ts';
@@ -51,7 +52,13 @@ export const handler = publicPage(request, async ({ path: { entity_id }, query }
       isUnlisted: isEmpty,
     }),
     content: isEmpty
-      ? html`<section><p>There are no public reviews of this yet.</p></section>`
+      ? html`<section>
+          <p>People review albums, events and books from websites and programs that use this service.</p>
+          <div class="buttons">
+            <a class="button" href="${authUrl()}/">See the newest reviews</a>
+            <a class="button quiet" href="${authUrl()}/docs/quickstart">Publish the first one</a>
+          </div>
+        </section>`
       : html`<div class="columns">
           <div>${contentOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true })}
@@ -119,7 +126,7 @@ function feedAndEmbed(entity: NamedEntity) {
     <p><a href="${feedUrl({ entity_id: entity.summary.id })}">Atom feed of the reviews</a></p>
     <details>
       <summary>Show the stars on your website</summary>
-      <p>Copy this code into the HTML of your page.</p>
+      <p>Copy this code into the HTML of your page. Add <code>?theme=light</code> or <code>?theme=dark</code> after <code>/embed</code> to fit your page: <a href="${authUrl()}/docs/embed">more about embedding</a>.</p>
       <code class="copy">${embedCode(entity)}</code>
     </details>
   </section>`;

@@ -13,7 +13,6 @@ import { dayOf, hostOf } from '../shared/pages/words.ts';
 import { licenseOf } from '../shared/review/licenses.ts';
 import { currentRevision, type Review } from '../shared/review/review.ts';
 import { type AuthoredReview, getPublicReview } from '../shared/review/review-repository.ts';
-import { version } from '../shared/routes.ts';
 
 export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path }) => {
   const { review_id } = path;
@@ -61,7 +60,7 @@ function facts(review: Review, metadata: Metadata | null) {
       ${
         revisions > 1 &&
         html`<dt>Revisions</dt>
-          <dd>${revisions}, the latest on ${dayOf(review.last_updated)}: <a href="${authUrl()}${version}/review/${id}/revisions">all revisions (JSON)</a></dd>`
+          <dd>${revisions}, the latest on ${dayOf(review.last_updated)}: <a href="${authUrl()}/review/${id}/revisions">see all revisions</a></dd>`
       }
     </dl>
   </section>`;

@@ -21,6 +21,7 @@ export const request = v.object({ path: UserPath, query: v.object(listParameters
 export const handler = publicPage(request, async ({ path: { user_id }, query }) => {
   const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);
   const { display_name: name, created } = user;
+  const type = userTypeOf(user);
   const metadata = await findMetadata(list.reviews.map(({ review }) => review));
   const path = `/user/${user_id}`;
   return {
@@ -36,7 +37,8 @@ export const handler = publicPage(request, async ({ path: { user_id }, query }) 
     content: html`<section>
         <dl>
           <dt>Member since</dt><dd>${dayOf(created)}</dd>
-          <dt>Standing</dt><dd>${nameOfType(userTypeOf(user))}</dd>
+          <dt>Karma</dt><dd>${user.karma} <span class="soft">(votes of others: up minus down)</span></dd>
+          <dt>Standing</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
         </dl>
         <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
       </section>

@@ -71,6 +71,7 @@ export const routes: readonly Route[] = [
 
   { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'metadata', base: '' },
   { operation: 'show-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'metadata', base: '' },
+  { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'metadata', base: '' },
   { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata', base: '' },

@@ -56,6 +56,7 @@ const contract = `
   GET    /1/openapi.json                                    public  none
 
   GET    /review/{review_id}                                public  metadata
+  GET    /review/{review_id}/revisions                      public  metadata
   GET    /review/{review_id}/report                         public  read
   POST   /review/{review_id}/report                         public  write
   GET    /entity/{entity_id}                                public  metadata

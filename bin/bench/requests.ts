@@ -79,15 +79,16 @@ export const steps: readonly Step[] = [
   step('get-entity', byEntity, { read: 10, roundTrips: 3 }),
   step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
   step('get-user-feed', byFirstAuthor, { read: 55, roundTrips: 4 }),
-  step('show-review', byId, { read: 2, roundTrips: 2 }),
+  step('show-review', byId, { read: 2.5, roundTrips: 3 }),
+  step('show-revisions', byId, { read: 3.5, roundTrips: 3 }),
   // A page of 20 reviews, each by another author.
   step('show-entity', byEntity, { read: 23, roundTrips: 2 }),
-  step('show-user', byFirstAuthor, { read: 14, roundTrips: 2 }),
-  step('show-entity-embed', byEntity, { read: 1, roundTrips: 1 }),
+  step('show-user', byFirstAuthor, { read: 24, roundTrips: 3 }),
+  step('show-entity-embed', byEntity, { read: 1, roundTrips: 2 }),
   step(
     'get-oembed',
     ({ first }) => ({ query: { url: `${authUrl()}/entity/${first.entity_id}` } }),
-    { read: 1, roundTrips: 1 },
+    { read: 1, roundTrips: 2 },
   ),
   step('list-changes', () => ({ query: {} }), { read: 1, roundTrips: 1 }),
   step(

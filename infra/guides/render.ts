@@ -10,6 +10,7 @@ const slugs = [
   'limits',
   'errors',
   'entities',
+  'embed',
   'moderation',
   'mirror',
   'versions',

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { commonHeaders } from '../../shared/http/response.ts';
+import { iconImage } from '../../shared/pages/layout.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
 
@@ -62,8 +63,8 @@ export function readSecurityContact(contact: string): string {
 }
 
 /**
- * Returns the response for paths of the host outside the stage: the root, robots.txt and
- * security.txt. Returns undefined for any other path.
+ * Returns the response for paths of the host outside the stage: the root, robots.txt,
+ * favicon.ico and security.txt. Returns undefined for any other path.
  */
 export function hostFile(
   method: string,
@@ -81,6 +82,8 @@ export function hostFile(
     // The page of the documentation loads the OpenAPI document.
     return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden]);
   }
+  // Browsers ask for it when they show JSON. Pages have the icon inline.
+  if (url === '/favicon.ico') return file('image/svg+xml', iconImage);
   if (url === '/.well-known/security.txt' && securityContact) {
     // After 30 days a reader must fetch the file again.
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
@@ -91,13 +94,17 @@ export function hostFile(
 }
 
 function plain(lines: readonly string[]) {
+  return file('text/plain; charset=utf-8', `${lines.join('\n')}\n`);
+}
+
+function file(type: string, body: string) {
   return {
     statusCode: 200,
     headers: {
       ...commonHeaders,
-      'Content-Type': 'text/plain; charset=utf-8',
+      'Content-Type': type,
       'Cache-Control': 'public, max-age=3600',
     },
-    body: `${lines.join('\n')}\n`,
+    body,
   };
 }

@@ -63,7 +63,7 @@ export async function identityProvider(host: string, redirect_uri: string) {
     // No session outlives a sign-in, so there is no sign-out.
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
     claims: { openid: ['sub'], email: ['email'], profile: ['name', 'musicdb_username'] },
-    // The service reads the ID token only.
+    // With all claims in the ID token, a sign-in needs no request for UserInfo.
     conformIdTokenClaims: false,
     findAccount: (_, name) => ({
       accountId: name,

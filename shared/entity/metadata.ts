@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
 import { chunks } from '../chunks.ts';
 import { describeError } from '../describe-error.ts';
-import { batchGet } from '../table/batch.ts';
+import { batchGet, batchWrite } from '../table/batch.ts';
 import { type Key, keyString } from '../table/item.ts';
 import { metadataKey, paceKey } from '../table/keys.ts';
 import { transact, tryTransact } from '../table/transact.ts';
@@ -22,22 +23,27 @@ const forUs = 100;
 /** Milliseconds until a name, a missing name and a failed request are due again. */
 const good = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
 
-/** Milliseconds that a due name stays in the table while its database is down. */
+/** Milliseconds that an item without a name stays in the table after it is due. */
 const keptBeyond = 30 * 86_400_000;
 
+/** A name, and the page where its database described the entity when the name was stored. */
+const StoredName = v.object({ name: v.string(), url: v.optional(v.string()) });
+type StoredName = v.InferOutput<typeof StoredName>;
+
 /** Names by `keyString` of their keys: null if the database has none. */
-type Names = Map<string, string | null>;
+type Names = Map<string, StoredName | null>;
 
 /**
  * Returns the metadata of each entity, in their order, within `patience` milliseconds. An entry is
- * null if no database is configured, does not know the entity, or has not answered in time. Takes
- * at most 100 distinct entities. Never throws: a review is worth showing without a name.
+ * null if its name is not stored, and no configured database knows the entity or has answered in
+ * time. Takes at most 100 distinct entities. Never throws: a review is worth showing without a
+ * name.
  */
 export async function findMetadata(
   entities: readonly Entity[],
   patience = forPage,
 ): Promise<(Metadata | null)[]> {
-  const wanted = namedElsewhere(entities);
+  const wanted = distinct(entities);
   const names: Names = new Map();
   if (wanted.size > 0) {
     const isEnough = new AbortController();
@@ -53,22 +59,31 @@ export async function findMetadata(
 /** Like `findMetadata`, from the table alone: for functions that only read. */
 export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
   const names: Names = new Map();
-  await findKept(namedElsewhere(entities), names);
+  await findKept(distinct(entities), names);
   return named(entities, names);
 }
 
-/** Returns the distinct entities whose database is configured. */
-function namedElsewhere(entities: readonly Entity[]) {
-  const those = entities.filter(({ entity_type }) => providerOf(groupOf(entity_type)));
-  return new Map(those.map((entity) => [keyString(keyOf(entity)), entity]));
+/** Stores names that come with data, for services without a music or book database. */
+export async function keepNames(
+  entities: readonly (Entity & { name: string; url: string })[],
+): Promise<void> {
+  const due_at = Date.now() + good.found;
+  await batchWrite(
+    entities.map(({ name, url, ...entity }) => ({ put: { ...keyOf(entity), name, url, due_at } })),
+  );
+}
+
+function distinct(entities: readonly Entity[]) {
+  return new Map(entities.map((entity) => [keyString(keyOf(entity)), entity]));
 }
 
 function named(entities: readonly Entity[], names: Names): (Metadata | null)[] {
   return entities.map((entity) => {
     const { entity_id: id, entity_type: type } = entity;
     const provider = providerOf(groupOf(type));
-    const name = names.get(keyString(keyOf(entity)));
-    return provider && name ? { id, type, name, url: pageOf(provider, type, id) } : null;
+    const stored = names.get(keyString(keyOf(entity)));
+    const url = provider ? pageOf(provider, type, id) : stored?.url;
+    return stored && url ? { id, type, name: stored.name, url } : null;
   });
 }
 
@@ -84,7 +99,8 @@ async function findKept(wanted: ReadonlyMap<string, Entity>, names: Names): Prom
   const due: Entity[] = [];
   for (const [key, entity] of wanted) {
     const item = items.get(key);
-    if (typeof item?.name === 'string') names.set(key, item.name);
+    const stored = v.safeParse(StoredName, item);
+    if (stored.success) names.set(key, stored.output);
     if (Number(item?.due_at ?? 0) <= Date.now()) due.push(entity);
   }
   return due;
@@ -115,28 +131,40 @@ function requestsFor(entities: readonly Entity[]): Request[] {
 async function refresh({ provider, type, ids }: Request, names: Names, signal: AbortSignal) {
   const { interval } = provider;
   if (interval > 0 && !(await take(paceKey(groupOf(type)), interval))) return;
-  const taken = await Promise.all(ids.map((id) => take(metadataKey(type, id), good.leased)));
+  const isNamed = (id: string) => Boolean(names.get(keyString(metadataKey(type, id))));
+  const taken = await Promise.all(
+    ids.map((id) => take(metadataKey(type, id), good.leased, isNamed(id))),
+  );
   const ours = ids.filter((_, i) => taken[i]);
   if (ours.length === 0) return;
   const found = await askFor(provider, type, ours, signal);
   const now = Date.now();
   const kept = [...found].map(([id, name]) => {
-    names.set(keyString(metadataKey(type, id)), name);
-    const due_at = now + (name === null ? good.missing : good.found);
-    return { ...metadataKey(type, id), name, due_at, expires_at: seconds(due_at + keptBeyond) };
+    const Key = metadataKey(type, id);
+    if (name === null) {
+      names.set(keyString(Key), null);
+      const due_at = now + good.missing;
+      return { ...Key, name, due_at, expires_at: seconds(due_at + keptBeyond) };
+    }
+    const stored = { name, url: pageOf(provider, type, id) };
+    names.set(keyString(Key), stored);
+    return { ...Key, ...stored, due_at: now + good.found };
   });
   await transact(kept.map((Item) => ({ Put: { Item } })));
 }
 
-/** Makes a due item due again in some milliseconds. Returns true for one concurrent caller only. */
-async function take(Key: Key, milliseconds: number): Promise<boolean> {
+/**
+ * Makes a due item due again in some milliseconds. Returns true for one concurrent caller only. An
+ * item with a name stays in the table, any other expires.
+ */
+async function take(Key: Key, milliseconds: number, isNamed = false): Promise<boolean> {
   const now = Date.now();
-  const [later, end] = [now + milliseconds, seconds(now + keptBeyond)];
+  const due_at = now + milliseconds;
   const Update = {
     Key,
-    UpdateExpression: 'SET due_at = :later, expires_at = if_not_exists(expires_at, :end)',
+    set: { due_at, expires_at: isNamed ? undefined : seconds(due_at + keptBeyond) },
     ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
-    ExpressionAttributeValues: { ':now': now, ':later': later, ':end': end },
+    ExpressionAttributeValues: { ':now': now },
   };
   return tryTransact([{ Update }]);
 }

@@ -35,7 +35,6 @@ export function consentPage(
   return {
     title: `Let ${name} use your account?`,
     isDecision: true,
-    asksName: true,
     content: html`<section>
         <p>
           <strong>${name}</strong> asks to act for you, <strong>${user.display_name}</strong>.

@@ -35,6 +35,8 @@ export function headOf({ path, type, feed, alternates = [], data, isUnlisted }: 
   return html`<link rel="canonical" href="${page}">
 ${all.map(({ type, href, title }) => html`<link rel="alternate" type="${type}" href="${href}"${title && html` title="${title}"`}>\n`)}<meta property="og:url" content="${page}">
 <meta property="og:type" content="${type}">
+<meta property="og:site_name" content="Reviews">
+<meta name="twitter:card" content="summary">
 ${isUnlisted && html`<meta name="robots" content="noindex">\n`}${data && html`<script type="application/ld+json">${inScript(data)}</script>\n`}`;
 }
 

@@ -33,8 +33,6 @@ export interface Page {
   status?: number;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Set where access is granted. A new user is first asked for the public name to act under. */
-  asksName?: boolean;
   /**
    * Set for a decision whose answer may redirect to a client. Leaves out the menu, so that nobody
    * leaves by mistake, and the form policy, because it also holds for redirects.
@@ -53,10 +51,11 @@ const mark = raw(
   `<svg class="mark" viewBox="0 0 32 32" width="36" height="36" aria-hidden="true"><path fill="var(--accent)" d="${bubble}"/><path fill="var(--paper)" d="${star}"/></svg>`,
 );
 
-/** Mark for the browser tab. Inline, because /favicon.ico may belong to another service. */
-export const icon = `data:image/svg+xml,${encodeURIComponent(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#2f55d4" d="${bubble}"/><path fill="#fff" d="${star}"/></svg>`,
-)}`;
+/** Mark for the browser tab, as SVG. */
+export const iconImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#2f55d4" d="${bubble}"/><path fill="#fff" d="${star}"/></svg>`;
+
+/** The mark inline, because /favicon.ico may belong to another service. */
+export const icon = `data:image/svg+xml,${encodeURIComponent(iconImage)}`;
 
 const menu = [
   ['/account', 'Account'],

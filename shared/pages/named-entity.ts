@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
+import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import { findSummary } from '../entity/summary.ts';
 import type { EntitySummary } from '../review/presented.ts';
+import { oneOf } from '../values.ts';
 import { withQuery } from './own-url.ts';
 
 /** An entity with its counts and its name. */
@@ -24,12 +26,23 @@ export async function readNamedEntity(entity_id: string): Promise<NamedEntity> {
   return { url: `${authUrl()}/entity/${entity_id}`, name, summary, metadata };
 }
 
+/** Colour scheme of the frame. Without one it follows the reader's settings. */
+export const Theme = v.optional(oneOf(['light', 'dark']));
+export type Theme = v.InferOutput<typeof Theme>;
+
 /** Size in pixels of the frame that shows the stars of an entity on another site. */
 export const embedSize = { width: 320, height: 120 };
 
+interface Frame {
+  width: number;
+  height: number;
+  theme?: Theme | undefined;
+}
+
 /** The frame as HTML for another site. */
-export function embedCode({ url, name }: NamedEntity, { width, height } = embedSize): string {
-  return `${html`<iframe src="${url}/embed" title="Reviews: ${name}" width="${width}" height="${height}" style="border:0" loading="lazy"></iframe>`}`;
+export function embedCode({ url, name }: NamedEntity, frame: Frame = embedSize): string {
+  const { width, height, theme } = frame;
+  return `${html`<iframe src="${withQuery(`${url}/embed`, { theme })}" title="Reviews: ${name}" width="${width}" height="${height}" style="border:0" loading="lazy"></iframe>`}`;
 }
 
 /** Address at which a site finds the frame for an entity's page (oEmbed). */

@@ -1,7 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../auth-url.ts';
 import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
 import { partsOf, type RequestSchema, readRequest, requireHttps } from '../http/request.ts';
@@ -10,9 +9,9 @@ import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
-import { displayName, type FormState, faultsOf, field } from './fields.ts';
+import { type FormState, faultsOf } from './fields.ts';
 import { type Download, type Redirect, respond } from './html-response.ts';
-import { csrfField, type Page, type Visitor } from './layout.ts';
+import type { Page, Visitor } from './layout.ts';
 import { leaveNotice, readNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
 import { csrfToken, isCsrfToken, readSession, Session } from './session.ts';
@@ -84,7 +83,7 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
 
 /**
  * The response. Shows the notice of the last change, once, and to moderators the number of open
- * cases. Asks people with a proposed name for theirs: a sign-in does not always supply one.
+ * cases.
  */
 async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor) {
   if ('file' in answer) return respond(answer);
@@ -94,33 +93,15 @@ async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: V
     return respond({ ...answer, cookies: [...cookies, ...left] });
   }
   const notice = readNotice(event);
-  const { content, isLast, asksName } = answer;
+  const { content, isLast } = answer;
   const completed = {
     ...answer,
     content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
-      ${content}
-      ${visitor?.user.has_proposed_name && asksName && nameForm(visitor)}`,
+      ${content}`,
     cookies: notice ? [...cookies, leaveNotice()] : cookies,
   };
   const openCases = visitor && canModerate(visitor.user) ? await countOpenCases() : undefined;
   return respond(completed, visitor && { ...visitor, openCases });
-}
-
-/** Asks a new user for a public name, proposes one, and leads back to the page. */
-function nameForm({ user, csrf, here }: Visitor) {
-  return html`<section>
-    <form method="post" action="${authUrl()}/account">
-      ${csrfField(csrf)}
-      <input type="hidden" name="return_to" value="${here}">
-      ${field({
-        ...displayName,
-        label: 'What should others call you?',
-        hint: 'You can change it at any time in your account.',
-        value: user.display_name,
-      })}
-      <button class="quiet">Use this name</button>
-    </form>
-  </section>`;
 }
 
 /** The signed-in person, unless the account is deleted or has signed out since. */

@@ -19,7 +19,6 @@ export async function tokensPage({ user, csrf }: Visitor, filled = blank): Promi
   const tokens = await listPersonalTokens(user.id);
   return {
     title: 'Personal access tokens',
-    asksName: true,
     content: html`${faultOf(filled)}
       <section>
         ${tokens.length > 0 ? list(tokens, csrf) : introduction()}

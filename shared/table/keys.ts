@@ -27,7 +27,7 @@ import type { Key } from './item.ts';
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block and hidden reviews |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | the answer to a request, by its user and key            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
- * | metadata    | METADATA#<type>#<id> | METADATA              | its name in another database, and when to refresh it    |
+ * | metadata    | METADATA#<type>#<id> | METADATA              | its name and page, and when to ask its database again   |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | totals      | TOTALS           | TOTAL#<type>              | numbers of public reviews by `<language>|<content>`     |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |

@@ -29,6 +29,9 @@ export interface SignInChecks {
 export const prompts = ['login', 'select_account'] as const;
 type Prompt = (typeof prompts)[number];
 
+/** In seconds. A sign-in makes two requests, and Lambda ends it after 15 s. */
+const patience = 5;
+
 let discovered: Promise<client.Configuration> | undefined;
 
 /**
@@ -52,15 +55,20 @@ export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url
   return { ...checks, url: url.href };
 }
 
+/** A completed sign-in. */
+interface SignedIn {
+  identity: Identity;
+  /** Set if `display_name` is the provider's, not made up. */
+  isNamed: boolean;
+  /** The provider's last check of the person (ms since 1970), if known. */
+  authenticated: number | undefined;
+}
+
 /**
- * Completes a sign-in with the provider's `query`. `authenticated` is the provider's last check of
- * the person (ms since 1970), if known. Throws ApiError 400 if the sign-in failed or does not match
- * `checks`, 503 if the provider is unreachable.
+ * Completes a sign-in with the provider's `query`. Throws ApiError 400 if the sign-in failed or
+ * does not match `checks`, 503 if the provider is unreachable.
  */
-export async function finishSignIn(
-  query: string,
-  checks: SignInChecks,
-): Promise<{ identity: Identity; authenticated: number | undefined }> {
+export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
   const provider = await findProvider();
   const current = new URL(`${authUrl()}/account/callback?${query}`);
   try {
@@ -72,13 +80,31 @@ export async function finishSignIn(
     });
     const { auth_time, ...claims } = tokens.claims() ?? {};
     const authenticated = typeof auth_time === 'number' ? auth_time * 1000 : undefined;
-    return { identity: toIdentity(claims), authenticated };
+    return { ...toIdentity(await completed(claims, provider, tokens.access_token)), authenticated };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (error instanceof TypeError) throw unreachable(error);
     const { name, code, error: reason } = error as Error & { code?: string; error?: string };
     console.warn({ message: 'A sign-in failed', name, code, reason });
     throw invalidRequest('The sign-in was not completed');
+  }
+}
+
+/**
+ * Adds claims of the UserInfo endpoint if the ID token lacks a name or an address. By default,
+ * providers give these claims there alone (OpenID Connect Core 1.0 section 5.4). The library
+ * refuses an answer about another subject (section 5.3.2). Without an answer the sign-in goes on.
+ */
+async function completed(claims: Claims, provider: client.Configuration, accessToken: string) {
+  const { sub } = claims;
+  const isComplete = nameIn(claims) !== undefined && emailIn(claims) !== null;
+  const isAskable = provider.serverMetadata().userinfo_endpoint !== undefined;
+  if (isComplete || !isAskable || typeof sub !== 'string') return claims;
+  try {
+    return { ...(await client.fetchUserInfo(provider, accessToken, sub)), ...claims };
+  } catch (error) {
+    console.warn({ message: 'No UserInfo', error: describeError(error) });
+    return claims;
   }
 }
 
@@ -101,9 +127,14 @@ async function discover() {
   if (local) {
     options[client.customFetch] = (url, init) => fetch(url.replace(issuer.href, local), init);
   }
-  return client
-    .discovery(issuer, process.env.OIDC_CLIENT_ID ?? '', secret, undefined, options)
-    .catch((error) => Promise.reject(unreachable(error)));
+  try {
+    const id = process.env.OIDC_CLIENT_ID ?? '';
+    const provider = await client.discovery(issuer, id, secret, undefined, options);
+    provider.timeout = patience;
+    return provider;
+  } catch (error) {
+    throw unreachable(error as Error);
+  }
 }
 
 function unreachable(error: Error): ApiError {
@@ -112,28 +143,41 @@ function unreachable(error: Error): ApiError {
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 
+type Claims = Readonly<Record<string, unknown>>;
+
 const controls = /\p{Cc}/gu;
 
-/** Valid claims fill a new profile, except a name with `@`, which may be an email address. */
-function toIdentity(claims: Record<string, unknown>): Identity {
-  const text = (name: string) => {
-    const claim = claims[name];
-    return typeof claim === 'string' ? claim.toWellFormed().replaceAll(controls, '').trim() : '';
-  };
-  const short = (name: string) => [...text(name)].slice(0, 64).join('').trim();
+function textOf(claim: unknown): string {
+  return typeof claim === 'string' ? claim.toWellFormed().replaceAll(controls, '').trim() : '';
+}
+
+const shortOf = (claim: unknown) => [...textOf(claim)].slice(0, 64).join('').trim();
+
+/** A proposal for the public name. A name with `@` may be an email address, so it is left out. */
+function nameIn({ name, nickname, preferred_username }: Claims): string | undefined {
+  const names = [name, nickname, preferred_username].map(shortOf);
+  return names.find((each) => v.is(DisplayName, each) && !each.includes('@'));
+}
+
+function emailIn({ email }: Claims): string | null {
+  const address = textOf(email);
+  return v.is(Email, address) ? address : null;
+}
+
+/** Valid claims fill a new profile. */
+function toIdentity(claims: Claims): Pick<SignedIn, 'identity' | 'isNamed'> {
   const { iss, sub } = claims;
   // OpenID Connect Core 1.0 section 2 allows at most 255 characters.
   if (typeof sub !== 'string' || sub === '' || sub.length > 255) {
     throw invalidRequest('The identity provider did not say who you are');
   }
-  const names = ['name', 'nickname', 'preferred_username'].map(short);
-  const email = text('email');
-  const proposed = names.find((name) => v.is(DisplayName, name) && !name.includes('@'));
-  return {
+  const name = nameIn(claims);
+  const identity = {
     issuer: String(iss),
     subject: sub,
-    display_name: proposed ?? `Reader ${randomInt(1000, 10_000)}`,
-    email: v.is(Email, email) ? email : null,
-    musicdb_username: short('musicdb_username') || null,
+    display_name: name ?? `Reader ${randomInt(1000, 10_000)}`,
+    email: emailIn(claims),
+    musicdb_username: shortOf(claims.musicdb_username) || null,
   };
+  return { identity, isNamed: name !== undefined };
 }

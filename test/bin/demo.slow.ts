@@ -8,8 +8,10 @@ import { fresh, type Service, start } from '../helpers/service.ts';
 
 interface Listed extends PresentedReview {
   published_on: string;
-  metadata: { name: string } | null;
+  metadata: { name: string; url: string } | null;
 }
+
+const complete = /^The demo is complete: 200 reviews\.$/;
 
 /** All that the service has printed. */
 function saidBy({ out }: Service): string {
@@ -40,7 +42,7 @@ describe('npm start -- --demo --memory', () => {
   let url: string;
   let reviews: Listed[];
   beforeAll(async () => {
-    service = await start(dataDir, { options: ['--demo', '--memory'] });
+    service = await start(dataDir, { options: ['--demo', '--memory'], until: complete });
     ({ url } = service);
     reviews = await allReviews(url);
   });
@@ -53,9 +55,23 @@ describe('npm start -- --demo --memory', () => {
     expect([latest.length, popular.length]).toEqual([3, 3]);
   });
 
-  test('has some 200 reviews of 20 named releases and books in five languages', () => {
-    expect(reviews.length).toBeGreaterThanOrEqual(190);
-    expect(saidBy(service)).toContain(`  Demo   ${reviews.length} reviews; `);
+  test('prints its addresses before it adds the reviews', () => {
+    expect(service.out.findIndex((line) => /^ {2}Open/.test(line))).toBe(2);
+    expect(service.out.findIndex((line) => complete.test(line))).toBeGreaterThan(7);
+  });
+
+  test('begins with reviews worth reading, not with the reported one', () => {
+    for (const { text, user } of reviews.slice(0, 4)) {
+      expect(text?.length).toBeGreaterThan(90);
+      expect(user.display_name).not.toBe('Best Deals 4U');
+    }
+    const ages = reviews.slice(0, 4).map((review) => Date.now() - Date.parse(review.published_on));
+    expect(Math.max(...ages)).toBeLessThan(2 * 86_400_000);
+  });
+
+  test('has 200 reviews of 20 named releases and books in five languages', () => {
+    expect(reviews).toHaveLength(200);
+    expect(saidBy(service)).toContain('  Demo   200 reviews, in some seconds; ');
     const names = Map.groupBy(reviews, ({ entity_id }) => entity_id);
     expect(names.size).toBe(20);
     for (const [, of] of names) {
@@ -122,7 +138,7 @@ describe('npm start -- --demo --memory', () => {
 
 test('a folder that has data stays as it is, and keeps its names', async () => {
   const dataDir = fresh('kept');
-  const first = await start(dataDir, { options: ['--demo'] });
+  const first = await start(dataDir, { options: ['--demo'], until: complete });
   const { entity } = tryIt(first);
   const all = await allReviews(first.url);
   await spawnAdmin(['user', 'delete', all[0]?.user.id ?? '', '--yes'], dataDir);
@@ -137,6 +153,40 @@ test('a folder that has data stays as it is, and keeps its names', async () => {
   const kept = { entity: { id: entity.id }, metadata: { name: 'OK Computer' } };
   expect(tryIt(second)).toMatchObject(kept);
   expect((await allReviews(second.url)).map(({ id }) => id)).toEqual(left.map(({ id }) => id));
+  await second.end('SIGTERM');
+
+  const plain = await start(dataDir);
+  const named = await allReviews(plain.url);
+  expect(named.filter(({ metadata }) => metadata === null)).toEqual([]);
+  // Books are described elsewhere, not on the page of the service itself.
+  const pages = new Set(named.map(({ metadata }) => new URL(metadata?.url ?? '').host));
+  expect([...pages].sort()).toEqual([
+    'de.wikipedia.org',
+    'en.wikipedia.org',
+    'es.wikipedia.org',
+    'fr.wikipedia.org',
+    'it.wikipedia.org',
+    'musicbrainz.org',
+  ]);
+  const { host } = new URL(plain.url);
+  const page = await (await fetch(`http://${host}/ws/entity/${entity.id}`)).text();
+  expect(page).toContain('<h1><bdi>OK Computer</bdi></h1>');
+  expect(page).toContain('"@type":"MusicAlbum","name":"OK Computer"');
+});
+
+test('an interrupted start is continued by the next one', async () => {
+  const dataDir = fresh('interrupted');
+  const first = await start(dataDir, { options: ['--demo'], until: /Ctrl-C/ });
+  while ((await allReviews(first.url)).length === 0);
+  expect(await first.end('SIGTERM')).toBe(0);
+  expect(saidBy(first)).not.toContain('complete');
+
+  const second = await start(dataDir, { options: ['--demo'], until: complete });
+  const all = await allReviews(second.url);
+  expect(all).toHaveLength(200);
+  expect(all.filter(({ metadata }) => metadata === null)).toEqual([]);
+  const { stdout } = await spawnAdmin(['audit'], dataDir);
+  expect(JSON.parse(stdout)).toMatchObject({ differences: 0 });
 });
 
 test('beside data of another origin nothing is added', async () => {

@@ -36,7 +36,7 @@ async function open(url: string): Promise<{ page: Page; reports: string[] }> {
 test('the code on the page of an entity shows its stars on another site, in both schemes', async () => {
   const { page: ours } = await open(`${at}/entity/${entity_id}`);
   await ours.getByText('Show the stars on your website').click();
-  content = (await ours.locator('details code').textContent()) ?? '';
+  content = (await ours.locator('details code.copy').textContent()) ?? '';
   await ours.close();
   const { page, reports } = await open(siteUrl);
   const frame = page.frameLocator('iframe');

@@ -247,6 +247,7 @@ test('every public page is for everybody, in four widths and both colour schemes
   await makeReview(layla, { ...book, rating: 1, text: null, language: 'en' });
   for (const [path, heading] of [
     [`/review/${review}`, longName],
+    [`/review/${review}/revisions`, `Revisions of ${longName}`],
     [`/entity/${named}`, longName],
     [`/entity/${named}?rating=5&language=ar`, longName],
     [`/entity/${unnamed}`, 'Unnamed literary work'],

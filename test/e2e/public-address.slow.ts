@@ -28,6 +28,8 @@ test('a browser signs in, opens the reference and signs out below a path', async
   expect(new URL(page.url()).origin).toBe(login);
   await page.getByLabel('Email').fill('ann@example.com');
   await click('Sign in');
+  await arrive('Choose your public name');
+  await click('Save and continue');
   await arrive(/^Reader \d{4}$/);
   expect(page.url()).toBe(`${authUrl}/account`);
   const cookies = await context.cookies(authUrl);

@@ -1,25 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { generateKeyPair, SignJWT } from 'jose';
 import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
+import { handler as showAccount } from '../../functions/show-account.ts';
 import { handler as showDeletion } from '../../functions/show-account-deletion.ts';
 import { handler as signIn } from '../../functions/sign-in.ts';
+import { handler as updateAccount } from '../../functions/update-account.ts';
 import { contactKey } from '../../shared/table/keys.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 
 /** Claims of the next person whom the identity provider signs in. */
 let claims: Record<string, unknown> = {};
+/** Answer of the UserInfo endpoint, if the provider has one. */
+let userInfo: ((request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
+let askedForUserInfo = 0;
+afterEach(() => {
+  userInfo = undefined;
+  askedForUserInfo = 0;
+});
 
 const { privateKey } = await generateKeyPair('RS256');
 const provider = createServer(async (request, response) => {
   const answers = async () => {
+    if (request.url === '/userinfo') {
+      askedForUserInfo += 1;
+      return userInfo?.(request, response);
+    }
     if (request.url !== '/token') {
       const authorization_endpoint = `${issuer}/authorize`;
-      return { issuer, authorization_endpoint, token_endpoint: `${issuer}/token` };
+      const userinfo_endpoint = `${issuer}/userinfo`;
+      const token_endpoint = `${issuer}/token`;
+      return { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint };
     }
     const id_token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256' })
@@ -85,6 +100,71 @@ async function accountOf(said: Record<string, unknown>): Promise<Record<string, 
 }
 
 const reader = /^Reader [1-9]\d{3}$/;
+
+describe('UserInfo', () => {
+  const all = { name: 'Ann', email: 'ann@example.com', musicdb_username: 'ann' };
+
+  test('gives what the ID token lacks', async () => {
+    userInfo = ({ headers }) => {
+      expect(headers.authorization).toBe('Bearer x');
+      return { sub: claims.sub, ...all };
+    };
+    expect(await accountOf({})).toMatchObject({
+      display_name: 'Ann',
+      email: all.email,
+      musicdb_username: 'ann',
+    });
+    const some = { name: 'Annie', nickname: 'A' };
+    expect(await accountOf(some)).toMatchObject({ display_name: 'Annie', email: all.email });
+    expect(askedForUserInfo).toBe(2);
+  });
+
+  test('is not asked for if the ID token has a name and an address', async () => {
+    userInfo = () => ({ sub: claims.sub, musicdb_username: 'x' });
+    await accountOf({ preferred_username: 'ann', email: 'ann@example.com' });
+    expect(askedForUserInfo).toBe(0);
+  });
+
+  test.each<[string, NonNullable<typeof userInfo>]>([
+    ['is about another subject', () => ({ ...all, sub: 'another' })],
+    ['is about nobody', () => all],
+    ['is an error', (_, response) => Object.assign(response, { statusCode: 500 }) && all],
+    ['is no object', () => null],
+  ])('is not used if it %s', async (_, answer) => {
+    userInfo = answer;
+    const account = await accountOf({ name: 'Ben' });
+    expect(askedForUserInfo).toBe(1);
+    expect(account).toMatchObject({ display_name: 'Ben', email: null, musicdb_username: null });
+  });
+});
+
+describe('a person without a name', () => {
+  test('chooses one first, once, and goes on', async () => {
+    const sub = randomUUID();
+    const { jar, keeping } = keepingCookie(finishSignIn);
+    const first = await signInAs({ sub }, keeping);
+    const question = 'https://api.example/ws/account?return_to=';
+    const home = 'https://api.example/ws/account';
+    expect(first.headers.location).toBe(question + encodeURIComponent(home));
+    const query = { return_to: 'https://api.example/ws/account/tokens' };
+    const asked = await invoke(showAccount, { query, headers: jar });
+    expect(asked.body).toContain('<h1>Choose your public name</h1>');
+    expect(asked.body).toMatch(/name="display_name" value="Reader \d{4}"/);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(`${asked.body}`)?.[1] ?? '';
+    const form = new URLSearchParams({ csrf, display_name: 'Ann', ...query });
+    const headers = { ...jar, 'Content-Type': 'application/x-www-form-urlencoded' };
+    const saved = await invoke(updateAccount, { method: 'POST', body: `${form}`, headers });
+    expect([saved.status, saved.headers.location]).toEqual([303, query.return_to]);
+    const later = await invoke(showAccount, { query, headers: jar });
+    expect(later.body).toContain('<h1>Ann</h1>');
+    expect((await signInAs({ sub })).headers.location).toBe(home);
+  });
+
+  test('is one whom the provider does not name', async () => {
+    const { headers } = await signInAs({ name: 'Ann' });
+    expect(headers.location).toBe('https://api.example/ws/account');
+  });
+});
 
 describe('the public name of a new account', () => {
   test.each<[string, Record<string, unknown>, string | RegExp]>([

@@ -47,6 +47,14 @@ describe('GET /oembed', () => {
     });
   });
 
+  test('keeps a theme of the address', async () => {
+    for (const theme of ['light', 'dark']) {
+      const { body } = await get({ url: `${url}?theme=${theme}` });
+      expect(body.html).toContain(`src="${url}/embed?theme=${theme}"`);
+    }
+    expect((await get({ url: `${url}?theme=blue` })).body.html).toContain(`src="${url}/embed"`);
+  });
+
   test('is no larger than the site has room', async () => {
     const { body } = await get({ url, maxwidth: '200', maxheight: '9'.repeat(20), format: 'json' });
     expect(body).toMatchObject({ width: 200, height: 120 });
@@ -101,6 +109,28 @@ describe('GET /entity/{entity_id}/embed', () => {
     const again = await invoke(showEmbed, { path, headers: { 'If-None-Match': etag } });
     expect([again.status, again.headers['content-security-policy']]).toEqual([304, policy]);
     expect(await measure('show-entity-embed', { path })).toMatchObject({ read: 1, roundTrips: 2 });
+  });
+
+  test('takes the colours of the page around it', async () => {
+    const path = { entity_id };
+    const styleOf = async (query: Record<string, string>) => {
+      const { status, body } = await invoke(showEmbed, { path, query });
+      expect(status).toBe(200);
+      return /<style>(.*)<\/style>/s.exec(body)?.[1] ?? '';
+    };
+    const [own, light, dark] = [
+      await styleOf({}),
+      await styleOf({ theme: 'light' }),
+      await styleOf({ theme: 'dark' }),
+    ];
+    expect(own).toContain('@media (prefers-color-scheme: dark)');
+    for (const style of [light, dark]) expect(style).not.toContain('prefers-color-scheme');
+    expect(light).toContain('color-scheme: light;');
+    // The last value of a property counts.
+    const paper = (style: string) => [...style.matchAll(/--paper: (#\w+)/g)].at(-1)?.[1];
+    expect([paper(light), paper(dark)]).toEqual(['#fff', '#161a22']);
+    const wrong = await invoke(showEmbed, { path, query: { theme: 'blue' } });
+    expect(wrong.status).toBe(400);
   });
 
   test('may not be framed where there is an error', async () => {

@@ -146,7 +146,9 @@ describe('GET /entity/{entity_id} for people', () => {
     for (const id of [entity_id, randomUUID()]) {
       expect((await invoke(getEntity, { path: { entity_id: id } })).status).toBe(200);
       const page = await show(id);
-      expect(page).toContain('No reviews yet');
+      expect(page.match(/<h1>.*<\/h1>/)?.[0]).toBe('<h1><bdi>No reviews yet</bdi></h1>');
+      expect(page).toContain(`href="${at}/docs/quickstart">Publish the first one</a>`);
+      expect(page).not.toContain('no public reviews');
       expect(page).toContain('<meta name="robots" content="noindex">');
       expect(dataIn(page)).toBeUndefined();
     }
@@ -168,6 +170,8 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(linkOn(page, 'Atom feed of the reviews')).toBe(`${api}/reviews.atom`);
     const summary = '4 of 5 stars from 1 rating. 1 review.';
     expect(page).toContain(`<meta property="og:description" content="${summary}">`);
+    expect(page).toContain('<meta property="og:site_name" content="Reviews">');
+    expect(page).toContain('<meta name="twitter:card" content="summary">');
     // The code is for reading: escaped once for this page, and the name once more for the other.
     expect(page).toContain(
       `&lt;iframe src=&quot;${at}/entity/${entity_id}/embed&quot; title=&quot;Reviews: &amp;quot;Blue&amp;quot;&quot; width=&quot;320&quot; height=&quot;120&quot;`,

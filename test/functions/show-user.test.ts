@@ -42,7 +42,9 @@ describe('GET /user/{user_id} for people', () => {
     const page = await show(user.id);
     expect(page).toContain('<h1><bdi>ليلى &amp; Co</bdi></h1>');
     expect(page).toContain('<dd><time datetime="2024-02-29">29 February 2024</time></dd>');
-    expect(page).toContain('<dd>Apprentice</dd>');
+    const standing =
+      '<dd>Apprentice <span class="soft">(by karma: may vote on 50 reviews a day)</span></dd>';
+    expect(page).toContain(standing);
     expect(page).toContain('<h2>2 reviews</h2>');
     expect(named(page)).toEqual(['Unnamed author', 'Blue &amp; Green']);
     expect(named(await show(user.id, { sort: 'popularity' }))[0]).toBe('Blue &amp; Green');
@@ -58,7 +60,7 @@ describe('GET /user/{user_id} for people', () => {
   test('calls beginners by no mocking name, and says that there is nothing yet', async () => {
     const { id } = await makeUser();
     const page = await show(id);
-    expect(page).toContain('<dd>New</dd>');
+    expect(page).toContain('<dd>New <span');
     expect(page).not.toContain('Noob');
     expect(page).toContain('No reviews yet');
     expect(page).toContain('noindex');

@@ -14,8 +14,8 @@ const client = { client_id: 'reviews', client_secret: 'a secret of some length' 
 
 /**
  * Starts a local stack with an ordinary identity provider. It keeps its own session, supports
- * OpenID Connect RP-Initiated Logout 1.0, and knows people by address, not by name. `publish`
- * returns its public address.
+ * OpenID Connect RP-Initiated Logout 1.0, and knows people by address, not by name. It gives the
+ * address by UserInfo only, which is the library's default. `publish` returns its public address.
  */
 export async function startStackWithProvider(
   options: StackOptions = {},
@@ -37,7 +37,10 @@ export async function startStackWithProvider(
     const browser = openBrowser(authUrl, issuer);
     const asked = await browser.visit('account');
     expect(headingOf(asked)).toBe('Who are you?');
-    const account = await browser.submit(asked, 'Sign in', { email });
+    const shown = await browser.submit(asked, 'Sign in', { email });
+    const isNew = headingOf(shown) === 'Choose your public name';
+    const name = { display_name: email.replace(/@.*/, '') };
+    const account = isNew ? await browser.submit(shown, 'Save and continue', name) : shown;
     return { browser, account, id: userIdOn(account) };
   }
   return { issuer, url, authUrl, local, join };
@@ -69,7 +72,6 @@ async function listenerOf(issuer: string, authUrl: string): Promise<RequestListe
       },
     },
     claims: { openid: ['sub'], email: ['email'] },
-    conformIdTokenClaims: false,
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, email: sub }) }),
     interactions: { policy, url: (_, { uid }) => `/sign-in/${uid}` },
     async loadExistingGrant({ oidc }) {

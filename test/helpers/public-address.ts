@@ -55,7 +55,11 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
   async function signIn(): Promise<Shown> {
     const field = provider === 'demo' ? 'name' : 'email';
     const person = { [field]: 'ann@example.com' };
-    const account = await browser.submit(await browser.visit('account'), 'Sign in', person);
+    const signedIn = await browser.submit(await browser.visit('account'), 'Sign in', person);
+    const account =
+      headingOf(signedIn) === 'Choose your public name'
+        ? await browser.submit(signedIn, 'Save and continue', { display_name: 'Ann' })
+        : signedIn;
     expect(account.url).toBe(`${authUrl}/account`);
     return account;
   }

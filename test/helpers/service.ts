@@ -45,12 +45,14 @@ interface StartOptions {
   code?: string;
   /** More variables. */
   env?: NodeJS.ProcessEnv;
+  /** Matches the line to wait for, after the one with the address. */
+  until?: RegExp;
 }
 
 /** Starts the service on a free port. Throws its output if it does not start. */
 export async function start(
   dataDir: string,
-  { options = [], code = root, env = {} }: StartOptions = {},
+  { options = [], code = root, env = {}, until = /./ }: StartOptions = {},
 ): Promise<Service> {
   const args = ['--require', './bin/ready.cjs', 'bin/start.ts', '--port', '0'];
   const process = spawn(globalThis.process.execPath, [...args, '--data-dir', dataDir, ...options], {
@@ -66,10 +68,11 @@ export async function start(
   });
   createInterface({ input: process.stderr }).on('line', (line) => err.push(line));
   const url = await new Promise<string>((resolve, reject) => {
+    let address: string | undefined;
     createInterface({ input: process.stdout }).on('line', (line) => {
       out.push(line);
-      const [found] = /http:\/\/localhost:\d+\/ws\/1/.exec(line) ?? [];
-      if (found) resolve(found);
+      address ??= /http:\/\/localhost:\d+\/ws\/1/.exec(line)?.[0];
+      if (address && until.test(line)) resolve(address);
     });
     void gone.then(() => reject(new Error(err.join('\n'))));
   });

@@ -34,8 +34,9 @@ export async function startAsReader(...options: string[]) {
     await once(service, 'exit');
     rmSync(home, { recursive: true, force: true });
   });
+  const last = options.includes('--demo') ? 'The demo is complete' : 'runs at';
   await new Promise<void>((resolve) => {
-    service.stdout.on('data', (chunk) => `${chunk}`.includes('runs at') && resolve());
+    service.stdout.on('data', (chunk) => `${chunk}`.includes(last) && resolve());
   });
   return { home, env, authUrl: `http://localhost:${port}/ws` };
 }

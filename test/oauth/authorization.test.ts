@@ -781,54 +781,17 @@ test('the front page describes itself to search engines and link previews', asyn
 });
 
 describe('a new user', () => {
-  const question = 'What should others call you?';
   const paths = ['account/tokens', authorizeUrl({ state: 'x' })];
 
-  test('is asked for a public name, with a proposal, until it is set', async () => {
+  test('keeps the name of the identity provider, and is told that it can be changed', async () => {
     const { browser, account } = await come('Kim');
-    // The profile form already contains the name.
-    expect(account.html).not.toContain(question);
     expect(account.html).toContain('You are new here');
     expect(account.html).toContain('<dd>New: votes on up to 10 reviews a day</dd>');
     for (const path of paths) {
-      const page = await browser.visit(path);
-      const form = textBetween(page, question, '</form>');
-      expect(form).toContain('name="display_name" value="Kim"');
-      expect(page.html.match(/name="display_name"/g)).toHaveLength(1);
-    }
-    for (const path of ['', 'account/applications', 'account/connections']) {
-      expect((await browser.visit(path)).html).not.toContain(question);
+      expect((await browser.visit(path)).html).not.toContain('name="display_name"');
     }
     await browser.submit(account, 'Save', { display_name: 'Kim', email: '' });
-    for (const path of ['account', ...paths]) {
-      const { html } = await browser.visit(path);
-      expect(html).not.toContain(question);
-      expect(html).not.toContain('You are new here');
-    }
-  });
-
-  test('returns to the consent page with the name and the whole request', async () => {
-    const browser = openBrowser(issuer);
-    const consent = await browser.signIn('Lea', authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
-    const named = await browser.submit(consent, question, { display_name: 'Lea the Reader' });
-    expect(named.html).toContain('asks to act for you, <strong>Lea the Reader</strong>.');
-    expect(named.html).not.toContain(question);
-    expect(named.html).toContain('Vote on reviews');
-    const back = await browser.allow(named);
-    expect(sentBack(back).get('state')).toBe('ü+ &');
-    expect(codeIn(back)).toMatch(/^rvc_/);
-    const { html } = await browser.visit('account');
-    expect(html).toContain('<h1>Lea the Reader</h1>');
-    // The form asked for the name only.
-    expect(html).toContain('name="email" value="Lea@example.com"');
-  });
-
-  test('may skip the name', async () => {
-    const { browser } = await come('Max');
-    const back = await browser.allow(await browser.visit(authorizeUrl()));
-    expect(codeIn(back)).toMatch(/^rvc_/);
-    const { browser: again } = await come('Max');
-    expect((await again.visit('account/tokens')).html).toContain(question);
+    expect((await browser.visit('account')).html).not.toContain('You are new here');
   });
 
   test('has a name once an application has set it', async () => {
@@ -837,14 +800,15 @@ describe('a new user', () => {
     const { body } = await redeem(client, codeIn(await browser.allow(consent)));
     const call = callerOf(url, body.access_token);
     expect((await call('POST', '/user/me', { email: 'nia@example.com' })).status).toBe(200);
-    expect((await browser.visit('account/tokens')).html).toContain(question);
+    expect((await browser.visit('account')).html).toContain('You are new here');
     expect((await call('POST', '/user/me', { display_name: 'Nia' })).status).toBe(200);
-    expect((await browser.visit('account/tokens')).html).not.toContain(question);
+    expect((await browser.visit('account')).html).not.toContain('You are new here');
   });
 
   test('returns only to pages of the service', async () => {
     const { browser } = await come('Oda');
-    const page = await browser.visit('account/tokens');
+    const question = 'Save and continue';
+    const page = await browser.visit('account?return_to=account%2Ftokens');
     for (const return_to of [evilUri, '//evil.example/', '', 'javascript:alert(1)']) {
       const shown = await browser.submit(page, question, { display_name: 'Oda', return_to });
       expect(shown.url).toBe(`${issuer}/account`);

@@ -399,7 +399,7 @@ describe('the API', () => {
       ...['decide-review', 'decide-user', 'get-entity', 'get-entity-feed', 'get-oembed'],
       ...['get-user-feed', 'list-reviews', 'show-author', 'show-case', 'show-cases'],
       ...['show-entity', 'show-entity-embed', 'show-home', 'show-my-reviews', 'show-my-votes'],
-      ...['show-review', 'show-user'],
+      ...['show-review', 'show-revisions', 'show-user'],
     ]);
   });
 });

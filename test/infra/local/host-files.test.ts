@@ -38,6 +38,12 @@ test('the root of the host redirects to the first page', async () => {
   expect((await get(`${bare}/`, 'POST')).status).toBe(404);
 });
 
+test('favicon.ico is the mark of the pages, for browsers that show JSON', async () => {
+  const response = await get(`${bare}/favicon.ico`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  expect(await response.text()).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" viewBox/);
+});
+
 describe('robots.txt', () => {
   test('keeps crawlers off everything but pages to read', async () => {
     const response = await get(`${bare}/robots.txt`);

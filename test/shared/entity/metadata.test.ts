@@ -14,7 +14,11 @@ import {
 } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import type { EntityType } from '../../../shared/entity/entity-type.ts';
-import { findMetadata as findInTime } from '../../../shared/entity/metadata.ts';
+import {
+  findMetadata as findInTime,
+  findKeptMetadata,
+  keepNames,
+} from '../../../shared/entity/metadata.ts';
 import { table } from '../../../shared/table/client.ts';
 import { metadataKey } from '../../../shared/table/keys.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
@@ -93,11 +97,56 @@ describe('the metadata of an entity', () => {
     });
   });
 
-  test('is null without configuration, and costs nothing', async () => {
+  test('is null without configuration and a stored name, and writes nothing', async () => {
     configure({ MUSICDB_API: `${origin}/{type}/{id}` });
     const run = await measureRun(() => findMetadata([of('work'), of('bk_author')]));
-    expect(run).toMatchObject({ result: [null, null], read: 0, roundTrips: 0 });
+    expect(run).toMatchObject({ result: [null, null], read: 1, write: 0, roundTrips: 1 });
     expect(asked).toEqual([]);
+  });
+
+  test('stays without configuration once it is stored, with the page it had', async () => {
+    const entity = of('artist');
+    const start = Date.now();
+    const [found] = await findMetadata([entity]);
+    const url = `https://music.example/artist/${entity.entity_id}`;
+    expect(found).toMatchObject({ name: 'Blue', url });
+    configure({});
+    for (const days of [1, 500]) {
+      stopClock(start + days * day);
+      const run = await measureRun(() => findMetadata([entity]));
+      expect(run).toMatchObject({ result: [found], read: 0.5, write: 0, roundTrips: 1 });
+    }
+    expect(await findKeptMetadata([entity])).toEqual([found]);
+  });
+
+  test('stays in the table if there is some, and expires if there is none', async () => {
+    const expiry = async ({ entity_id }: Entity) =>
+      (await readItem(metadataKey('work', entity_id)))?.expires_at;
+    const [named, unknown, failed] = [of('work'), of('work'), of('work')];
+    const start = Date.now();
+    await nameOf(named);
+    respond = json({}, 404);
+    await nameOf(unknown);
+    respond = json({}, 503);
+    await nameOf(failed);
+    expect(await expiry(named)).toBeUndefined();
+    const inDays = (seconds: unknown) => (Number(seconds) * 1000 - start) / day;
+    expect(inDays(await expiry(unknown))).toBeCloseTo(30, 0);
+    expect(inDays(await expiry(failed))).toBeCloseTo(30, 0);
+    // A request that fails when the name is due does not make it expire.
+    stopClock(start + 31 * day);
+    expect(await nameOf(named)).toBe('Blue');
+    expect(await expiry(named)).toBeUndefined();
+  });
+
+  test('may come with data', async () => {
+    configure({});
+    const entity = of('bk_literary_work');
+    const kept = { name: 'Der Process', url: 'https://books.example/der-process' };
+    await keepNames([{ ...entity, ...kept }]);
+    const { entity_id: id, entity_type: type } = entity;
+    expect(await findMetadata([entity])).toEqual([{ id, type, ...kept }]);
+    expect(await readItem(metadataKey(type, id))).not.toHaveProperty('expires_at');
   });
 
   test('is cached for 30 days if there is some', async () => {

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler as showReview } from '../../functions/show-review.ts';
+import { handler } from '../../functions/show-revisions.ts';
+import { edit, makeHidden, makeReview, makeUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+const at = 'https://api.example/ws';
+const author = await makeUser({ display_name: 'Zoë <i>' });
+
+afterEach(forgetDatabases);
+
+async function show(review_id: string, query = {}): Promise<string> {
+  const { status, body } = await invoke(handler, { path: { review_id }, query });
+  expect(status).toBe(200);
+  return body;
+}
+
+const headings = (page: string) => [...page.matchAll(/<h2>(.*)<\/h2>/g)].map(([, text]) => text);
+
+describe('GET /review/{review_id}/revisions for people', () => {
+  test('shows each state of the review, the newest first', async () => {
+    const entity_id = randomUUID();
+    nameEntities({ [entity_id]: 'Blue & Green' });
+    const first = 'The first words of this review.';
+    const id = await makeReview(author, { entity_id, text: first, rating: 2, language: 'de' });
+    await edit(author, id, { text: 'Better words <b>than the first</b>.', rating: 5 });
+    const page = await show(id);
+    expect(page).toContain('<title>Revisions of Blue &amp; Green, reviewed by Zoë &lt;i&gt; ·');
+    expect(page).toContain(`<h1>Revisions of <a href="${at}/review/${id}"><bdi>Blue &amp; Green`);
+    expect(headings(page)).toEqual(['Revision 2', 'Revision 1']);
+    const [newest = '', oldest = ''] = page.split('<h2>Revision 1</h2>');
+    expect(newest).toContain('Better words &lt;b&gt;than the first&lt;/b&gt;.');
+    expect(newest).toContain('aria-label="5 of 5 stars"');
+    expect(oldest).toContain(`<div class="review verbatim" lang="de" dir="auto">${first}</div>`);
+    expect(oldest).toContain('aria-label="2 of 5 stars"');
+    expect(page).toContain('<meta name="robots" content="noindex">');
+    expect(page).toContain(`type="application/json" href="${at}/1/review/${id}/revisions"`);
+    expect(page).not.toContain('Earlier revisions');
+    const review = await invoke(showReview, { path: { review_id: id } });
+    expect(review.body).toContain(`href="${at}/review/${id}/revisions">see all revisions</a>`);
+    const { read, roundTrips } = await measure('show-revisions', { path: { review_id: id } });
+    expect(read).toBeLessThanOrEqual(3.5);
+    expect(roundTrips).toBeLessThanOrEqual(3);
+  });
+
+  test('continues on another page after 64 KB, without gap or repetition', async () => {
+    const longest = (n: number) => `${n} ${'日'.repeat(4990)}`;
+    const id = await makeReview(author, { text: longest(1) });
+    for (let n = 2; n <= 7; n++) await edit(author, id, { text: longest(n) });
+    const found: unknown[] = [];
+    let query: Record<string, string> | undefined = {};
+    for (let pages = 0; query && pages < 7; pages++) {
+      const page = await show(id, query);
+      expect(Buffer.byteLength(page)).toBeLessThan(96 * 1024);
+      found.push(...headings(page));
+      const [, href] = /rel="next" href="([^"]*)"/.exec(page) ?? [];
+      query = href ? Object.fromEntries(new URL(href).searchParams) : undefined;
+    }
+    expect(found).toEqual([7, 6, 5, 4, 3, 2, 1].map((n) => `Revision ${n}`));
+  });
+
+  test('is 404 for a review that is not public, and 400 for a wrong number', async () => {
+    for (const review_id of [await makeHidden(author), randomUUID(), 'x']) {
+      expect((await invoke(handler, { path: { review_id } })).status).toBe(404);
+    }
+    const path = { review_id: await makeReview(author) };
+    expect((await invoke(handler, { path, query: { before: '0' } })).status).toBe(400);
+  });
+});
