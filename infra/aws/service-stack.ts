@@ -20,7 +20,7 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys } = data;
-    const { isProduction, issuer, databases, sourceUrl, domain, firewall, budget } = options;
+    const { isProduction, issuer, domain, firewall, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
@@ -34,7 +34,13 @@ export class ServiceStack extends Stack {
         SESSION_KEYS: sessionKeys,
         OIDC_CLIENT_SECRET: signIn.clientSecret,
       },
-      settings: { AUTH_URL: api.url, ...signIn.settings, ...databases, SOURCE_URL: sourceUrl },
+      settings: {
+        AUTH_URL: api.url,
+        SOURCE_URL: options.sourceUrl,
+        ...signIn.settings,
+        ...options.databases,
+        ...options.dailyLimits,
+      },
     };
     api.addRoutes(defaults);
     const background = new Background(this, 'Background', defaults);
