@@ -43,6 +43,21 @@ const command = new Command('npm start --')
       'an e-mail address or URL for /.well-known/security.txt',
     ).env('SECURITY_CONTACT'),
   )
+  .addOption(
+    new Option(
+      '--publications-per-day <number>',
+      'new reviews and drafts of an account in a day (UTC); 0 is no limit',
+    )
+      .env('PUBLICATIONS_PER_DAY')
+      .default(200)
+      .argParser(perDay),
+  )
+  .addOption(
+    new Option('--edits-per-day <number>', 'edits of an account in a day (UTC); 0 is no limit')
+      .env('EDITS_PER_DAY')
+      .default(200)
+      .argParser(perDay),
+  )
   .addOption(new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'))
   .option('--memory', 'keep the data in memory and delete it at the end')
   .option('--demo', 'fill an empty data folder with 200 reviews, and create a moderator')
@@ -73,6 +88,9 @@ const command = new Command('npm start --')
 refuseWhatNpmKept();
 const { demo: isDemo, log, quiet, verbose, ...options } = command.parse().opts();
 const { dataDir, memory, dynamodbEndpoint } = options;
+// Functions read these.
+process.env.PUBLICATIONS_PER_DAY = `${options.publicationsPerDay}`;
+process.env.EDITS_PER_DAY = `${options.editsPerDay}`;
 if (memory && dynamodbEndpoint) {
   fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
 }
@@ -88,6 +106,14 @@ function port(value: string): number {
 function enginePort(value: string): number {
   const number = port(value);
   if (number === 0) throw new InvalidArgumentError('It must be a number from 1 to 65535.');
+  return number;
+}
+
+function perDay(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 1_000_000) {
+    throw new InvalidArgumentError('It must be a number from 0 (no limit) to 1000000.');
+  }
   return number;
 }
 

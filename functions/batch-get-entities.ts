@@ -6,7 +6,7 @@ import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 export { EntitiesById as response } from '../shared/review/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
-  query: v.object({ entity_ids: BulkIds(100) }),
+  query: v.object({ entity_ids: BulkIds(25) }),
 });
 
 export const docs = {
@@ -15,7 +15,7 @@ export const docs = {
   description: 'Their reviews in numbers.',
   fields: {
     entity_ids:
-      'At most 100 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
+      'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
   },
   errors: bulkErrors,
 } satisfies Docs<typeof request>;

@@ -34,7 +34,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Publish a review',
   description:
-    '`is_draft` saves a draft instead. A user has at most one review of an entity, drafts and hidden reviews included. Send `text`, `rating` or both.',
+    '`is_draft` saves a draft instead. New reviews and drafts have a daily limit (UTC). A user has at most one review of an entity, drafts and hidden reviews included. Send `text`, `rating` or both.',
   fields: {
     entity_id: 'The reviewed entity',
     entity_type: 'Its type',
@@ -56,6 +56,7 @@ export const docs = {
   errors: {
     access_denied:
       'A moderator has blocked the account, or had hidden the review of this entity when the user deleted it.',
+    limit_exceeded: 'The daily limit of publications is reached.',
     invalid_request: 'A field is not valid, or the user has a review of this entity already.',
   },
 } satisfies Docs<typeof request>;

@@ -21,7 +21,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Change a review',
   description:
-    'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. A change of nothing succeeds and makes no revision. Earlier revisions of a published review stay public until the review is deleted.',
+    'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. Edits have a daily limit (UTC), and publishing a draft is one. A change of nothing succeeds, makes no revision and does not count. Earlier revisions of a published review stay public until the review is deleted.',
   fields: {
     text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
     rating: '1 to 5',
@@ -30,6 +30,7 @@ export const docs = {
   example: { rating: 4 },
   errors: {
     access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
+    limit_exceeded: 'The daily limit of edits is reached.',
   },
 } satisfies Docs<typeof request>;
 

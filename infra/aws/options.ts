@@ -20,6 +20,7 @@ const Url = matching(/^https:\/\/[^\s?#]+$/, 'an address that begins with https:
 const Text = v.optional(v.string());
 const Interval = v.optional(whole(0, 60_000));
 const Units = v.optional(whole(1, 39_999));
+const PerDay = v.optional(whole(0, 1_000_000), '200');
 const LogDays = v.pipe(
   v.string(),
   v.transform(Number),
@@ -48,6 +49,9 @@ const Context = v.object({
    */
   warmReadUnits: v.optional(whole(12_000, 40_000)),
   warmWriteUnits: v.optional(whole(4_000, 40_000)),
+  /** New reviews and drafts, and edits, of an account in a UTC day. 0 is no limit. */
+  publicationsPerDay: PerDay,
+  editsPerDay: PerDay,
   logDays: v.optional(LogDays, '30'),
   /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
@@ -148,6 +152,10 @@ export function readOptions(node: Node) {
     },
     issuer,
     databases: databasesOf(chosen),
+    dailyLimits: {
+      PUBLICATIONS_PER_DAY: `${chosen.publicationsPerDay}`,
+      EDITS_PER_DAY: `${chosen.editsPerDay}`,
+    },
     sourceUrl: chosen.sourceUrl ?? '',
   };
 }

@@ -21,8 +21,7 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys } = data;
-    const { isProduction, issuer, databases, sourceUrl, firewall, budget } = options;
-    const { domain, securityContact } = options;
+    const { isProduction, issuer, domain, securityContact, firewall, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
@@ -36,7 +35,13 @@ export class ServiceStack extends Stack {
         SESSION_KEYS: sessionKeys,
         OIDC_CLIENT_SECRET: signIn.clientSecret,
       },
-      settings: { AUTH_URL: api.url, ...signIn.settings, ...databases, SOURCE_URL: sourceUrl },
+      settings: {
+        AUTH_URL: api.url,
+        SOURCE_URL: options.sourceUrl,
+        ...signIn.settings,
+        ...options.databases,
+        ...options.dailyLimits,
+      },
     };
     api.addRoutes(defaults);
     const background = new Background(this, 'Background', defaults);

@@ -1,4 +1,4 @@
-import { cursorLifetime } from '../../shared/changes/change-feed.ts';
+import { cursorLifetime, mostPageBytes } from '../../shared/changes/change-feed.ts';
 import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
@@ -15,7 +15,9 @@ import { mostGrants, repeatMilliseconds } from '../../shared/oauth/grant-reposit
 import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token-repository.ts';
 import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { licenses } from '../../shared/review/licenses.ts';
+import { mostRevisionBytes } from '../../shared/review/revision-repository.ts';
 import { version } from '../../shared/routes.ts';
+import { writingsPerDay } from '../../shared/user/daily-limit.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
 import { type Endpoint, type ErrorCode, errors, errorsOf } from '../openapi/responses.ts';
 
@@ -71,6 +73,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     bulk_entities: numberIn(paths['/entities'].get.parameters[0]?.description),
     query_string: numberIn(paths['/reviews'].get.responses[503].description).toLocaleString('en'),
     feed_reviews: newest,
+    revisions_kb: mostRevisionBytes / 1024,
+    changes_kb: mostPageBytes / 1024,
+    writings_per_day: writingsPerDay,
     position_days: cursorLifetime / 86_400_000,
     body_mb: largestEvent / 1024 ** 2,
     form_kb: largestForm / 1024,

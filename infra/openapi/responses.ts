@@ -104,7 +104,10 @@ export const headers = {
     description: '`true` if this is the stored answer of an earlier request with the same key.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'RateLimit-Policy': header('The daily limit of new votes or reports.', '"votes";q=10;w=86400'),
+  'RateLimit-Policy': header(
+    'The daily limit of votes, reports, publications or edits.',
+    '"votes";q=10;w=86400',
+  ),
   RateLimit: header(
     'The number left, and the seconds until the limit resets.',
     '"votes";r=7;t=12600',
@@ -138,7 +141,7 @@ function failure(endpoint: Endpoint, status: number, found: ReturnType<typeof er
     ...headerRefs([
       ...([401, 403].includes(status) ? ['WWW-Authenticate'] : []),
       ...([429, 503].includes(status) || isLimit ? ['Retry-After'] : []),
-      ...((isLimit && endpoint.docs.headers) || []),
+      ...(isLimit ? ['RateLimit', 'RateLimit-Policy'] : []),
     ]),
     content: {
       'application/json': {

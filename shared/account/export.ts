@@ -102,8 +102,8 @@ async function readAccount(userId: string) {
     personal_tokens: tokens.map(({ name, scopes, created, expires_at }) => {
       return { name, scopes, created, expires: new Date(expires_at * 1000).toISOString() };
     }),
-    votes_by_day: days.map(({ day, count, cast, reports }) => {
-      return { day, first_votes: count, votes: cast, reports };
+    votes_by_day: days.map(({ day, count, cast, ...others }) => {
+      return { day, first_votes: count, votes: cast, ...others };
     }),
   };
 }

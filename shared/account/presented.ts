@@ -90,11 +90,13 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     }),
   ),
   votes_by_day: v.optional(
-    Several('Votes and reports of a day, stored for a month', {
+    Several('Votes, reports and writings of a day, stored for a month', {
       day: AnyText('A day of UTC', '2026-11-20'),
       first_votes: Whole('First votes on a review, which the daily limit counts', 3),
       votes: Whole('Votes that were last cast on that day', 4),
       reports: Whole('Reports, which have a daily limit of their own', 1),
+      publications: Whole('New reviews and drafts, which have a daily limit of their own', 2),
+      edits: Whole('Edits, which have a daily limit of their own', 5),
     }),
   ),
   connections: Several('A grant to an application', {

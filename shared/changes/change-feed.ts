@@ -1,9 +1,10 @@
 import * as v from 'valibot';
+import { chunks } from '../chunks.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
-import { bytesOf, largestBody } from '../lambda-limits.ts';
+import { bytesOf } from '../lambda-limits.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
-import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
+import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
@@ -34,10 +35,25 @@ export const cursorLifetime = 30 * day;
 const settled = 60_000;
 
 /** Maximum of log items for an answer, which changes of a few busy reviews might never fill. */
-const mostLogged = 1_000;
+const mostLogged = 100;
 
-/** Maximum of revisions for an answer with several reviews, up to 20 MB in memory. */
-const mostRevisions = 1_000;
+/** Maximum bytes of an answer, as JSON. */
+export const mostPageBytes = 512 * 1024;
+
+/** Bytes of an answer that are neither a review nor its author: mostly the cursor. */
+const frame = 1024;
+
+/**
+ * Read units after which an answer ends. One more group of reviews costs 70 at most, and one more
+ * history 92. The log costs 24 at most.
+ */
+const mostUnits = 75;
+
+/** Reviews that are read together, with their authors. The longest texts cost 3.5 units each. */
+const groupSize = 20;
+
+/** Revisions in a read. The longest texts cost 33 units. */
+const pageSize = 13;
 
 /** Returns the position after everything logged. Take it before reading the table. */
 export async function currentPosition(): Promise<string> {
@@ -129,17 +145,31 @@ function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw cursorGone();
 }
 
-/** Presents the first reviews as they are now, as many as fit an answer. */
-async function presentFirst(changed: readonly Changed[]) {
-  const found = await findPublicReviews(changed.map(({ change }) => change.id));
-  const reviews = new Map(found.map((each) => [each.review.id, each]));
-  const revisions = changed.map(({ change: { id } }) => 1 + (reviews.get(id)?.review.edits ?? 0));
-  const first = changed.slice(0, fitting(revisions, mostRevisions));
-  const entries = await Promise.all(
-    first.map(({ change }) => present(change, reviews.get(change.id))),
-  );
-  const sizes = entries.map((each) => bytesOf(JSON.stringify(each)));
-  return entries.slice(0, fitting(sizes, largestBody));
+type Entry = Awaited<ReturnType<typeof present>>;
+
+/** Presents the first reviews as they are now, as many as fit an answer, but at least one. */
+async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let bytes = frame;
+  let units = 0;
+  for (const group of chunks(changed, groupSize)) {
+    if (units > mostUnits) return entries;
+    const changes = group.map(({ change }) => change);
+    const found = await findChangedReviews(changes);
+    const reviews = new Map(found.map((each) => [each.review.id, each]));
+    for (const { id } of changes) units += unitsOf(reviews.get(id));
+    for (const change of changes) {
+      if (units > mostUnits && entries.length > 0) return entries;
+      const authored = reviews.get(change.id);
+      const entry = await present(change, authored);
+      bytes += bytesOf(entry);
+      if (bytes > mostPageBytes && entries.length > 0) return entries;
+      entries.push(entry);
+      const revisions = entry.change?.review?.revisions.length ?? 0;
+      if (revisions > 1) units += unitsFor(bytesOf(entry)) + revisions / pageSize / 2;
+    }
+  }
+  return entries;
 }
 
 /** Returns nothing if a later change will report the review as no longer public. */
@@ -149,19 +179,19 @@ async function present(
 ): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
   if (!authored) return isGone ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
-  const record = reviewRecord(review, await listRevisions(review));
+  const record = reviewRecord(review, await listRevisions(review, { pageSize }));
   const user = pick(author, ['id', 'display_name', 'karma']);
   return { change: { id, version: review.version, review: record }, user };
 }
 
-/** Returns how many leading sizes fit `most` together, but at least one. */
-function fitting(sizes: readonly number[], most: number): number {
-  let sum = 0;
-  const end = sizes.findIndex((size, i) => {
-    sum += size;
-    return i > 0 && sum > most;
-  });
-  return end < 0 ? sizes.length : end;
+/** Estimates the units of reading a review. One that is not public may have the longest text. */
+function unitsOf(authored: AuthoredReview | undefined): number {
+  if (!authored) return unitsFor(24_000);
+  const { text, ...others } = authored.review;
+  return unitsFor(Buffer.byteLength(text ?? '') + bytesOf(others));
 }
+
+/** Returns the units of an eventually consistent read, and half a unit for an author. */
+const unitsFor = (bytes: number) => Math.ceil(bytes / 4096) / 2 + 0.5;
 
 const seal = (position: FeedCursor) => sealCursor(binding, position);

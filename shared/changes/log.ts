@@ -61,14 +61,16 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
 
 /**
  * Reads the items of a lane after a place, in pages of at most 500 changes. Places are times of
- * logging (epoch ms): `at` of the item, and `before` of the item before it, or 0.
+ * logging (epoch ms): `at` of the item, and `before` of the item before it, or 0. A replica may
+ * still lack the last items.
  */
 export async function* readLog(
   lane: number,
   place: number,
 ): AsyncGenerator<{ at: number; before: number; changes: Change[] }[]> {
   const { sk: after } = changesKey(lane, place);
-  for await (const items of queryItems(changesKey(lane), { after, pageSize: 25 })) {
+  const query = { after, pageSize: 25, consistent: false };
+  for await (const items of queryItems(changesKey(lane), query)) {
     yield items.map(({ sk, before, changes }) => ({
       at: Number(sk.slice(changesKey(0).sk.length)),
       before: Number(before),

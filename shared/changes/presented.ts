@@ -30,7 +30,13 @@ export const PublicRecord = Fields('A public review, as in a dump', {
         votes_negative: Count('Downvotes that were last cast while it was current', 1),
       }),
     ),
-    'All revisions, oldest first. If they exceed an answer, the oldest are left out: read them by number',
+    'All revisions, oldest first. If they exceed 256 KB, the newest of them',
+  ),
+  earlier_revisions: v.optional(
+    AnyText(
+      'Where to read the revisions that were left out, after the base URL. Absent if there are none, and in a dump',
+      '/review/2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11/revisions?before=13',
+    ),
   ),
 });
 export type PublicRecord = v.InferOutput<typeof PublicRecord>;

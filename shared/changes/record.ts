@@ -5,9 +5,13 @@ import type { PublicRecord } from './presented.ts';
 
 const tally = ['votes_positive', 'votes_negative'] as const;
 
-/** Makes the record of a public review, always with the same bytes, so that mirrors can compare. */
+/**
+ * Makes the record of a public review, always with the same bytes, so that mirrors can compare. Of
+ * the newest revisions only, it says where the earlier ones are.
+ */
 export function reviewRecord(review: Review, revisions: readonly Revision[]): PublicRecord {
-  return {
+  const oldest = Math.min(...revisions.map(({ id }) => id));
+  const record: PublicRecord = {
     kind: 'review',
     ...pick(review, ['id', 'entity_id', 'entity_type', 'user_id', 'language', 'license']),
     created: review.created,
@@ -18,4 +22,6 @@ export function reviewRecord(review: Review, revisions: readonly Revision[]): Pu
       .toSorted((a, b) => a.id - b.id)
       .map((each) => pick(each, ['id', 'text', 'rating', 'timestamp', ...tally])),
   };
+  if (oldest > 1) record.earlier_revisions = `/review/${review.id}/revisions?before=${oldest}`;
+  return record;
 }

@@ -17,7 +17,7 @@ export async function findSummary(id: string): Promise<EntitySummary> {
   return summaryOf(id, await getItem(entityKey(id), { consistent: false }));
 }
 
-/** Reads summaries of at most 100 distinct ids in their order, in one round trip. */
+/** Reads summaries of at most 25 distinct ids in their order, in one round trip. */
 export async function findSummaries(ids: readonly string[]): Promise<EntitySummary[]> {
   const items = await getItems(ids.map(entityKey));
   return ids.map((id, i) => summaryOf(id, items[i]));

@@ -10,6 +10,9 @@ import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
 /** Number of reviews in a feed. */
 export const newest = 50;
 
+/** Maximum bytes of entries. Markup of the longest texts, escaped, could be ten times as long. */
+const mostBytes = 500 * 1024;
+
 /**
  * Returns the newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the
  * name of the first review's entity. Libraries for feeds took twenty times the CPU.
@@ -36,9 +39,19 @@ export async function reviewFeed(
 <link rel="alternate" type="text/html" href="${page}"/>
 <link rel="self" type="${atomType}" href="${self}"/>
 <rights>Each review is published under the licence that it names</rights>
-${reviews.map((authored, i) => entryOf(authored, names[i]))}
+${entriesOf(reviews, names)}
 </feed>`;
   return readable(`<?xml version="1.0" encoding="utf-8"?>\n${feed}`);
+}
+
+/** Returns the first entries, as many as fit. */
+function entriesOf(reviews: readonly AuthoredReview[], names: readonly (string | undefined)[]) {
+  let bytes = 0;
+  const entries = reviews.map((authored, i) => entryOf(authored, names[i]));
+  return entries.filter((entry) => {
+    bytes += Buffer.byteLength(`${entry}`);
+    return bytes <= mostBytes;
+  });
 }
 
 function entryOf(authored: AuthoredReview, name = '') {

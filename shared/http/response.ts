@@ -58,25 +58,56 @@ export class Answer {
 }
 
 /**
+ * The result of a public GET whose ETag is known before its body. It is read only if the client
+ * does not have it.
+ */
+export class LateAnswer extends Answer {
+  readonly tag: string;
+  readonly read: () => Promise<Answer>;
+
+  constructor(tag: string, read: () => Promise<Answer>) {
+    super(undefined);
+    this.tag = tag;
+    this.read = read;
+  }
+}
+
+/**
  * Builds the response to a public GET, with a strong ETag, `"<revision tag>.<hash>"` or `"<hash>"`.
  * A client that has it gets 304. By default, caches revalidate each time.
  */
-export function publicAnswer(
+export async function publicAnswer(
+  answer: Answer,
+  ifNoneMatch: string | undefined,
+): Promise<APIGatewayProxyResult> {
+  if (!(answer instanceof LateAnswer)) return taggedAnswer(answer, ifNoneMatch);
+  const { tag, read } = answer;
+  const isKnown = isTagKnown(`"${tag}"`, ifNoneMatch);
+  return taggedAnswer(isKnown ? new Answer(null) : await read(), ifNoneMatch, tag);
+}
+
+function taggedAnswer(
   { body, options: { headers, revisionTag, type } }: Answer,
   ifNoneMatch: string | undefined,
+  tag?: string,
 ): APIGatewayProxyResult {
   // API Gateway compresses responses, but does not tell caches.
   const cached = { 'Cache-Control': 'public, no-cache', Vary: 'Accept-Encoding' };
   const typed = type !== undefined && { 'Content-Type': type };
   const inJson = json(200, body, { ...cached, ...headers, ...typed });
   const response = type === undefined ? inJson : { ...inJson, body: `${body}` };
-  const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
+  const digest = tag ?? hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
-  const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
-  const isKnown = known === '*' || known.some((tag) => tag.replace(/^W\//, '') === ETag);
-  if (!isKnown) return { ...response, headers: { ...response.headers, ETag } };
+  if (!isTagKnown(ETag, ifNoneMatch)) {
+    return { ...response, headers: { ...response.headers, ETag } };
+  }
   const { 'Content-Type': _, ...rest } = response.headers;
   return { statusCode: 304, headers: { ...rest, ETag }, body: '' };
+}
+
+function isTagKnown(ETag: string, ifNoneMatch: string | undefined): boolean {
+  const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
+  return known === '*' || known.some((tag) => tag.replace(/^W\//, '') === ETag);
 }
 
 /** Removes the body for HEAD. The first middleware runs last. */

@@ -7,6 +7,7 @@ import type { Entry, Item } from '../table/item.ts';
 import { claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
+import { spendWriting } from '../user/daily-limit.ts';
 import { parseUser, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { writeAs } from '../user/writer.ts';
@@ -69,15 +70,44 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 }
 
 /**
+ * Returns the public reviews among at most 100 changed ones, with authors, at these versions or
+ * later. Reads replicas, which cost half, and again what is behind there.
+ */
+export async function findChangedReviews(
+  changes: readonly { id: string; version: number; isGone: boolean }[],
+): Promise<AuthoredReview[]> {
+  const options = { attributes: shown };
+  const items = await getItems(
+    changes.map(({ id }) => reviewKey(id)),
+    options,
+  );
+  const isBehind = items.map((item, i) => {
+    const { version = 0, isGone = false } = changes[i] ?? {};
+    return item ? Number(item.version) < version : !isGone;
+  });
+  const behind = changes.filter((_, i) => isBehind[i]).map(({ id }) => reviewKey(id));
+  const again = await getItems(behind, { ...options, consistent: true });
+  const current = [...items.filter((_, i) => !isBehind[i]), ...again];
+  const reviews = parseReviews(current).filter(isPublic);
+  const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
+  return withAuthors(reviews, await findUsers(userIds, options));
+}
+
+/**
  * Stores a new review and the writes in `also`. Throws ApiError 400 if the author already has one
  * of this entity, 401 if the author was deleted, 403 if blocked, or after deleting a hidden one.
+ * Throws 403 as well when the day's publications (UTC) are used up.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { user_id, entity_id } = review;
   if (isPublic(review)) await registerFacet(facetOf(review));
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
   const inserted = writeAs(user_id, (writer) =>
-    transact([...publication(review, isClaimed, writer), ...also]),
+    transact([
+      ...publication(review, isClaimed, writer),
+      ...also,
+      ...spendWriting('publications', user_id),
+    ]),
   );
   await inserted.catch(async (error) => {
     const isMarked =
@@ -89,7 +119,8 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
 /**
  * Changes a user's own review; a change of text or rating adds a revision. Throws ApiError 404 if
  * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
- * its tag is not in `revisionTags`, 400 if the result would be invalid.
+ * its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as well when the
+ * day's edits (UTC) are used up. Publishing a draft is an edit.
  */
 export async function updateReview(
   id: string,
@@ -109,6 +140,7 @@ export async function updateReview(
         replaceReview(before, after),
         ...(after.edits > before.edits ? [putRevision] : []),
         ...countWrites(before, after, writer),
+        ...spendWriting('edits', userId),
       ]);
     }),
   );

@@ -1,10 +1,23 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { bytesOf, largestBody } from '../lambda-limits.ts';
+import { bytesOf } from '../lambda-limits.ts';
+import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { currentRevision, type Review } from './review.ts';
 import { presentRevision, Revision, revisionOf } from './revision.ts';
+
+/** Maximum bytes of the revisions in an answer, as JSON. */
+export const mostRevisionBytes = 256 * 1024;
+
+/**
+ * Revisions to read first. The longest texts fill an answer with them: they have 20 KB each, so
+ * one more would be read for nothing.
+ */
+const fewest = 13;
+
+/** Revisions in each further read, which DynamoDB ends after 1 MB. */
+const most = 1000;
 
 /** Returns the current revision, or an earlier one from its own item. Throws ApiError 404. */
 export async function getRevision(review: Review, n: number): Promise<Revision> {
@@ -14,32 +27,47 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
   return v.parse(Revision, item);
 }
 
-/** Lists revisions, newest first, before number `before`. Stops before `maxBytes` of a response. */
+/**
+ * Lists revisions, newest first, before number `before`. Stops at 256 KB of JSON. Each read asks
+ * for `pageSize` at most.
+ */
 export async function listRevisions(
   review: Review,
-  { before, maxBytes = largestBody }: { before?: number; maxBytes?: number } = {},
+  { before, pageSize = most }: { before?: number; pageSize?: number } = {},
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
-  for await (const page of revisionsOf(review, before)) {
+  for await (const page of revisionsOf(review, before, pageSize)) {
     for (const revision of page) {
-      // JSON in JSON. The outer quotes stand for the commas.
-      bytes += bytesOf(JSON.stringify(presentRevision(revision)));
-      if (bytes > maxBytes) return revisions;
+      // One byte is the comma.
+      bytes += bytesOf(presentRevision(revision)) + 1;
+      if (bytes > mostRevisionBytes) return revisions;
       revisions.push(revision);
     }
   }
   return revisions;
 }
 
-async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY) {
+async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY, pageSize: number) {
   if (currentRevision(review) < before) yield [revisionOf(review)];
   // An edit may have come after the review was read.
-  const last = Math.min(review.edits, before - 1);
-  if (last === 0) return;
-  const prefix = { ...revisionKey(review.id, 1), sk: 'REVISION#' };
-  const until = revisionKey(review.id, last).sk;
-  for await (const items of queryItems(prefix, { pageSize: 1000, descending: true, until })) {
-    yield items.map((item) => v.parse(Revision, item));
+  let last = Math.min(review.edits, before - 1);
+  for (let size = fewest; last > 0; size = pageSize) {
+    const items = await readPage(review.id, last, size);
+    if (items.length === 0) return;
+    const revisions = items.map((item) => v.parse(Revision, item));
+    yield revisions;
+    last = (revisions.at(-1)?.id ?? 1) - 1;
   }
+}
+
+/** Reads a page of earlier revisions, newest first, from number `last` on. */
+async function readPage(id: string, last: number, pageSize: number): Promise<Item[]> {
+  const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
+  const newest = revisionKey(id, last).sk;
+  const query = { pageSize, descending: true, until: newest };
+  const { value: items } = await queryItems(prefix, { ...query, consistent: false }).next();
+  if (items?.[0]?.sk === newest) return items;
+  // A replica may still lack a revision that has just been made.
+  return (await queryItems(prefix, query).next()).value ?? [];
 }

@@ -19,7 +19,7 @@ import type { Key } from './item.ts';
  * | contact     | CONTACT#<user>   | CONTACT                   | private fields of the account                           |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
  * |             |                  |                           | marked (hidden, then deleted): author HIDDEN#<user> → date |
- * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also the reports of the day           |
+ * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also reports, publications and edits  |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |

@@ -9,8 +9,11 @@ import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
 
-/** Actions with a daily limit: first votes on a review, and reports. */
+/** Actions with a daily limit by karma: first votes on a review, and reports. */
 type Limited = 'votes' | 'reports';
+
+/** Actions whose daily limit the operator sets: new reviews, drafts included, and edits. */
+type Writing = 'publications' | 'edits';
 
 /** Days that daily counters are stored. Profile statistics cover a month. */
 const keptDays = 31;
@@ -18,8 +21,14 @@ const daySeconds = 86_400;
 /** Seconds after the start of its day. DynamoDB then deletes a counter that the job has missed. */
 const keepCounters = (keptDays + 7) * daySeconds;
 
-/** First votes on reviews, votes last cast that day, and reports. `cast` has no limit. */
-const none = { count: 0, cast: 0, reports: 0 };
+/** First votes on reviews, and votes last cast that day, which have no limit. */
+const none = {
+  count: 0,
+  cast: 0,
+  reports: 0,
+  publications: 0,
+  edits: 0,
+};
 
 const hint = '; changing a vote is always possible';
 /** The limited counter, the amounts of one action, and words for the error message. */
@@ -27,6 +36,9 @@ const limited = {
   votes: { spent: 'count', one: { count: 1, cast: 1 }, may: 'vote on', hint },
   reports: { spent: 'reports', one: { reports: 1 }, may: 'report', hint: '' },
 } as const;
+
+/** Limit of each writing unless the operator sets another. */
+export const writingsPerDay = 200;
 
 /** Returns the used part of a daily limit, from the day's counter if any. */
 export function spentOf(what: Limited, counter: Item | undefined): number {
@@ -39,7 +51,10 @@ export function limitHeaders(
   user: Pick<User, 'karma' | 'blocked_at'>,
   spent: number,
 ): Record<string, string> {
-  const { votes_per_day: limit } = userTypeOf(user);
+  return headersOf(what, userTypeOf(user).votes_per_day, spent);
+}
+
+function headersOf(what: Limited | Writing, limit: number, spent: number) {
   return {
     'RateLimit-Policy': `"${what}";q=${limit};w=${daySeconds}`,
     RateLimit: `"${what}";r=${Math.max(0, limit - spent)};t=${secondsLeft()}`,
@@ -61,14 +76,39 @@ export function spend(what: Limited, user: User, at: string): Write {
     ...(limit > 0 && { 'Retry-After': `${secondsLeft()}` }),
   });
   if (limit === 0) throw otherwise;
+  return { Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) }, otherwise };
+}
+
+/**
+ * Returns the write of one publication or edit, on this UTC day. It fails with ApiError 403 at the
+ * limit. There is none if the operator has set no limit.
+ */
+export function spendWriting(what: Writing, userId: string): Write[] {
+  const limit = limitOf(what);
+  if (limit === 0) return [];
+  const message =
+    what === 'publications'
+      ? `An account may publish ${limit} reviews a day (UTC), drafts included`
+      : `An account may make ${limit} edits a day (UTC)`;
+  const headers = { ...headersOf(what, limit, limit), 'Retry-After': `${secondsLeft()}` };
+  const { Update } = counted(userId, new Date().toISOString(), { [what]: 1 });
+  return [
+    { Update: { ...Update, ...below(what, limit) }, otherwise: limitExceeded(message, headers) },
+  ];
+}
+
+/** Returns the operator's limit: 0 is no limit. */
+function limitOf(what: Writing): number {
+  const limit = what === 'edits' ? process.env.EDITS_PER_DAY : process.env.PUBLICATIONS_PER_DAY;
+  return Number(limit ?? writingsPerDay);
+}
+
+/** Returns the condition that less than the limit is spent. */
+function below(spent: string, limit: number) {
   return {
-    Update: {
-      ...counted(user.id, at, one).Update,
-      ConditionExpression: 'attribute_not_exists(#spent) OR #spent < :limit',
-      ExpressionAttributeNames: { '#spent': spent },
-      ExpressionAttributeValues: { ':limit': limit },
-    },
-    otherwise,
+    ConditionExpression: 'attribute_not_exists(#spent) OR #spent < :limit',
+    ExpressionAttributeNames: { '#spent': spent },
+    ExpressionAttributeValues: { ':limit': limit },
   };
 }
 
@@ -102,9 +142,16 @@ function counted(userId: string, at: string, amounts: Partial<typeof none>) {
 /** Reads all daily counters of a user, by UTC day (yyyy-mm-dd). They go back 31 days. */
 export async function readDailyCounts(userId: string, options?: { consistent: boolean }) {
   const items = await collect(queryItems(dailyVotesKey(userId, ''), options));
-  return items.map(({ sk, count = 0, cast = 0, reports = 0 }) => {
-    const day = sk.slice(dailyVotesKey('', '').sk.length);
-    return { day, count: Number(count), cast: Number(cast), reports: Number(reports) };
+  return items.map((item) => {
+    const amountOf = (name: keyof typeof none) => Number(item[name] ?? 0);
+    return {
+      day: item.sk.slice(dailyVotesKey('', '').sk.length),
+      count: amountOf('count'),
+      cast: amountOf('cast'),
+      reports: amountOf('reports'),
+      publications: amountOf('publications'),
+      edits: amountOf('edits'),
+    };
   });
 }
 

@@ -226,6 +226,19 @@ describe('PUT /review/{review_id}/vote', () => {
     await setAttributes(dailyVotesKey(voter.id, yesterday), { count: 10 });
     expect((await put({ vote: true })).status).toBe(200);
   });
+
+  test('leaves the deleted counter of a day over a month ago deleted', async () => {
+    const past = new Date(Date.now() - 40 * 86_400_000).toISOString();
+    const castThen = async () => {
+      await vote(voter, id);
+      await setAttributes(voteKey(id, voter.id), { voted_at: past });
+    };
+    await castThen();
+    expect((await put({ vote: false })).status).toBe(200);
+    await castThen();
+    expect((await takeBack()).status).toBe(200);
+    expect(await readItem(dailyVotesKey(voter.id, past.slice(0, 10)))).toBeUndefined();
+  });
 });
 
 describe('GET /review/{review_id}/vote', () => {

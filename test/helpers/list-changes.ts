@@ -16,7 +16,7 @@ import { applyStream, readStream } from './stream.ts';
 export interface Told {
   id: string;
   version: number;
-  review: { revisions: { id: number }[] } | null;
+  review: { revisions: { id: number }[]; earlier_revisions?: string } | null;
 }
 
 export const ask = (query: Record<string, string> = {}) => invoke(handler, { query });

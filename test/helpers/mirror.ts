@@ -23,11 +23,35 @@ export function keepMirror(file: string, mirror: Mirror): void {
   renameSync(`${file}.new`, file);
 }
 
+interface PublicReview {
+  id: string;
+  revisions: { id: number; timestamp: string }[];
+  earlier_revisions?: string;
+}
+
 interface Page {
-  changes: { id: string; version: number; review: object | null }[];
+  changes: { id: string; version: number; review: PublicReview | null }[];
   users: { id: string; display_name: string; karma: number }[];
   next: string;
   has_more: boolean;
+}
+
+/** Reads what a page has left out. Earlier revisions have times to the second. */
+async function complete(url: string, review: PublicReview): Promise<void> {
+  const { earlier_revisions: path, revisions } = review;
+  if (path === undefined) return;
+  delete review.earlier_revisions;
+  for (let link = path; link !== ''; ) {
+    const response = await fetch(url + link);
+    if (response.status !== 200) throw new Error(`${response.status}`);
+    const earlier = (await response.json()) as { revisions: PublicReview['revisions'] };
+    for (const revision of earlier.revisions) {
+      const { review_id: _, ...rest } = revision as typeof revision & { review_id: string };
+      revisions.unshift({ ...rest, timestamp: new Date(rest.timestamp).toISOString() });
+    }
+    const [, query = ''] = /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '') ?? [];
+    link = query && path.replace(/\?.*/, query);
+  }
 }
 
 // Follows the changes of a service for ever. Takes the file of its state, and a file with the base
@@ -45,6 +69,7 @@ if (script.endsWith('helpers/mirror.ts')) {
       const { changes, users, next, has_more } = (await response.json()) as Page;
       for (const { id, version, review } of changes) {
         if (version <= (mirror.versions[id] ?? 0)) continue;
+        if (review) await complete(url, review);
         mirror.versions[id] = version;
         if (review) mirror.reviews[id] = JSON.stringify(review);
         else delete mirror.reviews[id];

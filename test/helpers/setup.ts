@@ -5,5 +5,8 @@ import './contract.ts';
 // table.ts alone.
 Object.assign(process.env, databaseEnvironment('http://127.0.0.1:1', ''), {
   AUTH_URL: 'https://api.example/ws',
+  // Tests publish more in a day than people may.
+  PUBLICATIONS_PER_DAY: '100000',
+  EDITS_PER_DAY: '100000',
   SIGNING_KEYS: Buffer.alloc(32, 'test').toString('base64url'),
 });

@@ -237,7 +237,7 @@ describe('requests match the specification', () => {
 
   test.each([
     ['put-vote', '403', ['insufficient_scope', 'access_denied', 'limit_exceeded']],
-    ['update-review', '403', ['insufficient_scope', 'access_denied']],
+    ['update-review', '403', ['insufficient_scope', 'access_denied', 'limit_exceeded']],
     ['create-token', '401', ['invalid_client']],
     [
       'create-token',
@@ -260,7 +260,7 @@ describe('requests match the specification', () => {
       ['get-me', '200', ''],
       ['create-review', '200', 'Idempotent-Replayed'],
       ['put-vote', '200', 'RateLimit RateLimit-Policy'],
-      ['put-vote report-review', '403', limited],
+      ['put-vote report-review create-review update-review', '403', limited],
       ['get-me', '401', 'WWW-Authenticate'],
       ['put-vote', '429', 'Retry-After'],
       ['put-vote', '503', 'Retry-After'],

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { EndpointRequest } from '../../bin/bench/event.ts';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { logChanges } from '../../shared/changes/log.ts';
+import { chunks } from '../../shared/chunks.ts';
+import { languages } from '../../shared/review/languages.ts';
+import type { Review } from '../../shared/review/review.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
+import { routes } from '../../shared/routes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { entityKey } from '../../shared/table/keys.ts';
+import { makeUsers, reviewBy, type TestUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
+import { position } from '../helpers/list-changes.ts';
+import { applyStream } from '../helpers/stream.ts';
+
+// What a stranger's request may cost, with the worst data that the rules allow.
+const mostUnits = 200;
+const mostBytes = 512 * 1024;
+
+/** 5,000 code points of four bytes. */
+const emoji = '🎷'.repeat(5_000);
+/** 5,000 code points that take six bytes each in JSON. */
+const controls = `x${'\u0001'.repeat(4_999)}`;
+
+const users = await makeUsers(100);
+const [author] = users as [TestUser, ...TestUser[]];
+
+/** Stores public reviews with so many earlier revisions, and logs them as changed. */
+async function store(reviews: readonly Review[], edits = 0): Promise<string[]> {
+  const items: object[] = [];
+  for (const review of reviews) {
+    items.push(reviewItem({ ...review, edits, version: edits + 1 }));
+    for (let n = 1; n <= edits; n++) items.push(revisionItem({ ...revisionOf(review), id: n }));
+  }
+  await batchWrite(items.map((put) => ({ put })));
+  const ids = reviews.map(({ id }) => id);
+  await logChanges(ids.map((id) => ({ id, version: edits + 1, isGone: false })));
+  return ids;
+}
+
+/** Reviews by as many authors, of one entity unless it is given. */
+const reviewsBy = (count: number, content: Parameters<typeof reviewBy>[1]) =>
+  users.slice(0, count).map(({ id }) => reviewBy(id, content));
+
+const sizeOf = (body: unknown) =>
+  Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
+
+describe('GET /review/{review_id}/revisions', () => {
+  test.each([
+    ['of the longest texts', 310, { text: emoji }],
+    ['of the longest JSON', 310, { text: controls }],
+    ['of ratings alone', 2_000, { text: null }],
+  ])('of a long history %s', async (_, edits, content) => {
+    const [review_id = ''] = await store([reviewBy(author.id, content)], edits);
+    const cost = await measure('list-revisions', { path: { review_id } });
+    expect(cost.status).toBe(200);
+    expect(cost.read).toBeLessThanOrEqual(mostUnits);
+    expect(sizeOf(cost.body)).toBeLessThanOrEqual(256 * 1024 + 100);
+    expect(cost.roundTrips).toBeLessThanOrEqual(6);
+    const { headers: known } = await invoke(listRevisions, { path: { review_id } });
+    const headers = { 'If-None-Match': known.etag ?? '' };
+    const again = await measure('list-revisions', { path: { review_id }, headers });
+    // The review has at most 24 KB, and its author 4.
+    expect(again).toMatchObject({ status: 304, roundTrips: 2 });
+    expect(again.read).toBeLessThanOrEqual(7);
+  });
+
+  test('of short revisions before long ones', async () => {
+    const review = reviewBy(author.id, { text: null });
+    const [review_id = ''] = await store([review], 400);
+    const long = Array.from({ length: 350 }, (_, i) =>
+      revisionItem({ ...revisionOf(review), id: i + 1, text: emoji }),
+    );
+    await batchWrite(long.map((put) => ({ put })));
+    const { read, roundTrips } = await measure('list-revisions', { path: { review_id } });
+    expect(read).toBeLessThanOrEqual(mostUnits);
+    expect(roundTrips).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('GET /changes', () => {
+  test.each([
+    ['three long histories', 3, 310, { text: emoji }],
+    ['long histories of ratings alone', 4, 2_000, { text: null }],
+    ['a hundred of the longest texts', 100, 0, { text: emoji }],
+    ['a hundred of the longest JSON', 100, 0, { text: controls }],
+    ['a hundred with two revisions', 100, 1, { text: emoji }],
+    ['a hundred short histories', 100, 45, { text: null }],
+    ['a hundred short reviews', 100, 0, {}],
+  ])('of %s', async (_, count, edits, content) => {
+    const since = await position();
+    const ids = await store(reviewsBy(count, content), edits);
+    const seen = await walk(since);
+    expect([...seen].toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('of a hundred hidden reviews', async () => {
+    const since = await position();
+    const reviews = reviewsBy(100, { text: emoji });
+    await store(reviews.map((review) => ({ ...review, is_hidden: true })));
+    expect(await walk(since)).toEqual(new Set());
+  });
+
+  test('of a few reviews that changed very often', async () => {
+    const since = await position();
+    const reviews = reviewsBy(20, { text: emoji });
+    // One lane, so that each item of the log is full.
+    const same = reviews.map((review) => ({
+      ...review,
+      id: review.id.replace(/^.{8}/, '00000008'),
+    }));
+    for (let i = 0; i < 300; i++) {
+      await logChanges(same.map(({ id }) => ({ id, version: 1, isGone: false })));
+    }
+    await store(same);
+    expect((await walk(since)).size).toBe(20);
+  });
+
+  /** Reads all changes, each page within the bounds, and returns the ids of public reviews. */
+  async function walk(since: string): Promise<Set<string>> {
+    const seen = new Set<string>();
+    for (let next = since, hasMore = true; hasMore; ) {
+      const { status, body, read } = await measure('list-changes', {
+        query: { since: next, limit: '100' },
+      });
+      expect(status).toBe(200);
+      expect(read).toBeLessThanOrEqual(mostUnits);
+      expect(sizeOf(body)).toBeLessThanOrEqual(mostBytes);
+      for (const { id, review } of body.changes) if (review) seen.add(id);
+      next = body.next;
+      hasMore = body.has_more;
+    }
+    return seen;
+  }
+});
+
+describe('every other public GET', () => {
+  const entities = Array.from({ length: 25 }, randomUUID);
+  const [entity_id = ''] = entities;
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    // An entity that was reviewed in every language, with every number of stars.
+    const contents = ['text', 'rating', 'both'].flatMap((kind) =>
+      kind === 'text' ? [kind] : [1, 2, 3, 4, 5].map((stars) => kind + stars),
+    );
+    const counts = languages.flatMap((language) =>
+      contents.map((content) => [`work|${language}|${content}`, 1]),
+    );
+    for (const id of entities) {
+      const totals = { review_count: counts.length, rating_sum: 6_000, rating_count: 1_830 };
+      for (const some of chunks(counts, 200)) {
+        await setAttributes(entityKey(id), Object.fromEntries(some));
+      }
+      await setAttributes(entityKey(id), totals);
+    }
+    for (const text of [controls, `${'\n'.repeat(4_999)}x`]) {
+      ids.push(...(await store(reviewsBy(50, { entity_id, text }))));
+    }
+    ids.push(
+      ...(await store(Array.from({ length: 60 }, () => reviewBy(author.id, { text: emoji })))),
+    );
+    await applyStream();
+  });
+
+  const requests: [string, () => EndpointRequest][] = [
+    ['list-reviews', () => ({ query: {} })],
+    ['list-reviews', () => ({ query: { entity_id } })],
+    [
+      'list-reviews',
+      () => ({ query: { entity_id, sort: 'popularity', include_metadata: 'true' } }),
+    ],
+    ['list-reviews', () => ({ query: { entity_id, offset: '50', review_type: 'review' } })],
+    ['list-reviews', () => ({ query: { user_id: author.id } })],
+    ['batch-get-reviews', () => ({ query: { review_ids: ids.slice(0, 25).join() } })],
+    ['batch-get-entities', () => ({ query: { entity_ids: entities.join() } })],
+    ['list-users', () => ({ query: {} })],
+    ['get-review', () => ({ path: { review_id: `${ids[0]}` } })],
+    ['get-revision', () => ({ path: { review_id: `${ids[0]}`, rev: '1' } })],
+    ['get-entity', () => ({ path: { entity_id } })],
+    ['get-user', () => ({ path: { user_id: author.id } })],
+    ['get-entity-feed', () => ({ path: { entity_id } })],
+    ['get-user-feed', () => ({ path: { user_id: author.id } })],
+    ['get-health', () => ({})],
+    ['get-oembed', () => ({ query: { url: `https://api.example/ws/entity/${entity_id}` } })],
+    ['show-home', () => ({})],
+    ['show-review', () => ({ path: { review_id: `${ids[0]}` } })],
+    ['show-entity', () => ({ path: { entity_id } })],
+    ['show-entity-embed', () => ({ path: { entity_id } })],
+    ['show-user', () => ({ path: { user_id: author.id } })],
+  ];
+
+  test.each(requests)('%s', async (operation, request) => {
+    const { status, read, roundTrips, body } = await measure(operation, request());
+    expect(status).toBe(200);
+    expect(read).toBeLessThanOrEqual(mostUnits);
+    expect(roundTrips).toBeLessThanOrEqual(6);
+    // 50 whole reviews, as the specification says, or 25. A text takes 30 KB of JSON at most.
+    const reviews = { 'list-reviews': 50, 'batch-get-reviews': 25 }[operation] ?? 0;
+    expect(sizeOf(body)).toBeLessThanOrEqual(Math.max(mostBytes, 32_000 * reviews));
+  });
+
+  test('is among these', () => {
+    const measured = requests.map(([operation]) => operation);
+    const open = routes.filter(
+      ({ method, access, table, secrets }) =>
+        method === 'GET' && access === 'public' && table !== 'none' && !secrets,
+    );
+    expect(open.map(({ operation }) => operation).toSorted()).toEqual(
+      [...new Set(measured), 'list-changes', 'list-revisions'].toSorted(),
+    );
+  });
+});

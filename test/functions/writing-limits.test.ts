@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as createReview } from '../../functions/create-review.ts';
+import { handler as exportMe } from '../../functions/export-me.ts';
+import { dailyVotesKey, userKey } from '../../shared/table/keys.ts';
+import { importRecords } from '../../shared/transfer/import.ts';
+import type { TransferRecord } from '../../shared/transfer/record.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
+import {
+  edit,
+  makeReview,
+  makeUser,
+  remove,
+  reviewBody,
+  type TestUser,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
+import { sourced } from '../helpers/transfer.ts';
+
+const { PUBLICATIONS_PER_DAY, EDITS_PER_DAY } = process.env;
+const noon = '2026-11-20T12:00:00.000Z';
+const today = '2026-11-20';
+
+beforeEach(() => stopClock(Date.parse(noon)));
+
+afterEach(() => {
+  restore();
+  Object.assign(process.env, { PUBLICATIONS_PER_DAY, EDITS_PER_DAY });
+});
+
+const publish = ({ caller }: TestUser, content = {}, headers?: Record<string, string>) =>
+  invoke(createReview, { method: 'POST', caller, body: reviewBody(content), headers });
+
+async function counterOf({ id }: TestUser) {
+  const counter = await readItem(dailyVotesKey(id, today));
+  return { publications: counter?.publications ?? 0, edits: counter?.edits ?? 0 };
+}
+
+function refusal(what: 'publications' | 'edits', limit: number, description: string) {
+  return {
+    status: 403,
+    body: { error: 'limit_exceeded', description },
+    headers: {
+      'ratelimit-policy': `"${what}";q=${limit};w=86400`,
+      ratelimit: `"${what}";r=0;t=43200`,
+      'retry-after': '43200',
+    },
+  };
+}
+
+describe('POST /review', () => {
+  test('takes 200 publications a day, drafts included, and then none until the next day', async () => {
+    delete process.env.PUBLICATIONS_PER_DAY;
+    const author = await makeUser();
+    await setAttributes(dailyVotesKey(author.id, today), { publications: 198 });
+    const draft = await publish(author, { is_draft: true });
+    expect(draft.status).toBe(200);
+    expect((await publish(author)).status).toBe(200);
+    const description = 'An account may publish 200 reviews a day (UTC), drafts included';
+    const entity_id = crypto.randomUUID();
+    expect(await publish(author, { entity_id })).toMatchObject(
+      refusal('publications', 200, description),
+    );
+    expect(await counterOf(author)).toEqual({ publications: 200, edits: 0 });
+    // A deletion gives nothing back, and to publish the draft is an edit.
+    expect((await edit(author, draft.body.id, { is_draft: false })).status).toBe(200);
+    expect((await remove(author, draft.body.id)).status).toBe(200);
+    expect((await publish(author)).status).toBe(403);
+    expect(await counterOf(author)).toEqual({ publications: 200, edits: 1 });
+    stopClock(Date.parse(noon) + 43_200_000);
+    expect((await publish(author, { entity_id })).status).toBe(200);
+  });
+
+  test('never takes more at once', async () => {
+    process.env.PUBLICATIONS_PER_DAY = '3';
+    const author = await makeUser();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => publish(author)));
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken).toHaveLength(3);
+    expect(await counterOf(author)).toEqual({ publications: 3, edits: 0 });
+  });
+
+  test('counts neither a refused nor a repeated publication', async () => {
+    const author = await makeUser();
+    const body = reviewBody();
+    const send = () =>
+      invoke(createReview, {
+        method: 'POST',
+        caller: author.caller,
+        body,
+        headers: { 'content-type': 'application/json', 'idempotency-key': '"one"' },
+      });
+    expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
+    expect((await publish(author, { entity_id: body.entity_id })).status).toBe(400);
+    expect(await counterOf(author)).toEqual({ publications: 1, edits: 0 });
+  });
+
+  test('has no limit if the operator sets 0', async () => {
+    process.env.PUBLICATIONS_PER_DAY = '0';
+    const author = await makeUser();
+    await setAttributes(dailyVotesKey(author.id, today), { publications: 1_000_000 });
+    expect((await publish(author)).status).toBe(200);
+  });
+});
+
+describe('POST /review/{review_id}', () => {
+  test('takes 200 edits a day, of all reviews together', async () => {
+    delete process.env.EDITS_PER_DAY;
+    const author = await makeUser();
+    const [first, second] = [await makeReview(author), await makeReview(author)];
+    await setAttributes(dailyVotesKey(author.id, today), { edits: 198 });
+    expect((await edit(author, first, { rating: 1 })).status).toBe(200);
+    expect((await edit(author, second, { rating: 1 })).status).toBe(200);
+    const refused = refusal('edits', 200, 'An account may make 200 edits a day (UTC)');
+    expect(await edit(author, first, { rating: 2 })).toMatchObject(refused);
+    // A change of nothing costs nothing.
+    expect((await edit(author, first, { rating: 1 })).status).toBe(200);
+    expect(await counterOf(author)).toEqual({ publications: 2, edits: 200 });
+    // Publications have a counter of their own.
+    expect((await publish(author)).status).toBe(200);
+  });
+
+  test('never takes more at once', async () => {
+    process.env.EDITS_PER_DAY = '2';
+    const author = await makeUser();
+    const ids = await Promise.all(Array.from({ length: 6 }, () => makeReview(author)));
+    const answers = await Promise.all(ids.map((id) => edit(author, id, { rating: 1 })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(await counterOf(author)).toEqual({ publications: 6, edits: 2 });
+  });
+
+  test('has no limit if the operator sets 0', async () => {
+    process.env.EDITS_PER_DAY = '0';
+    const author = await makeUser();
+    const id = await makeReview(author);
+    await setAttributes(dailyVotesKey(author.id, today), { edits: 1_000_000 });
+    expect((await edit(author, id, { rating: 1 })).status).toBe(200);
+  });
+});
+
+test('an import does not count', async () => {
+  process.env.PUBLICATIONS_PER_DAY = '1';
+  const author = await makeUser();
+  const time = noon;
+  const records: TransferRecord[] = [
+    {
+      kind: 'review',
+      id: crypto.randomUUID(),
+      entity_id: crypto.randomUUID(),
+      entity_type: 'work',
+      user_id: author.id,
+      language: 'en',
+      license: 'CC0 1.0',
+      created: time,
+      published_on: time,
+      is_hidden: false,
+      source: null,
+      source_url: null,
+      revisions: [{ id: 1, text: null, rating: 4, timestamp: time }],
+    },
+  ];
+  await importRecords(sourced(records));
+  expect(await readItem(userKey(author.id))).toMatchObject({ 'work|en|rating4': 1 });
+  expect(await counterOf(author)).toEqual({ publications: 0, edits: 0 });
+});
+
+test('the export of an account contains both counters', async () => {
+  const author = await makeUser();
+  await edit(author, await makeReview(author), { rating: 1 });
+  const { body } = await invoke(exportMe, { caller: author.caller });
+  expect(body.votes_by_day).toEqual([
+    { day: today, first_votes: 0, votes: 0, reports: 0, publications: 1, edits: 1 },
+  ]);
+});
