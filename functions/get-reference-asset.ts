@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import * as v from 'valibot';
-import { PathParameter, partsOf, readRequest } from '../shared/http/request.ts';
+import { partsOf, readRequest } from '../shared/http/read-request.ts';
+import { PathParameter } from '../shared/http/request.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';
 import { assets } from '../shared/pages/reference-assets.ts';
 

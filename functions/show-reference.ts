@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import { authUrl } from '../shared/auth-url.ts';
-import { requireHttps } from '../shared/http/request.ts';
+import { requireHttps } from '../shared/http/read-request.ts';
 import { openApiAt } from '../shared/openapi.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';
 import { securityHeaders } from '../shared/pages/html-response.ts';

@@ -4,7 +4,7 @@ import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { newest } from '../../shared/feed/atom.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
-import { largestEvent } from '../../shared/lambda-limits.ts';
+import { largestJson } from '../../shared/http/json-body.ts';
 import { reasons } from '../../shared/moderation/verdict.ts';
 import { mostApplications } from '../../shared/oauth/application-repository.ts';
 import { codeLifetime } from '../../shared/oauth/authorization-repository.ts';
@@ -71,7 +71,7 @@ export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly
     query_string: numberIn(paths['/reviews'].get.responses[503].description).toLocaleString('en'),
     feed_reviews: newest,
     position_days: cursorLifetime / 86_400_000,
-    body_mb: largestEvent / 1024 ** 2,
+    body_kb: largestJson / 1024,
     form_kb: largestForm / 1024,
     key_length: maxLength,
     idempotency_hours: keptSeconds / 3600,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
-import { isUtf8 } from '../../shared/http/request.ts';
+import { isUtf8 } from '../../shared/http/media-type.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage } from '../../shared/routes.ts';
