@@ -4,13 +4,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { preflightHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
-import { answer } from './integration.ts';
+import { answer, targetOf } from './integration.ts';
 import { invoke, type Load } from './invoke.ts';
 import type { Served } from './log.ts';
-import { localUrl, type PublicAddress } from './public-address.ts';
+import { arrivalOf, localUrl, type PublicAddress } from './public-address.ts';
+import { limitClients } from './rate-limit.ts';
 import { countRoundTrips } from './round-trips.ts';
 
 /** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
@@ -32,11 +34,15 @@ export interface Gateway {
 
 /** In bytes. API Gateway's limit is 10 KB, but the 503 of our own handlers must be testable. */
 const longestUrl = 256 * 1024;
+/** Connections beyond these are closed at once. Each keeps at most a head and 128 KB of a body. */
+const mostConnections = 1_000;
 const patience = 8_000;
 
 /**
- * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. `timeout`
- * is in milliseconds. `address` is the address of a proxy in front.
+ * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. The
+ * `timeout` is that of a function, the `requestTimeout` that of a request until all of its body has
+ * arrived. Both are in milliseconds. The `address` is that of a proxy in front. Each client address
+ * may send `clientRateLimit` requests a second. With 0, the default, there is no limit.
  */
 export async function startGateway(options: {
   port: number;
@@ -44,11 +50,22 @@ export async function startGateway(options: {
   load: Load;
   log?: (served: Served) => void;
   timeout?: number;
+  requestTimeout?: number;
   address?: PublicAddress;
+  clientRateLimit?: number;
   securityContact?: string;
 }): Promise<Gateway> {
   const { port, host = '127.0.0.1', load, log, timeout = 29_000, address } = options;
-  const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
+  const { requestTimeout = 30_000, clientRateLimit = 0 } = options;
+  const server = createServer({
+    maxHeaderSize: longestUrl + 64 * 1024,
+    requireHostHeader: false,
+    headersTimeout: requestTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+  });
+  server.maxConnections = mostConnections;
+  const admit = limitClients(clientRateLimit);
   const mounts: Mount[] = [];
   const call = async (operation: string, event: unknown) =>
     invoke(await load(operation), operation, event, timeout);
@@ -74,6 +91,8 @@ export async function startGateway(options: {
     };
     try {
       refuseMalformed(request);
+      const target = targetOf(method, url, address);
+      await admit(arrivalOf(request, address), target?.match?.route);
       const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {
         served.route = mounted.path;
@@ -81,12 +100,23 @@ export async function startGateway(options: {
         mounted.serve(request, response);
         return;
       }
-      const run = () => answer(request, response, { call, served, address });
-      await reply(hostFile(method, url, options) ?? (await countRoundTrips(served, run)));
+      const file = hostFile(method, url, options);
+      if (file) {
+        await reply(file);
+        return;
+      }
+      if (method === 'OPTIONS') {
+        await reply({ statusCode: 204, headers: preflightHeaders, body: '' });
+        return;
+      }
+      if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
+      const run = () => answer(request, response, { call, served, target, address });
+      await reply(await countRoundTrips(served, run));
     } catch (error) {
       if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
-      const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
+      const refusal =
+        error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', { status: 502 });
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       // What follows a malformed head may be no request of this client.
       if (refusal.status === 400) response.setHeader('Connection', 'close');
@@ -133,9 +163,9 @@ export async function startGateway(options: {
 function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage) {
   const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
   const isHost = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i.test(host[0] ?? '');
-  if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', 400);
+  if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', { status: 400 });
   if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
-    throw new GatewayError('DEFAULT_4XX', 417);
+    throw new GatewayError('DEFAULT_4XX', { status: 417 });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { commonHeaders } from '../../shared/http/response.ts';
+import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
 
@@ -9,6 +9,8 @@ export interface HostOptions {
   publicUrl?: string;
   trustedProxies?: string;
   securityContact?: string;
+  /** Requests a second of each client address, 0 for no limit. */
+  clientRateLimit?: number;
   oidcIssuer?: string;
   insecureSignIn?: boolean;
 }
@@ -19,7 +21,11 @@ export interface HostOptions {
  */
 export function readHost(options: HostOptions) {
   const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
-  const named = { host, securityContact: securityContact && readSecurityContact(securityContact) };
+  const named = {
+    host,
+    securityContact: securityContact && readSecurityContact(securityContact),
+    clientRateLimit: options.clientRateLimit,
+  };
   if (publicUrl === undefined) {
     if (trustedProxies === undefined) return named;
     throw new Error(
@@ -57,19 +63,21 @@ export function hostFile(
 ): APIGatewayProxyResult | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   const top = `${address?.path ?? ''}/${stage}/`;
-  if (url === '/') {
-    return { statusCode: 302, headers: { Location: top }, body: `{"message":"See ${top}"}` };
+  const [path = '', ...query] = url.split(/(?=\?)/);
+  if (path === '/') {
+    const headers = { ...commonHeaders, ...transportHeaders(), Location: top + query.join('') };
+    return { statusCode: 302, headers, body: `{"message":"See ${top}"}` };
   }
-  if (url === '/robots.txt') {
+  if (path === '/robots.txt') {
     const api = `${top.slice(0, -1)}${version}/`;
     const hidden = [api, `${top}account`, `${top}oauth/`].map((path) => `Disallow: ${path}`);
     // The page of the documentation loads the OpenAPI document.
     return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden]);
   }
-  if (url === '/.well-known/security.txt' && securityContact) {
+  if (path === '/.well-known/security.txt' && securityContact) {
     // After 30 days a reader must fetch the file again.
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
-    const canonical = address ? [`Canonical: ${address.url.origin}${url}`] : [];
+    const canonical = address ? [`Canonical: ${address.url.origin}${path}`] : [];
     return plain([`Contact: ${securityContact}`, `Expires: ${expires}`, ...canonical]);
   }
   return undefined;
@@ -80,6 +88,7 @@ function plain(lines: readonly string[]) {
     statusCode: 200,
     headers: {
       ...commonHeaders,
+      ...transportHeaders(),
       'Content-Type': 'text/plain; charset=utf-8',
       'Cache-Control': 'public, max-age=3600',
     },
