@@ -165,7 +165,7 @@ describe('the API', () => {
     expect(api.MinimumCompressionSize).toBe(1024);
     expect(api.BinaryMediaTypes).toBeUndefined();
   });
-  test('limits sign-ins and tokens to a tenth, large answers to 5/s', () => {
+  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s', () => {
     const { MethodSettings } = only(chosen.service, 'AWS::ApiGateway::Stage');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
       `${setting.HttpMethod} ${setting.ResourcePath?.slice(1).replaceAll('~1', '/')}`,
@@ -179,8 +179,10 @@ describe('the API', () => {
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
       ...reads('/1/openapi.json', 5, 20),
+      ...reads('/docs', 20, 40),
       ...reads('/docs/api', 5, 20),
       ...reads('/docs/api/{file}', 5, 20),
+      ...reads('/docs/{guide}', 20, 40),
       ...reads('/oauth/authorize', 20, 40),
       ['POST /oauth/authorize', 20, 40],
       ...reads('/account/sign-in', 20, 40),
