@@ -58,6 +58,15 @@ const command = new Command('npm start --')
       .default(200)
       .argParser(perDay),
   )
+  .addOption(
+    new Option(
+      '--client-rate-limit <number>',
+      'requests a second from one IP address, on average over 10 seconds; more are answered 429. 0 is no limit. This machine and trusted proxies themselves have none',
+    )
+      .env('CLIENT_RATE_LIMIT')
+      .default(20)
+      .argParser(rateLimit),
+  )
   .addOption(new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'))
   .option('--memory', 'keep the data in memory and delete it at the end')
   .option('--demo', 'fill an empty data folder with 200 reviews, and create a moderator')
@@ -113,6 +122,14 @@ function perDay(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || number > 1_000_000) {
     throw new InvalidArgumentError('It must be a number from 0 (no limit) to 1000000.');
+  }
+  return number;
+}
+
+function rateLimit(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 100_000) {
+    throw new InvalidArgumentError('It must be a number from 0 (no limit) to 100000.');
   }
   return number;
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { Caller, IfMatch, ReviewPath } from '../shared/http/request.ts';
+import { IfMatch } from '../shared/http/entity-tags.ts';
+import { Caller, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
 

@@ -1,11 +1,13 @@
-import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { methodNotAllowed, notFound } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
-import { headerOf, partsOf, readRequest } from '../shared/http/request.ts';
-import { commonHeaders } from '../shared/http/response.ts';
+import { partsOf, readRequest } from '../shared/http/read-request.ts';
+import { commonHeaders, transportHeaders } from '../shared/http/response.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';
 import { version } from '../shared/routes.ts';
 
@@ -18,17 +20,19 @@ const asJson = endpoint(request, (sent) => refuse(sent, 'Path'));
 const asPage = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
 
 /** Catches requests that match no route, and known paths with an unsupported method. */
-export async function handler(event: APIGatewayProxyEvent, context: Context) {
-  const path = `/${event.pathParameters?.proxy ?? ''}/`.replaceAll(/\/+/g, '/');
-  if (path === `${version}/` && ['GET', 'HEAD'].includes(event.httpMethod)) {
-    const headers = { ...commonHeaders, Location: `${authUrl()}/docs` };
-    return { statusCode: 302, headers, body: '' };
-  }
-  // Browsers accept HTML, and other clients rarely do.
-  const isBrowser = /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
-  const isPage = isBrowser && !path.startsWith(`${version}/`);
-  return isPage ? asPage(event, context) : asJson(event, context);
-}
+export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+  .use(httpHeaderNormalizer())
+  .handler((event, context) => {
+    const path = `/${event.pathParameters?.proxy ?? ''}/`.replaceAll(/\/+/g, '/');
+    if (path === `${version}/` && ['GET', 'HEAD'].includes(event.httpMethod)) {
+      const headers = { ...commonHeaders, ...transportHeaders(), Location: `${authUrl()}/docs` };
+      return { statusCode: 302, headers, body: '' };
+    }
+    // Browsers accept HTML, and other clients rarely do.
+    const isBrowser = /\btext\/html\b/i.test(event.headers.accept ?? '');
+    const isPage = isBrowser && !path.startsWith(`${version}/`);
+    return isPage ? asPage(event, context) : asJson(event, context);
+  });
 
 function refuse({ method, path }: v.InferOutput<typeof request>, what: string): never {
   const methods = allowedMethods(path.proxy);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { partsOf, readRequest, requireHttps } from '../shared/http/request.ts';
+import { partsOf, readRequest, requireHttps } from '../shared/http/read-request.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';
 import { respond } from '../shared/pages/html-response.ts';
 import { ownUrl } from '../shared/pages/own-url.ts';

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
-import { bodyOf, Caller, IfMatch, optional, ReviewPath } from '../shared/http/request.ts';
+import { IfMatch } from '../shared/http/entity-tags.ts';
+import { bodyOf, Caller, optional, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
 import { updateReview } from '../shared/review/review-repository.ts';

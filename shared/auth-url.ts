@@ -4,3 +4,8 @@ export function authUrl(): string {
   if (!url) throw new Error('AUTH_URL is not set: set it to the base URL of the pages');
   return url;
 }
+
+/** Returns true if people and clients reach the service by HTTPS. */
+export function isHttps(): boolean {
+  return process.env.AUTH_URL?.startsWith('https:') ?? false;
+}

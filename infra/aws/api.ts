@@ -4,9 +4,14 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Duration, NestedStack, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { gatewayResponses, tokenExpression } from '../../shared/http/gateway-responses.ts';
+import {
+  gatewayResponses,
+  literals,
+  tokenExpression,
+} from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { preflightHeaders } from '../../shared/http/response.ts';
+import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
+import { isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
@@ -35,14 +40,6 @@ const accessLogLine = JSON.stringify({
 /** A literal header value: a mapping that API Gateway rejects would fail the deployment. */
 const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 
-/**
- * The route signs in or issues tokens. It needs no token and may wait for the identity provider, so
- * a flood here must not take the executions of the API.
- */
-function isSignIn({ path }: Route) {
-  return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
-}
-
 /** Limits of one method: API Gateway counts each method separately. */
 function throttling(rate: number, burst = 2 * rate) {
   return { throttlingRateLimit: rate, throttlingBurstLimit: burst };
@@ -50,10 +47,10 @@ function throttling(rate: number, burst = 2 * rate) {
 
 /** Returns limits that differ from those of the stage: requests a second, and burst. */
 function limitsOf(route: Route, rate: number) {
-  if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
+  // A flood of sign-ins must not take the executions of the API.
+  if (isSignIn(route) || isGuide(route)) return throttling(Math.ceil(rate / 10));
   // At the full rate, the transfer of these large responses would be the largest cost.
-  const isLarge = ['/openapi.json', '/docs/api'].includes(route.path);
-  return isLarge ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
+  return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 
 /** The REST API, at first without its routes: other constructs need its address before. */
@@ -113,7 +110,7 @@ export class Api extends Construct {
         type: apigateway.ResponseType.of(type),
         statusCode: status?.toString(),
         responseHeaders: Object.fromEntries(
-          Object.entries(headers).map(([name, value]) => {
+          Object.entries({ ...literals(strictTransport), ...headers }).map(([name, value]) => {
             const isMapped = value.startsWith('context.authorizer.') && !exactChallenge;
             return [name, isMapped ? challenge : value];
           }),

@@ -1,7 +1,7 @@
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { commonHeaders } from '../../shared/http/response.ts';
+import { commonHeaders, strictTransport } from '../../shared/http/response.ts';
 
 /** Requests of one IP address in five minutes. A list page needs a handful. */
 const perAddress = 3000;
@@ -22,7 +22,7 @@ export class Firewall extends Construct {
       error: 'too_many_requests',
       description: 'Too many requests: slow down, then try again',
     };
-    const headers = Object.entries({ ...commonHeaders, 'Retry-After': '60' });
+    const headers = Object.entries({ ...commonHeaders, ...strictTransport, 'Retry-After': '60' });
     const tooMany = {
       responseCode: 429,
       customResponseBodyKey: 'TooMany',

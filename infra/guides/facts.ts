@@ -5,7 +5,7 @@ import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { newest } from '../../shared/feed/atom.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
-import { largestEvent } from '../../shared/lambda-limits.ts';
+import { largestJson } from '../../shared/http/json-body.ts';
 import { reasons } from '../../shared/moderation/verdict.ts';
 import { mostApplications } from '../../shared/oauth/application-repository.ts';
 import { codeLifetime } from '../../shared/oauth/authorization-repository.ts';
@@ -77,7 +77,7 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     changes_kb: mostPageBytes / 1024,
     writings_per_day: writingsPerDay,
     position_days: cursorLifetime / 86_400_000,
-    body_mb: largestEvent / 1024 ** 2,
+    body_kb: largestJson / 1024,
     form_kb: largestForm / 1024,
     key_length: maxLength,
     idempotency_hours: keptSeconds / 3600,

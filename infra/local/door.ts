@@ -30,6 +30,9 @@ export interface Door {
 /** In bytes. API Gateway's limit is 10 KB, but the 503 of our own handlers must be testable. */
 export const longestUrl = 256 * 1024;
 
+/** Connections beyond these are closed at once. Each keeps at most a head and 128 KB of a body. */
+const mostConnections = 1_000;
+
 /** In milliseconds: for requests under way. */
 const patience = 8_000;
 /**
@@ -42,15 +45,27 @@ const pause = 20;
 /** In milliseconds: for the next request of a kept connection, which may be on its way. */
 const grace = { usual: 500, onBusyMachine: 2_000 };
 
-/** Listens on a port; 0 is any. Throws a sentence for the user. */
+/**
+ * Listens on a port; 0 is any. All of a request must arrive within `requestTimeout` milliseconds.
+ * Throws a sentence for the user.
+ */
 export async function openDoor({
   port,
   host = '127.0.0.1',
+  requestTimeout = 30_000,
 }: {
   port: number;
   host?: string;
+  requestTimeout?: number;
 }): Promise<Door> {
-  const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
+  const server = createServer({
+    maxHeaderSize: longestUrl + 64 * 1024,
+    requireHostHeader: false,
+    headersTimeout: requestTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+  });
+  server.maxConnections = mostConnections;
   const ready = Promise.withResolvers<RequestListener>();
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.on(event, async (request: IncomingMessage, response: ServerResponse) => {

@@ -4,18 +4,26 @@ import { promisify } from 'node:util';
 import { constants, deflate, gzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
-import { commonHeaders } from '../../shared/http/response.ts';
+import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 
 /** An error that API Gateway answers itself. The message is the type of its gateway response. */
 export class GatewayError extends Error {
   readonly status: number | undefined;
   readonly authorizer: Record<string, string>;
+  readonly retryAfter: number | undefined;
 
-  /** `status` is of the DEFAULT types only, `authorizer` the context of an authorizer's refusal. */
-  constructor(type: string, status?: number, authorizer: Record<string, string> = {}) {
+  /**
+   * `status` is of the DEFAULT types only, `authorizer` the context of an authorizer's refusal.
+   * `retryAfter` is in seconds, in place of the one that API Gateway always sends.
+   */
+  constructor(
+    type: string,
+    options: { status?: number; authorizer?: Record<string, string>; retryAfter?: number } = {},
+  ) {
     super(type);
-    this.status = status;
-    this.authorizer = authorizer;
+    this.status = options.status;
+    this.authorizer = options.authorizer ?? {};
+    this.retryAfter = options.retryAfter;
   }
 }
 
@@ -32,9 +40,10 @@ export function render(refusal: GatewayError, requestId: string): APIGatewayProx
     const value = mapping.startsWith("'") ? mapping.slice(1, -1) : context.get(mapping);
     return value === undefined ? [] : [[name, value]];
   });
+  if (refusal.retryAfter !== undefined) headers.push(['Retry-After', `${refusal.retryAfter}`]);
   return {
     statusCode: found.status ?? refusal.status ?? 500,
-    headers: Object.fromEntries(headers),
+    headers: { ...Object.fromEntries(headers), ...transportHeaders() },
     body: found.body.replace(/\$(context(?:\.\w+)+)/g, (_, name) => context.get(name) ?? ''),
   };
 }
@@ -42,7 +51,13 @@ export function render(refusal: GatewayError, requestId: string): APIGatewayProx
 /** Sockets already answered. Their parsers report further errors after the first. */
 const refused = new WeakSet<Duplex>();
 
-/** Answers a client whose bytes are not a valid request. */
+/** Errors of Node.js, each with its status and description. All others are of the syntax. */
+const faults: Record<string, [status: number, description: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The URL or the headers are too long'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],
+};
+
+/** Answers a client whose bytes are not a valid request, or do not arrive in time. */
 export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (refused.has(socket)) return;
   refused.add(socket);
@@ -50,14 +65,11 @@ export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = tooLarge ? 431 : 400;
-  const body = JSON.stringify({
-    error: 'invalid_request',
-    description: tooLarge ? 'The URL or the headers are too long' : 'This is not valid HTTP/1.1',
-  });
+  const [status, description] = faults[error.code ?? ''] ?? [400, 'This is not valid HTTP/1.1'];
+  const body = JSON.stringify({ error: 'invalid_request', description });
   const headers = {
     ...commonHeaders,
+    ...transportHeaders(),
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { preflightHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type Door, openDoor } from './door.ts';
 import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
-import { answer } from './integration.ts';
+import { answer, targetOf } from './integration.ts';
 import { invoke, type Load } from './invoke.ts';
 import type { Served } from './log.ts';
-import { localUrl, type PublicAddress } from './public-address.ts';
+import { arrivalOf, localUrl, type PublicAddress } from './public-address.ts';
+import { limitClients } from './rate-limit.ts';
 import { countRoundTrips } from './round-trips.ts';
 
 /** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
@@ -31,9 +33,11 @@ export interface Gateway {
 }
 
 /**
- * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. `timeout`
- * is in milliseconds. `address` is the address of a proxy in front. A `door` is a port that is open
- * already: nothing is answered there before `begin`.
+ * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. The
+ * `timeout` is that of a function, the `requestTimeout` that of a request until all of its body has
+ * arrived. Both are in milliseconds. The `address` is that of a proxy in front. Each client address
+ * may send `clientRateLimit` requests a second. With 0, the default, there is no limit. A `door` is
+ * a port that is open already: nothing is answered there before `begin`.
  */
 export async function startGateway(options: {
   port: number;
@@ -42,11 +46,14 @@ export async function startGateway(options: {
   load: Load;
   log?: (served: Served) => void;
   timeout?: number;
+  requestTimeout?: number;
   address?: PublicAddress;
+  clientRateLimit?: number;
   securityContact?: string;
 }): Promise<Gateway> {
-  const { load, log, timeout = 29_000, address } = options;
+  const { load, log, timeout = 29_000, address, clientRateLimit = 0 } = options;
   const door = options.door ?? (await openDoor(options));
+  const admit = limitClients(clientRateLimit);
   const mounts: Mount[] = [];
   const call = async (operation: string, event: unknown) =>
     invoke(await load(operation), operation, event, timeout);
@@ -72,6 +79,8 @@ export async function startGateway(options: {
     };
     try {
       refuseMalformed(request);
+      const target = targetOf(method, url, address);
+      await admit(arrivalOf(request, address), target?.match?.route);
       const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {
         served.route = mounted.path;
@@ -80,12 +89,23 @@ export async function startGateway(options: {
         mounted.serve(request, response);
         return;
       }
-      const run = () => answer(request, response, { call, served, address });
-      await reply(hostFile(method, url, options) ?? (await countRoundTrips(served, run)));
+      const file = hostFile(method, url, options);
+      if (file) {
+        await reply(file);
+        return;
+      }
+      if (method === 'OPTIONS') {
+        await reply({ statusCode: 204, headers: preflightHeaders, body: '' });
+        return;
+      }
+      if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
+      const run = () => answer(request, response, { call, served, target, address });
+      await reply(await countRoundTrips(served, run));
     } catch (error) {
       if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
-      const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
+      const refusal =
+        error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', { status: 502 });
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       // What follows a malformed head may be no request of this client.
       if (refusal.status === 400) response.setHeader('Connection', 'close');
@@ -116,9 +136,9 @@ export async function startGateway(options: {
 function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage) {
   const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
   const isHost = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i.test(host[0] ?? '');
-  if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', 400);
+  if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', { status: 400 });
   if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
-    throw new GatewayError('DEFAULT_4XX', 417);
+    throw new GatewayError('DEFAULT_4XX', { status: 417 });
   }
 }
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { commonHeaders } from '../../shared/http/response.ts';
+import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 import { iconImage } from '../../shared/pages/layout.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
@@ -11,6 +11,8 @@ export interface HostOptions {
   publicUrl?: string;
   trustedProxies?: string;
   securityContact?: string;
+  /** Requests a second of each client address, 0 for no limit. */
+  clientRateLimit?: number;
   oidcIssuer?: string;
   insecureSignIn?: boolean;
 }
@@ -22,7 +24,11 @@ export interface HostOptions {
  */
 export function readHost(options: HostOptions) {
   const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
-  const named = { host, securityContact: securityContact && readSecurityContact(securityContact) };
+  const named = {
+    host,
+    securityContact: securityContact && readSecurityContact(securityContact),
+    clientRateLimit: options.clientRateLimit,
+  };
   if (publicUrl === undefined && trustedProxies !== undefined) {
     throw new Error(
       'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
@@ -73,21 +79,23 @@ export function hostFile(
 ): APIGatewayProxyResult | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   const top = `${address?.path ?? ''}/${stage}/`;
-  if (url === '/') {
-    return { statusCode: 302, headers: { Location: top }, body: `{"message":"See ${top}"}` };
+  const [path = '', ...query] = url.split(/(?=\?)/);
+  if (path === '/') {
+    const headers = { ...commonHeaders, ...transportHeaders(), Location: top + query.join('') };
+    return { statusCode: 302, headers, body: `{"message":"See ${top}"}` };
   }
-  if (url === '/robots.txt') {
+  if (path === '/robots.txt') {
     const api = `${top.slice(0, -1)}${version}/`;
     const hidden = [api, `${top}account`, `${top}oauth/`].map((path) => `Disallow: ${path}`);
     // The page of the documentation loads the OpenAPI document.
     return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden]);
   }
   // Browsers ask for it when they show JSON. Pages have the icon inline.
-  if (url === '/favicon.ico') return file('image/svg+xml', iconImage);
-  if (url === '/.well-known/security.txt' && securityContact) {
+  if (path === '/favicon.ico') return file('image/svg+xml', iconImage);
+  if (path === '/.well-known/security.txt' && securityContact) {
     // After 30 days a reader must fetch the file again.
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
-    const canonical = address ? [`Canonical: ${address.url.origin}${url}`] : [];
+    const canonical = address ? [`Canonical: ${address.url.origin}${path}`] : [];
     return plain([`Contact: ${securityContact}`, `Expires: ${expires}`, ...canonical]);
   }
   return undefined;
@@ -102,6 +110,7 @@ function file(type: string, body: string) {
     statusCode: 200,
     headers: {
       ...commonHeaders,
+      ...transportHeaders(),
       'Content-Type': type,
       'Cache-Control': 'public, max-age=3600',
     },

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { tokenExpression } from '../../shared/http/gateway-responses.ts';
-import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
-import { isUtf8 } from '../../shared/http/request.ts';
-import { preflightHeaders } from '../../shared/http/response.ts';
-import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
+import { largestJson } from '../../shared/http/json-body.ts';
+import { type Match, matchRoute, resourceOf } from '../../shared/http/match-route.ts';
+import { isUtf8 } from '../../shared/http/media-type.ts';
+import { bytesOf, largestAnswer } from '../../shared/lambda-limits.ts';
 import { stage } from '../../shared/routes.ts';
 import { proxyEvent } from './gateway-event.ts';
 import { GatewayError } from './gateway-response.ts';
@@ -12,52 +12,66 @@ import { Timeout } from './invoke.ts';
 import type { Served } from './log.ts';
 import type { PublicAddress } from './public-address.ts';
 
-const largestBody = 10 * 1024 * 1024;
-/** In bytes. A character is at most six bytes of JSON, so shorter bodies fit Lambda uncounted. */
+/** In bytes. A character is at most six bytes of JSON, so shorter answers fit Lambda uncounted. */
 const surelyFits = 512 * 1024;
 const metadata = '/.well-known/oauth-authorization-server';
 
 /** Runs the function of an operation. */
 type Call = (operation: string, event: unknown) => Promise<unknown>;
 
-/**
- * Answers a request by the function of its route, as Lambda proxy integration does. Throws
- * GatewayError for errors that API Gateway answers itself.
- */
-export async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { call, served, address }: { call: Call; served: Served; address: PublicAddress | undefined },
-): Promise<APIGatewayProxyResult> {
-  const { method, requestId, url } = served;
-  if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
+/** A path below the stage as sent, its query without the question mark, and its route, if any. */
+export interface Target {
+  path: string;
+  query: string;
+  match: Match | undefined;
+}
+
+/** Finds the target of a URL below the public `address`. Returns undefined outside the stage. */
+export function targetOf(
+  method: string,
+  url: string,
+  address: PublicAddress | undefined,
+): Target | undefined {
   const [requested = '', ...rest] = url.split('?');
   const query = rest.join('?');
   // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1). A custom
   // domain can map this path.
   const isMetadata = requested === `${metadata}${address?.path ?? ''}/${stage}`;
   const sentPath = isMetadata ? `/${stage}${metadata}` : requested;
-  if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
-    throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
-  }
+  if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) return undefined;
   const path = sentPath.slice(stage.length + 1) || '/';
-  const match = matchRoute(method, path);
+  return { path, query, match: matchRoute(method, path) };
+}
+
+/**
+ * Answers a request by the function of its route, as Lambda proxy integration does. Authorizes it
+ * before its body is read. Throws GatewayError for errors that API Gateway answers itself.
+ */
+export async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    call,
+    served,
+    target,
+    address,
+  }: { call: Call; served: Served; target: Target; address: PublicAddress | undefined },
+): Promise<APIGatewayProxyResult> {
+  const { path, query, match } = target;
   if (match) served.route = `/${stage}${resourceOf(match.route)}`;
-  const event = readable(() => proxyEvent(request, requestId, { path, query, match, address }));
-  if (request.headers.expect !== undefined && !isLonger(request, largestBody)) {
-    response.writeContinue();
-  }
-  const body = await readBody(request, largestBody);
-  if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
+  const event = readable(() => proxyEvent(request, served.requestId, { ...target, address }));
   if (match && match.route.access !== 'public') {
     const caller = await authorize(event, call);
     event.requestContext.authorizer = caller;
     Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
-  event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
-  if (body.length > surelyFits && bytesOf(event) > largestEvent) {
-    throw new GatewayError('REQUEST_TOO_LARGE');
+  if (request.headers.expect !== undefined && !isLonger(request, largestJson)) {
+    response.writeContinue();
   }
+  // No handler reads a longer body, so none is kept in memory.
+  const body = await readBody(request, largestJson);
+  if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
+  event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
   if (path.includes('/oauth/')) {
     served.application = /\bclient_id=(\w+)/.exec(`${query}&${event.body ?? ''}`)?.[1];
   }
@@ -154,6 +168,6 @@ async function authorize(event: APIGatewayProxyEvent, call: Call) {
       : methodArn === Resource;
     return Effect === 'Allow' && covers;
   });
-  if (!isAllowed) throw new GatewayError('ACCESS_DENIED', 403, authorizer);
+  if (!isAllowed) throw new GatewayError('ACCESS_DENIED', { authorizer });
   return authorizer;
 }

@@ -67,9 +67,13 @@ export function localUrl(sent = '/', path = ''): string {
   return below === '' || below.startsWith('?') ? `/${below}` : target;
 }
 
+/** Addresses of this machine. */
+const loopback = readProxies('');
+
 /**
  * Returns origin and client of a request, as API Gateway reports them. X-Forwarded headers count
  * only behind a public address, and only from a trusted proxy. `forwardedFor` is X-Forwarded-For.
+ * The client `isInside` if it is this machine or a trusted proxy.
  */
 export function arrivalOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -84,19 +88,22 @@ export function arrivalOf(
       hostname: (headers.host ?? 'localhost').replace(/:\d+$/, ''),
       port: `${localPort}`,
       client,
+      isInside: isTrusted(client, loopback),
       forwardedFor: [...sent, client].join(', '),
     };
   }
   const { url, proxies } = address;
   const isProxy = isTrusted(peer, proxies);
   const hops = [...(isProxy ? listOf(sent.join()) : []), peer ?? ''];
+  const outside = hops.findLast((each) => !isTrusted(each, proxies));
   // A proxy that passes the header on appends its own value.
   const protocol = isProxy && listOf(`${headers['x-forwarded-proto'] ?? ''}`).at(-1);
   return {
     protocol: protocol === 'https' ? 'https' : 'http',
     hostname: url.hostname,
     port: url.port || (url.protocol === 'https:' ? '443' : '80'),
-    client: hops.findLast((each) => !isTrusted(each, proxies)) ?? hops[0] ?? '',
+    client: outside ?? hops[0] ?? '',
+    isInside: outside === undefined,
     forwardedFor: hops.join(', '),
   };
 }

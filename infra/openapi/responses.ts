@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/errors.ts';
 import type { Docs } from '../../shared/http/endpoint.ts';
-import type { RequestSchema } from '../../shared/http/request.ts';
+import type { RequestSchema } from '../../shared/http/read-request.ts';
 import type { Route } from '../../shared/routes.ts';
 
 /** A route, with the exports of its file under functions/. */
@@ -31,7 +31,7 @@ export const errors = {
   method_not_allowed: [405, methodNotAllowed(['GET', 'POST']).message],
   gone: [410, cursorGone().message],
   precondition_failed: [412, 'The review has changed: read it again, then try with its new ETag'],
-  payload_too_large: [413, 'The request may have at most 6 MB'],
+  payload_too_large: [413, 'A JSON body may have at most 128 KB, a form 64 KB'],
   unsupported_media_type: [415, 'The body must be sent as Content-Type: application/json'],
   idempotency_mismatch: [422, idempotencyMismatch().message],
   too_many_requests: [429, 'Too many requests: slow down, then try again'],
@@ -49,7 +49,7 @@ export const occasions: Partial<Record<ErrorCode, string>> = {
   insufficient_scope: 'The access token lacks the scope.',
   not_found: 'There is no such thing.',
   precondition_failed: 'The review has changed since the `ETag` in `If-Match`.',
-  payload_too_large: 'The body is larger than this endpoint reads: 6 MB, a form 64 KB.',
+  payload_too_large: 'The body is larger than this endpoint reads: 128 KB of JSON, a form 64 KB.',
   unsupported_media_type: 'The body is not of the type, or not in UTF-8.',
   idempotency_mismatch: 'The `Idempotency-Key` was used for another request in the last 24 hours.',
   too_many_requests: 'There were too many requests at once.',

@@ -1,15 +1,9 @@
 import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { invalidRequest, unsupportedMediaType } from '../errors.ts';
-import {
-  listHeaderOf,
-  partsOf,
-  type RequestSchema,
-  readRequest,
-  requireMediaType,
-  requireUtf8,
-} from './request.ts';
+import { jsonBody } from './json-body.ts';
+import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './read-request.ts';
 import { Answer, errorResponse, headResponse, json, publicAnswer } from './response.ts';
 
 /** Sections of the API's description, in order, with their subject. */
@@ -83,52 +77,13 @@ export function endpoint<T extends RequestSchema>(
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
     .use(errorResponse())
+    .use(httpHeaderNormalizer())
+    .use('body' in schema.entries ? jsonBody() : [])
     .handler(async (event) => {
-      const body = 'body' in schema.entries ? jsonBodyOf(event) : null;
-      const result = await handle(readRequest(schema, { ...partsOf(event), body }));
+      const result = await handle(readRequest(schema, partsOf(event)));
       const answer = result instanceof Answer ? result : new Answer(result);
       return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
-        ? publicAnswer(answer, listHeaderOf(event, 'If-None-Match'))
+        ? publicAnswer(answer, listHeaderOf(event, 'if-none-match'))
         : json(200, answer.body, answer.options.headers);
     });
-}
-
-/** Parses the body, if any. The schema says whether it is required. */
-function jsonBodyOf(event: APIGatewayProxyEvent): unknown {
-  const { body, isBase64Encoded } = event;
-  if (!body) return null;
-  requireMediaType(event, 'application/json', unsupportedMediaType);
-  requireUtf8(event);
-  try {
-    const value = JSON.parse(isBase64Encoded ? Buffer.from(body, 'base64').toString() : body);
-    refuseForbidden(value);
-    return value;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw invalidRequest(`The body must be valid JSON: ${error.message.toWellFormed()}`);
-  }
-}
-
-/**
- * Refuses keys that could reach a prototype when copied by assignment. A reviver of JSON.parse
- * would take up to 25 times as long, and overflow the stack.
- */
-function refuseForbidden(body: unknown): void {
-  const unseen = [body].filter(isObject);
-  for (let value = unseen.pop(); value; value = unseen.pop()) {
-    if (Object.hasOwn(value, '__proto__')) {
-      throw invalidRequest('The body must be JSON without the key __proto__');
-    }
-    const named = Object.hasOwn(value, 'constructor') && value.constructor;
-    if (isObject(named) && Object.hasOwn(named, 'prototype')) {
-      throw invalidRequest('The body must be JSON without the key constructor.prototype');
-    }
-    for (const each of Array.isArray(value) ? value : Object.values(value)) {
-      if (isObject(each)) unseen.push(each);
-    }
-  }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { invalidRequest, payloadTooLarge } from '../errors.ts';
-import { requireMediaType, requireUtf8 } from './request.ts';
+import { requireMediaType, requireUtf8 } from './media-type.ts';
 
 /** In bytes. */
 export const largestForm = 64 * 1024;

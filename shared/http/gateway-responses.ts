@@ -1,5 +1,10 @@
 import { commonHeaders } from './response.ts';
 
+/** Returns headers with these values in API Gateway's mapping syntax. */
+export function literals(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
+}
+
 /**
  * A response of API Gateway itself, made without a Lambda, with the default status of `type` unless
  * given. Headers are in its mapping syntax: a literal in single quotes, or `context.…`. The body is
@@ -12,14 +17,14 @@ function response(
   description: string,
   headers: Record<string, string> = {},
 ) {
-  const literals = Object.entries({ ...commonHeaders, 'Cache-Control': 'no-store' });
-  const fixed = Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`]));
+  const fixed = literals({ ...commonHeaders, 'Cache-Control': 'no-store' });
   const request_id = status !== undefined && status >= 500 ? '$context.requestId' : undefined;
   const body = JSON.stringify({ error, description, request_id });
   // A customised type gets no headers of a default, so each type carries all.
   return { type, status, headers: { ...fixed, ...headers }, body };
 }
 
+const tooLarge = 'A JSON body may have at most 128 KB, a form 64 KB';
 const busy = 'Too many requests: slow down, then try again';
 const later = 'Please try again in a moment';
 const broken = 'The request could not be processed; please report the request_id';
@@ -48,7 +53,8 @@ export const gatewayResponses = [
   response('WAF_FILTERED', 403, 'access_denied', 'The request was refused by the firewall'),
   response('BAD_REQUEST_BODY', 400, 'invalid_request', 'The body must be text in UTF-8'),
   response('BAD_REQUEST_PARAMETERS', 400, 'invalid_request', 'A parameter is not valid'),
-  response('REQUEST_TOO_LARGE', 413, 'payload_too_large', 'The request may have at most 6 MB'),
+  // API Gateway refuses bodies over 10 MB, Lambda events over 6 MB, and handlers much smaller ones.
+  response('REQUEST_TOO_LARGE', 413, 'payload_too_large', tooLarge),
   response('UNSUPPORTED_MEDIA_TYPE', 415, 'unsupported_media_type', 'Send JSON'),
   response('THROTTLED', 429, 'too_many_requests', busy, { 'Retry-After': `'1'` }),
   response('QUOTA_EXCEEDED', 429, 'too_many_requests', busy, { 'Retry-After': `'60'` }),

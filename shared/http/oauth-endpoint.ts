@@ -1,4 +1,5 @@
 import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import * as v from 'valibot';
 import { ApiError, invalidRequest } from '../errors.ts';
@@ -6,7 +7,7 @@ import { type Application, previousSecret } from '../oauth/application.ts';
 import { findApplication } from '../oauth/application-repository.ts';
 import { isClientSecret } from '../oauth/credentials.ts';
 import { readForm } from './form.ts';
-import { headerOf, requireHttps } from './request.ts';
+import { requireHttps } from './read-request.ts';
 import { errorResponse, json } from './response.ts';
 
 const text = v.optional(v.string());
@@ -24,6 +25,7 @@ export function oauthEndpoint<T extends v.GenericSchema>(
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(errorResponse('error_description'))
+    .use(httpHeaderNormalizer())
     .handler(async (event) => {
       requireHttps(event);
       if (event.queryStringParameters && Object.keys(event.queryStringParameters).length > 0) {
@@ -32,7 +34,7 @@ export function oauthEndpoint<T extends v.GenericSchema>(
       // A field without a value counts as not sent (RFC 6749 section 3.2).
       const sent = Object.entries(readForm(event)).filter(([, value]) => value !== '');
       const form = Object.fromEntries(sent);
-      const client = await authenticateClient(headerOf(event, 'authorization'), form);
+      const client = await authenticateClient(event.headers.authorization, form);
       return json(200, await handle(client, validated(schema, form)), { Pragma: 'no-cache' });
     });
 }

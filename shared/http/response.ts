@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { parseEntityTags } from './request.ts';
+import { parseEntityTags } from './entity-tags.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
@@ -11,9 +12,17 @@ type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'ETag, Link, WWW-Authenticate, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy',
+    'ETag, Link, WWW-Authenticate, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy, x-amzn-RequestId, x-amz-apigw-id',
   'X-Content-Type-Options': 'nosniff',
 } as const;
+
+/** Makes browsers use HTTPS alone, for a year (RFC 6797). Sent by every response over HTTPS. */
+export const strictTransport = { 'Strict-Transport-Security': 'max-age=31536000' } as const;
+
+/** Returns `strictTransport`, or nothing if the service is reached by plain HTTP. */
+export function transportHeaders(): Partial<typeof strictTransport> {
+  return isHttps() ? strictTransport : {};
+}
 
 /** Headers of the response to a CORS preflight, on every path. */
 export const preflightHeaders = {
@@ -33,7 +42,7 @@ export function json(
   const type = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
   return {
     statusCode,
-    headers: { ...type, ...commonHeaders, ...headers },
+    headers: { ...type, ...commonHeaders, ...transportHeaders(), ...headers },
     body: JSON.stringify(body),
   };
 }

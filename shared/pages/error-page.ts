@@ -1,4 +1,5 @@
 import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
@@ -35,6 +36,7 @@ export function browserHandler(
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
+    .use(httpHeaderNormalizer())
     .onError(async (request) => {
       const { event, error } = request;
       const { requestId } = event.requestContext;

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
+import { transportHeaders } from '../http/response.ts';
 import { layout, type Page, type Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
 import { styleSource } from './style.ts';
@@ -64,6 +65,6 @@ export function securityHeaders(
     ...(!isFramed && { 'X-Frame-Options': 'DENY' }),
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
-    ...(authUrl().startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000' }),
+    ...transportHeaders(),
   };
 }

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
-import { partsOf, type RequestSchema, readRequest, requireHttps } from '../http/request.ts';
+import { partsOf, type RequestSchema, readRequest, requireHttps } from '../http/read-request.ts';
 import { countOpenCases } from '../moderation/case-repository.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
@@ -59,7 +59,7 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
     const user = session && (await findUser(session.user_id));
     const visitor = await visitorOf(event, session, user);
     try {
-      const form = event.httpMethod === 'POST' ? textsOf(readForm(event)) : undefined;
+      const form = event.httpMethod === 'POST' ? formOf(event) : undefined;
       if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
       const parts = { ...partsOf(event), caller: visitor && session, body: form };
       // Without a visitor, a schema with a caller refuses the request.
@@ -136,10 +136,14 @@ async function takeForm<T extends RequestSchema>(
   }
 }
 
-/** Normalizes line ends: browsers send CRLF, which `maxlength` counts as one character. */
-function textsOf(form: Record<string, string>): Record<string, string> {
+/**
+ * Reads the form. No body is a form without a CSRF token, whatever its type. Normalizes line ends:
+ * browsers send CRLF, which `maxlength` counts as one character.
+ */
+function formOf(event: APIGatewayProxyEvent): Record<string, string> {
+  if (!event.body) return {};
   return Object.fromEntries(
-    Object.entries(form).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]),
+    Object.entries(readForm(event)).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]),
   );
 }
 

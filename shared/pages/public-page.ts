@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/request.ts';
+import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/read-request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
 import { browserHandler } from './error-page.ts';
 import { respond } from './html-response.ts';
@@ -35,6 +35,6 @@ export function publicDocument<T extends RequestSchema>(
       type,
       headers: { ...others, 'Cache-Control': brieflyShared, Vary: 'Accept-Encoding' },
     });
-    return publicAnswer(answer, listHeaderOf(event, 'If-None-Match'));
+    return publicAnswer(answer, listHeaderOf(event, 'if-none-match'));
   });
 }

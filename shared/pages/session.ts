@@ -2,8 +2,7 @@ import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:c
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import * as v from 'valibot';
-import { authUrl } from '../auth-url.ts';
-import { headerOf } from '../http/request.ts';
+import { isHttps } from '../auth-url.ts';
 import { keysOf } from '../secrets.ts';
 import { open, seal, signInLifetime } from './sealed.ts';
 
@@ -41,22 +40,18 @@ export function readCookie(event: APIGatewayProxyEvent, name: string): string | 
 }
 
 function cookiesOf(event: APIGatewayProxyEvent) {
-  return parseCookie(headerOf(event, 'cookie') ?? '');
+  return parseCookie(event.headers.cookie ?? '');
 }
 
 /** A cookie hidden from scripts and forms on other sites. `maxAge` is in seconds; 0 deletes it. */
 export function setCookie(name: string, value: string, maxAge: number): string {
-  const limits = { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure() } as const;
+  const limits = { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps() } as const;
   return stringifySetCookie({ name: cookieName(name), value, maxAge, ...limits });
 }
 
 /** The full name of a cookie. The prefix restricts it to this exact host, but needs HTTPS. */
 function cookieName(name: string): string {
-  return isSecure() ? `__Host-${name}` : name;
-}
-
-function isSecure(): boolean {
-  return authUrl().startsWith('https:');
+  return isHttps() ? `__Host-${name}` : name;
 }
 
 /** Returns the Set-Cookie header that signs a user in. `authenticated` is as in the session. */

@@ -28,12 +28,16 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 }
 
 /**
- * Lists revisions, newest first, before number `before`. Stops at 256 KB of JSON. Each read asks
- * for `pageSize` at most.
+ * Lists revisions, newest first, before number `before`. Stops at `maxBytes` of JSON, by default
+ * 256 KB. Each read asks for `pageSize` at most.
  */
 export async function listRevisions(
   review: Review,
-  { before, pageSize = most }: { before?: number; pageSize?: number } = {},
+  {
+    before,
+    pageSize = most,
+    maxBytes = mostRevisionBytes,
+  }: { before?: number; pageSize?: number; maxBytes?: number } = {},
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
@@ -41,7 +45,7 @@ export async function listRevisions(
     for (const revision of page) {
       // One byte is the comma.
       bytes += bytesOf(presentRevision(revision)) + 1;
-      if (bytes > mostRevisionBytes) return revisions;
+      if (bytes > maxBytes) return revisions;
       revisions.push(revision);
     }
   }

@@ -150,7 +150,7 @@ describe('POST /review', () => {
     entity_type: [undefined, null, 'musicdb', 'Artist', ['artist'], 'toString'],
     text: [
       ...[5, ['x'.repeat(25)], { length: 30 }, '', 'x'.repeat(24), '🎵'.repeat(24)],
-      ...['x'.repeat(5001), '🎵'.repeat(5001), 'x'.repeat(1_000_000)],
+      ...['x'.repeat(5001), '🎵'.repeat(5001), 'x'.repeat(100_000)],
       ...[...blanks, '\ufe0f', '\uffff'].map((character) => character.repeat(25)),
       ...[`${text}\0`, `\0${text}`, `${text}\ud800`, `\udfb5${text}`],
     ],
@@ -191,7 +191,7 @@ describe('POST /review', () => {
     '{"rating":5,"nested":{"__proto__":null}}',
     '{"nested":[{"constructor":{"prototype":null}}]}',
     '['.repeat(100_000),
-    `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+    `${'['.repeat(60_000)}${']'.repeat(60_000)}`,
     'entity_id=x&rating=5',
   ])('refuses a body that is not a JSON object: %.40j', async (body) => {
     expect(await post(body, user, json)).toMatchObject(invalid(/^The body must be /));
@@ -204,8 +204,9 @@ describe('POST /review', () => {
     ['{"rating": 5', /^The body must be valid JSON: .*line 1 column 13/],
     ['{"a":{"__proto__":1}}', /^The body must be JSON without the key __proto__$/],
     ['{"constructor":{"prototype":1}}', /without the key constructor.prototype$/],
-    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /must be a JSON object$/],
-    [`{"a":${'['.repeat(100_000)}{"__proto__":1}${']'.repeat(100_000)}}`, /the key __proto__$/],
+    [`${'['.repeat(500)}${']'.repeat(500)}`, /must be a JSON object$/],
+    [`${'['.repeat(60_000)}${']'.repeat(60_000)}`, /^The body must be JSON with fewer levels$/],
+    [`{"a":${'['.repeat(500)}{"__proto__":1}${']'.repeat(500)}}`, /the key __proto__$/],
   ])('says where the JSON is invalid: %.40j', async (body, description) => {
     const answer = await post(body, user, json);
     expect(answer.status).toBe(400);
@@ -226,6 +227,27 @@ describe('POST /review', () => {
     const more = '"constructor":{"rating":1},"prototype":{},"toString":"x","hasOwnProperty":1}';
     expect((await post(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`))).status).toBe(200);
     expect({}).not.toHaveProperty('rating');
+  });
+
+  const filled = (bytes: number) => {
+    const body = JSON.stringify({ ...reviewBody(), more: '' });
+    return body.replace(/"}$/, `${'x'.repeat(bytes - body.length)}"}`);
+  };
+
+  test('accepts a body of 128 KB', async () => {
+    expect((await post(filled(128 * 1024))).status).toBe(200);
+  });
+
+  test.each([
+    ['JSON', filled(128 * 1024 + 1), json],
+    ['characters of two bytes', `{"more":"${'é'.repeat(64 * 1024)}"}`, json],
+    ['another type', filled(128 * 1024 + 1), { 'Content-Type': 'text/plain' }],
+    ['no JSON', '{'.repeat(128 * 1024 + 1), json],
+  ])('refuses more than 128 KB of %s before it is parsed: 413', async (_, body, headers) => {
+    expect(await post(body, user, headers)).toMatchObject({
+      status: 413,
+      body: { error: 'payload_too_large', description: 'A JSON body may have at most 128 KB' },
+    });
   });
 
   test.each<Record<string, string>>([

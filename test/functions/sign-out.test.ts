@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { eventOf } from '../../bin/bench/event.ts';
 import { handler as deleteAccount } from '../../functions/delete-account.ts';
 import { handler as signOut } from '../../functions/sign-out.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { restore } from '../helpers/clock.ts';
 import { makeUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 import { postForm } from '../helpers/oauth-client.ts';
 
 let answer: RequestListener = () => {};
@@ -87,4 +88,20 @@ test('asks a provider for its sign-out address once', async () => {
     expect(body).toContain(`<meta http-equiv="refresh" content="0; url=${next}">`);
     expect(body).toContain(`<a href="${next}">`);
   }
+});
+
+describe('POST /account/sign-out without a body', () => {
+  test('is refused as a form without a CSRF token: 403', async () => {
+    const { id } = await makeUser();
+    const cookie = (await startSession(id)).split(';')[0] ?? '';
+    for (const type of ['', 'text/plain', 'application/x-www-form-urlencoded']) {
+      const headers = { cookie, 'Content-Type': type };
+      expect((await invoke(signOut, { method: 'POST', headers })).status).toBe(403);
+    }
+    expect((await postForm(signOut, {}, { cookie })).status).toBe(403);
+  });
+
+  test('asks people without a session to sign in: 401', async () => {
+    expect((await invoke(signOut, { method: 'POST', headers: {} })).status).toBe(401);
+  });
 });

@@ -188,7 +188,7 @@ describe('the API', () => {
     expect(api.MinimumCompressionSize).toBe(1024);
     expect(api.BinaryMediaTypes).toBeUndefined();
   });
-  test('limits sign-ins and tokens to a tenth, large answers to 5/s', () => {
+  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s', () => {
     const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
     const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
@@ -203,7 +203,9 @@ describe('the API', () => {
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
       ...reads('/1/openapi.json', 5, 20),
+      ...reads('/docs', 20, 40),
       ...reads('/docs/api', 5, 20),
+        ...reads('/docs/{guide}', 20, 40),
       ...reads('/oauth/authorize', 20, 40),
       ['POST /oauth/authorize', 20, 40],
       ...reads('/account/sign-in', 20, 40),

@@ -322,6 +322,13 @@ describe('the API', () => {
       IdentitySource: 'method.request.header.Authorization',
     });
   });
+  test('makes browsers use HTTPS alone, in all its own responses', () => {
+    for (const { ResponseParameters } of answers) {
+      expect(ResponseParameters).toMatchObject({
+        'gatewayresponse.header.Strict-Transport-Security': "'max-age=31536000'",
+      });
+    }
+  });
   test('returns our error shape in all its own responses', () => {
     expect(answers.map(({ ResponseType }) => ResponseType).sort()).toEqual(
       gatewayResponses.map(({ type }) => type).sort(),

@@ -31,7 +31,7 @@ test.each([
   ['limits', 'Query string of these two 4,096 characters'],
   ['limits', 'Reviews in an Atom feed 50'],
   ['limits', 'change feed 30 days'],
-  ['limits', 'JSON body 6 MB'],
+  ['limits', 'JSON body 128 KB'],
   ['limits', 'Form 64 KB'],
   ['limits', '255 characters, kept for 24 hours'],
   ['limits', 'display_name 1 to 64 characters'],

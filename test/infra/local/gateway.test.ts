@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import type { Handler } from '../../../infra/local/invoke.ts';
@@ -334,27 +334,26 @@ describe('limits', () => {
     expect(answer).toContain('"error":"invalid_request"');
   });
 
-  // Limits apply to JSON in a Lambda event, 6 MB at most. A quote takes two bytes there, and so
-  // does é.
   test.each([
-    ['x', 6, 200],
-    ['"', 3, 200],
-    ['é', 3, 200],
-    ['x', 6.1, 413],
-    ['"', 3.1, 413],
-    ['é', 3.1, 413],
-    ['\u0001', 1.1, 413],
-  ])('limits a body of %j, %d million times: %i', async (piece, millions, status) => {
+    ['x', 128 * 1024, 200],
+    ['é', 64 * 1024, 200],
+    ['x', 128 * 1024 + 1, 413],
+    ['é', 64 * 1024 + 1, 413],
+  ])('limits a body of %j, %d times: %i', async (piece, times, status) => {
     handlers.authorizer = allow;
-    const body = piece.repeat(millions * 1024 * 1024 - 4_000);
+    const body = piece.repeat(times);
     const response = await post('/review', body, token);
     expect(response.status).toBe(status);
     expect(events[0]?.body).toBe(status === 200 ? body : undefined);
     if (status === 413) {
-      expect(await response.json()).toMatchObject({ error: 'payload_too_large' });
+      expect(await response.json()).toEqual({
+        error: 'payload_too_large',
+        description: 'A JSON body may have at most 128 KB, a form 64 KB',
+      });
     }
   });
 
+  // Limits apply to JSON in the answer of a Lambda, 6 MB at most. A line end takes two bytes there.
   test.each([
     ['x', 6, 200],
     ['\n', 3, 200],
@@ -371,9 +370,13 @@ describe('limits', () => {
   test.each([true, false])(
     'refuses a body over 10 MB (Content-Length sent: %p): 413',
     async (announced) => {
+      handlers.authorizer = allow;
       const chunk = Buffer.alloc(1024 * 1024, 'x');
       const headers = announced ? { 'Content-Length': `${12 * chunk.length}` } : {};
-      const request = httpRequest(`${gateway.url}/review`, { method: 'POST', headers });
+      const request = httpRequest(`${gateway.url}/review`, {
+        method: 'POST',
+        headers: { ...token, ...headers },
+      });
       // The gateway answers, and closes, before it has all of it.
       request.on('error', () => {});
       for (let i = 0; i < 12; i++) request.write(chunk);
@@ -385,9 +388,42 @@ describe('limits', () => {
     },
   );
 
+  const announced = 'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nContent-Length: 9900000\r\n';
+
+  test.each(['', 'Expect: 100-continue\r\n'])(
+    'asks for a token before it reads a body: 401 (%j)',
+    async (expectation) => {
+      // The body never arrives.
+      expect(await raw(`${announced}${expectation}\r\n`)).toMatch(/^HTTP\/1.1 401 /);
+      expect(events).toHaveLength(0);
+    },
+  );
+
+  test('answers 120 clients without a token and closes, whatever they send', async () => {
+    const answers = Array.from({ length: 120 }, () =>
+      raw(`${announced}\r\n${'x'.repeat(200_000)}`),
+    );
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1.1 401 /);
+  });
+
+  test('takes a thousand connections at a time', async () => {
+    const own = await startGateway({ port: 0, load: async () => succeed });
+    const open = () => connect(Number(new URL(own.url).port), '127.0.0.1').on('error', () => {});
+    const sockets = Array.from({ length: 1_000 }, open);
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    await once(open(), 'close');
+    expect(sockets.filter(({ closed }) => closed)).toEqual([]);
+    const [first] = sockets;
+    first?.write('GET /ws/1/review HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(`${await once(first as Socket, 'data')}`).toMatch(/^HTTP\/1.1 200 /);
+    for (const socket of sockets) socket.destroy();
+    await own.stop();
+  });
+
   test('refuses a large body before the client sends it', async () => {
+    handlers.authorizer = allow;
     const answer = await raw(
-      'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n',
+      'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
@@ -399,6 +435,51 @@ describe('limits', () => {
     );
     expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
     expect(events[0]?.body).toBe('{}');
+  });
+});
+
+describe('a request that does not arrive in time', () => {
+  test.each([
+    ['nothing', ''],
+    ['half a head', 'POST /ws/1/oauth/token HTTP/1.1\r\nHost: a\r\n'],
+    ['half a body', 'POST /ws/1/oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx'],
+  ])('%s: 408', async (_, bytes) => {
+    const own = await startGateway({ port: 0, load: async () => succeed, requestTimeout: 200 });
+    const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
+    socket.write(bytes);
+    const answer = await text(socket);
+    await own.stop();
+    expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
+    expect(answer).toContain('Content-Type: application/json');
+    expect(answer).toContain('Access-Control-Allow-Origin: *');
+    expect(answer).toContain('{"error":"invalid_request","description":');
+  });
+});
+
+describe('the header Strict-Transport-Security', () => {
+  const paths = ['/ws/1/user/me', '/ws/1/review/%', '/elsewhere', '/', '/robots.txt'];
+  const answers = async () => {
+    const served = paths.map((path) => fetch(origin + path, { redirect: 'manual' }));
+    const headers = (await Promise.all(served)).map(({ headers }) => headers);
+    const malformed = /^strict-transport-security: (.*)\r\n/im.exec(await raw('nonsense\r\n\r\n'));
+    return [
+      ...headers.map((each) => each.get('strict-transport-security')),
+      malformed?.[1] ?? null,
+    ];
+  };
+  const { AUTH_URL } = process.env;
+  afterEach(() => {
+    process.env.AUTH_URL = AUTH_URL;
+  });
+
+  test('is in the gateway’s own answers of a service with HTTPS', async () => {
+    process.env.AUTH_URL = 'https://api.example/ws';
+    expect(await answers()).toEqual(Array(6).fill('max-age=31536000'));
+  });
+
+  test('is absent over plain HTTP', async () => {
+    process.env.AUTH_URL = 'http://localhost:3000/ws';
+    expect(await answers()).toEqual(Array(6).fill(null));
   });
 });
 

@@ -27,8 +27,10 @@ test('the root of the host redirects to the first page', async () => {
   for (const method of ['GET', 'HEAD']) {
     for (const [url, location] of [
       [`${bare}/`, '/ws/'],
+      [`${bare}/?utm_source=x`, '/ws/?utm_source=x'],
       [`${proxied}/`, '/reviews/ws/'],
       [`${proxied}/reviews`, '/reviews/ws/'],
+      [`${proxied}/reviews?a=b?c`, '/reviews/ws/?a=b?c'],
       [`${proxied}/reviews/`, '/reviews/ws/'],
     ] as const) {
       const { status, headers } = await get(url, method);

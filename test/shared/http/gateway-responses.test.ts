@@ -9,3 +9,10 @@ test('a 429 response has Retry-After, readable by scripts', () => {
     expect(headers['Access-Control-Expose-Headers']).toMatch(/\bRetry-After\b/);
   }
 });
+
+test('scripts can read the ids by which AWS and we find a request', () => {
+  for (const { headers } of gatewayResponses) {
+    const exposed = headers['Access-Control-Expose-Headers']?.replaceAll("'", '').split(', ');
+    expect(exposed).toEqual(expect.arrayContaining(['x-amzn-RequestId', 'x-amz-apigw-id']));
+  }
+});

@@ -1,0 +1,29 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type ApiError, unsupportedMediaType } from '../errors.ts';
+
+/** Throws `otherwise` for a body of another type than `type`. */
+export function requireMediaType(
+  event: APIGatewayProxyEvent,
+  type: string,
+  otherwise: (message: string) => ApiError,
+): void {
+  const sent = event.headers['content-type'] ?? '';
+  if (sent.split(';')[0]?.trim().toLowerCase() !== type) {
+    throw otherwise(`The body must be sent as Content-Type: ${type}`);
+  }
+}
+
+/** Throws ApiError 415 if the request names a charset other than UTF-8. */
+export function requireUtf8(event: APIGatewayProxyEvent): void {
+  if (isUtf8(event.headers['content-type'] ?? '')) return;
+  throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
+}
+
+/** Returns true if a Content-Type names no charset other than UTF-8. */
+export function isUtf8(contentType: string): boolean {
+  const [, ...parameters] = contentType.toLowerCase().split(';');
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
+    return name !== 'charset' || /^("utf-?8"|utf-?8)$/.test(value);
+  });
+}

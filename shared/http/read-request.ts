@@ -1,0 +1,106 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import { authUrl } from '../auth-url.ts';
+import {
+  type ApiError,
+  invalidRequest,
+  notAuthorized,
+  notFound,
+  serviceUnavailable,
+} from '../errors.ts';
+import { isLoopback } from '../values.ts';
+
+export interface RequestParts {
+  method: string;
+  caller: unknown;
+  path: Record<string, string | undefined>;
+  /** All values. A schema gets the last; `readRequest` refuses repetitions of what it names. */
+  query: Record<string, readonly string[] | undefined>;
+  /** The query, encoded as briefly as possible: API Gateway does not pass on the original. */
+  query_string: string;
+  if_match: string | undefined;
+  idempotency_key: string | undefined;
+  body: unknown;
+}
+
+export type RequestSchema = v.GenericSchema & {
+  entries: Partial<Record<keyof RequestParts, v.GenericSchema>>;
+};
+
+/** Returns a list header by its name in lower case, lines joined (RFC 9110 section 5.3). */
+export function listHeaderOf(event: APIGatewayProxyEvent, name: string): string | undefined {
+  return event.multiValueHeaders[name]?.join(', ');
+}
+
+/** Takes the parts of an event that schemas read. Names of headers are in lower case. */
+export function partsOf(event: APIGatewayProxyEvent): RequestParts {
+  const query = event.multiValueQueryStringParameters ?? {};
+  return {
+    method: event.httpMethod,
+    caller: event.requestContext.authorizer,
+    path: event.pathParameters ?? {},
+    query,
+    query_string: queryString(query),
+    if_match: listHeaderOf(event, 'if-match'),
+    idempotency_key: listHeaderOf(event, 'idempotency-key'),
+    body: event.body,
+  };
+}
+
+/**
+ * Validates the parts that the schema names. Throws ApiError 401 without a required caller, 404 for
+ * an invalid path parameter, and 400 for the first other mistake.
+ */
+export function readRequest<T extends RequestSchema>(
+  schema: T,
+  parts: RequestParts,
+): v.InferOutput<T> {
+  const last = Object.entries(parts.query).map(([name, values]) => [name, values?.at(-1)]);
+  const sent = { ...parts, query: Object.fromEntries(last) };
+  const result = v.safeParse(schema, sent, { abortEarly: true });
+  if (!result.success) throw fault(result.issues[0]);
+  refuseRepeated(schema, parts);
+  return result.output;
+}
+
+function queryString(query: RequestParts['query']): string {
+  return Object.entries(query)
+    .flatMap(([name, values = []]) =>
+      values.map((value) => encode(name) + (value === '' ? '' : `=${encode(value)}`)),
+    )
+    .join('&');
+}
+
+/** Encodes only the characters that need it. A space may also be sent as +. */
+function encode(text: string): string {
+  return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
+}
+
+function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
+  const { query } = schema.entries;
+  if (!query || !('entries' in query)) return;
+  for (const name of Object.keys(query.entries as object)) {
+    if ((sent.query[name]?.length ?? 0) > 1) throw invalidRequest(`${name} must be sent only once`);
+  }
+}
+
+const headers = { if_match: 'If-Match', idempotency_key: 'Idempotency-Key' };
+
+function fault(issue: v.BaseIssue<unknown>): ApiError {
+  const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
+  if (part === 'caller') return notAuthorized();
+  if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
+  if (part === 'path') return notFound(issue.message);
+  const name = headers[part as keyof typeof headers] ?? names[0] ?? 'The body';
+  const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
+  return invalidRequest(
+    isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,
+  );
+}
+
+/** Throws ApiError 400 for plain HTTP (RFC 6749 section 3.1), unless the service is local. */
+export function requireHttps(event: APIGatewayProxyEvent): void {
+  const isPlain = event.headers['x-forwarded-proto']?.toLowerCase() === 'http';
+  if (isPlain && !isLoopback(new URL(authUrl())))
+    throw invalidRequest('This endpoint is HTTPS only');
+}

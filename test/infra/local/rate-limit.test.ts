@@ -1,0 +1,120 @@
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { readPublicAddress } from '../../../infra/local/public-address.ts';
+import { limitClients, networkOf } from '../../../infra/local/rate-limit.ts';
+import { uncheckedFetch } from '../../helpers/contract.ts';
+
+// The API does not describe the responses of these functions.
+globalThis.fetch = uncheckedFetch;
+
+const asked = jest.fn();
+const load = async (operation: string) => async () => {
+  asked(operation);
+  return { statusCode: 200, body: '{}' };
+};
+const address = readPublicAddress('https://example.org', '192.0.2.1');
+const gateways = await Promise.all([
+  startGateway({ port: 0, load, address, clientRateLimit: 2 }),
+  startGateway({ port: 0, load, address, clientRateLimit: 0 }),
+  startGateway({ port: 0, load, clientRateLimit: 2 }),
+]);
+const [limited = '', unlimited = '', bare = ''] = gateways.map(({ local }) => local);
+afterAll(() => Promise.all(gateways.map(({ stop }) => stop())));
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Sends requests one after the other through a proxy on this machine. Returns their statuses. */
+async function send(times: number, forwardedFor: string, path = '/ws/1/review', origin = limited) {
+  const statuses: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const headers = { 'X-Forwarded-For': forwardedFor };
+    statuses.push((await fetch(origin + path, { headers })).status);
+  }
+  return statuses;
+}
+
+const passed = (times: number) => Array(times).fill(200);
+
+describe('a limit of 2 requests a second', () => {
+  test('refuses the 21st within ten seconds: 429', async () => {
+    expect(await send(20, '203.0.113.1')).toEqual(passed(20));
+    asked.mockClear();
+    const headers = { 'X-Forwarded-For': '203.0.113.1', Authorization: 'Bearer x' };
+    const response = await fetch(`${limited}/ws/1/review`, { method: 'POST', headers, body: '{}' });
+    expect(response.status).toBe(429);
+    expect(asked).not.toHaveBeenCalled();
+    expect(await response.json()).toEqual({
+      error: 'too_many_requests',
+      description: 'Too many requests: slow down, then try again',
+    });
+    const seconds = Number(response.headers.get('retry-after'));
+    // API Gateway's own response always says 1.
+    expect(seconds).toBeGreaterThan(1);
+    expect(seconds).toBeLessThanOrEqual(10);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-expose-headers')).toContain('Retry-After');
+  });
+
+  test('counts each address by itself', async () => {
+    expect(await send(21, '203.0.113.2')).toContain(429);
+    expect(await send(1, '203.0.113.3')).toEqual([200]);
+  });
+
+  test('believes the proxy alone about an address', async () => {
+    await send(20, '203.0.113.4');
+    expect(await send(1, '127.0.0.1, 203.0.113.4')).toEqual([429]);
+    expect(await send(1, '203.0.113.5, 203.0.113.4')).toEqual([429]);
+    expect(await send(1, '203.0.113.4, 203.0.113.6')).toEqual([200]);
+  });
+
+  test('applies to every path', async () => {
+    await send(20, '203.0.113.7', '/robots.txt');
+    for (const path of ['/', '/ws/1/nothing', '/elsewhere', '/robots.txt']) {
+      expect(await send(1, '203.0.113.7', path)).toEqual([429]);
+    }
+  });
+
+  const dear = ['/ws/oauth/authorize', '/ws/account/sign-in', '/ws/1/openapi.json', '/ws/docs/api'];
+  test.each(dear)('counts %s as five requests', async (path) => {
+    const client = `198.51.100.${dear.indexOf(path)}`;
+    expect(await send(5, client, path)).toEqual([...passed(4), 429]);
+  });
+
+  test('does not apply to this machine and to proxies, behind which may be several', async () => {
+    expect(await send(30, '192.0.2.1')).toEqual(passed(30));
+    for (const origin of [limited, bare]) {
+      for (let i = 0; i < 30; i++) expect((await fetch(`${origin}/ws/1/review`)).status).toBe(200);
+    }
+  });
+
+  test('is over after ten seconds', async () => {
+    jest.useFakeTimers();
+    const admit = limitClients(2);
+    const ask = () => admit({ client: '203.0.113.1', isInside: false }, undefined);
+    for (let i = 0; i < 20; i++) await ask();
+    jest.advanceTimersByTime(3_500);
+    await expect(ask()).rejects.toMatchObject({ message: 'THROTTLED', retryAfter: 7 });
+    jest.advanceTimersByTime(6_500);
+    await ask();
+  });
+});
+
+test('0 is no limit', async () => {
+  expect(await send(60, '203.0.113.8', '/ws/1/openapi.json', unlimited)).toEqual(passed(60));
+});
+
+test.each([
+  ['203.0.113.9', '203.0.113.9'],
+  ['::ffff:203.0.113.9', '203.0.113.9'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:DB8:1:2::6', '2001:db8:1:2'],
+  ['2001:db8::6', '2001:db8:0:0'],
+  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2'],
+  ['::5:6:7:8', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['unknown', 'unknown'],
+])('%s is of the network %s', (client, network) => {
+  expect(networkOf(client)).toBe(network);
+});
