@@ -7,10 +7,11 @@ export interface Consumer {
 }
 
 /**
- * Records of items with this sort key: all, inserts, removals, or new images with a text attribute.
+ * Records of items with these sort keys: all, inserts, removals, or new images with a text
+ * attribute.
  */
 export interface RecordKind {
-  sortKey: string;
+  sortKeys: readonly string[];
   only?: 'INSERT' | 'REMOVE' | { has: string };
 }
 
@@ -27,24 +28,23 @@ export const consumers: readonly Consumer[] = [
     // Larger batches need fewer writes a change. 1,000 keep up with any load that the table takes.
     batchSize: 1000,
     records: [
-      { sortKey: 'REVIEW' },
+      { sortKeys: ['REVIEW'] },
       // Other changes of users, such as karma, do not affect totals.
-      { sortKey: 'USER', only: 'INSERT' },
-      { sortKey: 'USER', only: 'REMOVE' },
-      { sortKey: 'USER', only: { has: 'deleted_at' } },
+      { sortKeys: ['USER'], only: 'INSERT' },
+      { sortKeys: ['USER'], only: 'REMOVE' },
+      { sortKeys: ['USER'], only: { has: 'deleted_at' } },
     ],
   },
   {
     operation: 'eraser',
     batchSize: 100,
     records: [
-      { sortKey: 'REVIEW', only: 'REMOVE' },
-      // Only deletions and revocations matter. Unfiltered, because a mapping takes five filters and
-      // applications rarely change.
-      { sortKey: 'APP' },
-      { sortKey: 'USER', only: 'REMOVE' },
-      { sortKey: 'USER', only: { has: 'deleted_at' } },
-      { sortKey: 'REVIEW', only: { has: 'deleted_at' } },
+      // A mapping takes five filters.
+      { sortKeys: ['REVIEW', 'USER'], only: 'REMOVE' },
+      { sortKeys: ['REVIEW', 'USER'], only: { has: 'deleted_at' } },
+      // Only deletions and revocations matter. Unfiltered, because applications rarely change.
+      { sortKeys: ['APP'] },
+      { sortKeys: ['USER'], only: { has: 'hiding' } },
     ],
   },
 ];
@@ -56,12 +56,13 @@ export const schedules: readonly Schedule[] = [
 
 /** Returns true if the consumer reads this record, as the event source mapping on AWS does. */
 export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
-  return records.some(({ sortKey, only }) => {
-    if (dynamodb?.Keys?.sk?.S !== sortKey) return false;
+  const sortKey = dynamodb?.Keys?.sk?.S ?? '';
+  return records.some(({ sortKeys, only }) => {
+    if (!sortKeys.includes(sortKey)) return false;
     if (only === undefined) return true;
     return typeof only === 'string'
       ? eventName === only
-      : dynamodb.NewImage?.[only.has] !== undefined;
+      : dynamodb?.NewImage?.[only.has] !== undefined;
   });
 }
 

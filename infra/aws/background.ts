@@ -42,7 +42,7 @@ export class Background extends Construct {
     this.consumers = consumers.map(({ operation, records, batchSize }) => {
       const consumer = new TableFunction(this, operation, {
         defaults,
-        description: `Follows the stream: ${[...new Set(records.map(({ sortKey }) => sortKey))].join(', ')}`,
+        description: `Follows the stream: ${[...new Set(records.flatMap(({ sortKeys }) => sortKeys))].join(', ')}`,
         table: 'write',
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
@@ -88,8 +88,8 @@ export class Background extends Construct {
 }
 
 /** Returns Lambda's filter pattern for the same records as `isFor` in shared/background.ts. */
-function patternOf({ sortKey, only }: RecordKind) {
-  const Keys = { sk: { S: [sortKey] } };
+function patternOf({ sortKeys, only }: RecordKind) {
+  const Keys = { sk: { S: sortKeys } };
   if (only === undefined) return { dynamodb: { Keys } };
   if (typeof only === 'string') return { eventName: [only], dynamodb: { Keys } };
   return { dynamodb: { Keys, NewImage: { [only.has]: { S: [{ exists: true }] } } } };

@@ -6,6 +6,7 @@ const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
 /** Actions that store the metadata of entities, and its partitions as a pattern of IAM. */
 const storing = ['PutItem', 'UpdateItem'];
+const isStoringAllowed = (allowed: Route['table']) => /metadata$/.test(allowed);
 const metadata = 'METADATA#*';
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
@@ -42,7 +43,7 @@ export function tableRights(
   const isPublic = allowed === 'public' || allowed === 'metadata';
   const limits: Partial<typeof publicPartitions> = isPublic ? publicPartitions : {};
   const { read, queried, listed } = limits;
-  const isStoring = (action: string) => allowed === 'metadata' && storing.includes(action);
+  const isStoring = (action: string) => isStoringAllowed(allowed) && storing.includes(action);
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
   const isQuery = (action: string) => action === 'Query';
   const arns = indexes.map((name) => `${tableArn}/index/${name}`);
@@ -60,12 +61,12 @@ export function tableRights(
 
 function isNeeded(allowed: Route['table'], done: readonly string[]) {
   if (allowed === 'write') return done.some((action) => !reading.includes(action));
-  if (allowed === 'metadata') return done.some((action) => storing.includes(action));
+  if (isStoringAllowed(allowed)) return done.some((action) => storing.includes(action));
   return allowed === 'none' || done.length > 0;
 }
 
 function isAllowed(allowed: Route['table'], action: string) {
-  if (allowed === 'metadata' && storing.includes(action)) return true;
+  if (isStoringAllowed(allowed) && storing.includes(action)) return true;
   return allowed === 'write' || (allowed !== 'none' && reading.includes(action));
 }
 

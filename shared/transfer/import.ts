@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
+import { hideAll } from '../moderation/hide-all.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
 import { pick } from '../pick.ts';
 import { hasRemains, isWrittenAhead } from '../review/erase.ts';
@@ -38,7 +39,7 @@ const pause = 250;
 /** Attributes that an import reads of existing items. */
 const attributes = [
   ...['id', 'deleted_at', 'user_id', 'review_id', 'marked_at', 'edits', 'is_hidden'],
-  ...['published_on', 'version', 'state', 'round'],
+  ...['published_on', 'version', 'state', 'round', 'reported', 'moderators'],
 ];
 
 /**
@@ -80,9 +81,13 @@ export async function importRecords(
     const plans: (SourcedRecord & { writes: Write[] })[] = [];
     const later: SourcedRecord[] = [];
     const cases: string[] = [];
+    const hiding: string[] = [];
     const waitingPartitions = new Set<string>();
     for (const source of sources) {
       const { record } = source;
+      if (record.kind === 'decision' && record.item.decision === 'hide_all') {
+        hiding.push(`${record.item.user_id}`);
+      }
       const { pk } = recordKey(record);
       const plan = planOf(record, find);
       if (remaining > 0 && (plan === unfinished || waitingPartitions.has(pk))) {
@@ -108,7 +113,11 @@ export async function importRecords(
         for (const { record } of batch) countOutcome('written', record.kind);
       } else await retryInHalves(batch, attempt);
     }
-    if (!isDryRun) for (const reviewId of cases) await reopenCase(reviewId);
+    if (!isDryRun) {
+      for (const reviewId of cases) await reopenCase(reviewId);
+      // The decision was being carried out when it was exported.
+      for (const userId of hiding) await hideAll(userId);
+    }
     if (later.length > 0) {
       await wait();
       await apply(later);

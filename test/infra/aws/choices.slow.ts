@@ -35,6 +35,7 @@ const actionsOf: Record<Route['table'], string[]> = {
   public: ['GetItem'],
   metadata: ['UpdateItem'],
   read: ['GetItem'],
+  'read+metadata': ['UpdateItem'],
   write: ['PutItem'],
 };
 

@@ -34,6 +34,19 @@ describe('the rights to the table', () => {
     expect(write).toEqual({ actions, keys: ['METADATA#*'] });
   });
 
+  test('may combine reading everything with writing metadata only', () => {
+    const rights = rightsOf('read+metadata', ['GetItem', 'PutItem'], ['all-by-date']);
+    expect(rights).toMatchObject([
+      { Action: 'dynamodb:GetItem', Resource: arn },
+      {
+        Action: 'dynamodb:PutItem',
+        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['METADATA#*'] } },
+      },
+      { Action: 'dynamodb:Query', Resource: `${arn}/index/all-by-date` },
+    ]);
+    expect(rights[0]).not.toHaveProperty('Condition');
+  });
+
   test.each([
     ['none', ['GetItem'], [], 'GetItem'],
     ['none', [], ['all-by-date'], 'Query'],
@@ -43,6 +56,8 @@ describe('the rights to the table', () => {
     ['write', [], [], 'none of the table'],
     ['write', ['GetItem'], [], 'GetItem'],
     ['metadata', ['GetItem'], [], 'GetItem'],
+    ['read+metadata', ['DeleteItem', 'PutItem'], [], 'DeleteItem'],
+    ['read+metadata', ['GetItem'], [], 'GetItem'],
     ['public', [], [], 'none of the table'],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',

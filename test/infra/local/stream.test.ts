@@ -52,7 +52,7 @@ async function stopDatabase(): Promise<void> {
 
 /** A consumer of reviews. */
 function consumerOf(operation: string) {
-  return { operation, records: [{ sortKey: 'REVIEW' }], batchSize: 100 };
+  return { operation, records: [{ sortKeys: ['REVIEW'] }], batchSize: 100 };
 }
 
 async function followAll(
