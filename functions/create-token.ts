@@ -71,12 +71,11 @@ export const docs = {
 
 /** The token endpoint (RFC 6749 section 3.2): redeems codes and rotates refresh tokens. */
 export const handler = oauthEndpoint(TokenForm, async (client, form) => {
-  const { client_id, redirect_uri } = client;
-  if (form.redirect_uri !== redirect_uri) {
+  if (form.redirect_uri !== client.redirect_uri) {
     throw invalidGrant('redirect_uri must be exactly the registered one');
   }
   if (form.grant_type === 'authorization_code') {
-    return tokenResponse(await redeemCode(form.code, client_id, redirect_uri, form.code_verifier));
+    return tokenResponse(await redeemCode(form.code, client, form.code_verifier));
   }
   // By default, a refresh keeps all granted scopes (RFC 6749 section 6).
   const scopes = form.scope === undefined ? undefined : parseScopes(form.scope);

@@ -2,14 +2,23 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { eraseAccount } from '../shared/account/erase-account.ts';
 import { applyInOrder } from '../shared/apply-in-order.ts';
 import { passHeartbeat } from '../shared/health/heartbeat.ts';
+import { hideAll } from '../shared/moderation/hide-all.ts';
 import { eraseGrants } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 import { idIn } from '../shared/table/keys.ts';
 
-/** Erases data left by deleted accounts, reviews and applications. Follows the stream. */
+/**
+ * Erases data left by deleted accounts, reviews and applications. Hides all reviews of accounts for
+ * which a moderator has decided so. Follows the stream.
+ */
 export function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   return applyInOrder(Records, erase, 'Erasing failed');
+}
+
+/** Is false for later changes of the item, such as its counts. */
+function isNew(name: string, { NewImage, OldImage }: NonNullable<DynamoDBRecord['dynamodb']>) {
+  return NewImage?.[name]?.S !== OldImage?.[name]?.S;
 }
 
 async function erase(record: DynamoDBRecord): Promise<void> {
@@ -31,6 +40,7 @@ async function erase(record: DynamoDBRecord): Promise<void> {
       return;
     case 'USER':
       if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);
+      else if (isNew('hiding', dynamodb)) await hideAll(id);
       return;
     default:
       await passHeartbeat('eraser', [record]);

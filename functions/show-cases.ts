@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { findKeptMetadata } from '../shared/entity/metadata.ts';
+import { findMetadata } from '../shared/entity/metadata.ts';
 import { readFromCursor } from '../shared/list/cursor.ts';
 import { listCases } from '../shared/moderation/case-repository.ts';
 import { reasons } from '../shared/moderation/verdict.ts';
@@ -14,6 +14,7 @@ import {
 } from '../shared/pages/moderation.ts';
 import { withQuery } from '../shared/pages/own-url.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
+import { nameWithRole } from '../shared/pages/person.ts';
 import { reviewCell } from '../shared/pages/review-card.ts';
 import { ageOf, counted } from '../shared/pages/words.ts';
 import { oneOf } from '../shared/values.ts';
@@ -38,13 +39,13 @@ export const handler = page(request, async ({ query }, { visitor }) => {
     ({ after }) => listCases(sort, limit, { reason, after }),
   );
   const { cases } = page;
-  const metadata = await findKeptMetadata(cases.map(({ review }) => review));
+  const metadata = await findMetadata(cases.map(({ review }) => review));
   const rows = cases.map(({ review, author, moderationCase }, i) => {
     const { reports, appeal, opened_at } = moderationCase;
     const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
     return [
       reviewCell(review, metadata[i], moderationUrl(`/reviews/${review.id}`)),
-      html`<a href="${moderationUrl(`/users/${author.id}`)}"><bdi>${author.display_name}</bdi></a>`,
+      html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
       appeal === undefined ? counts : 'Appeal',
       ageOf(opened_at),
     ];

@@ -3,6 +3,7 @@ import { authUrl } from '../shared/auth-url.ts';
 import { findKeptMetadata } from '../shared/entity/metadata.ts';
 import { CursorQuery, nextPage, ownTabs, readDated, rowsUnder } from '../shared/pages/lists.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
+import { nameWithRole } from '../shared/pages/person.ts';
 import { reviewCell } from '../shared/pages/review-card.ts';
 import { dayOf } from '../shared/pages/words.ts';
 import { listVotes } from '../shared/vote/vote-repository.ts';
@@ -20,7 +21,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
     ...(on
       ? [
           reviewCell(on.review, metadata[voted.indexOf(on.review)], `${at}/review/${on.review.id}`),
-          html`<a href="${at}/user/${on.author.id}"><bdi>${on.author.display_name}</bdi></a>`,
+          html`<a href="${at}/user/${on.author.id}">${nameWithRole(on.author)}</a>`,
         ]
       : [html`<span class="soft">A review that is not public any more</span>`, 'unknown']),
     vote.vote ? 'Up' : 'Down',

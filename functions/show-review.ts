@@ -7,6 +7,7 @@ import type { Metadata } from '../shared/entity/presented.ts';
 import { ReviewPath } from '../shared/http/request.ts';
 import { headOf, reviewData } from '../shared/pages/head.ts';
 import { nameOfLanguage } from '../shared/pages/language-names.ts';
+import { nameWithRole } from '../shared/pages/person.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import { excerptOf, stars, textOf } from '../shared/pages/review-card.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
@@ -33,7 +34,7 @@ export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path 
     }),
     content: html`<section>
         <p>
-          Reviewed by <a rel="author" href="${at}/user/${author.id}"><bdi>${author.display_name}</bdi></a>
+          Reviewed by <a rel="author" href="${at}/user/${author.id}">${nameWithRole(author)}</a>
           on ${dayOf(published_on ?? created)}
         </p>
         ${rating !== null && html`<p class="big">${stars(rating)}</p>`}

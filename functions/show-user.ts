@@ -5,6 +5,7 @@ import { findMetadata } from '../shared/entity/metadata.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { UserPath } from '../shared/http/request.ts';
 import { headOf } from '../shared/pages/head.ts';
+import { nameWithRole } from '../shared/pages/person.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import {
   listParameters,
@@ -26,7 +27,7 @@ export const handler = publicPage(request, async ({ path: { user_id }, query }) 
   const path = `/user/${user_id}`;
   return {
     title: name,
-    heading: html`<bdi>${name}</bdi>`,
+    heading: nameWithRole(user),
     description: `${reviewsOf(list.count)} by ${name}.`,
     head: headOf({
       path,

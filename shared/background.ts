@@ -9,7 +9,7 @@ export interface Consumer {
 }
 
 /**
- * Records of items with one of these sort keys: all, inserts, removals, or new images with a text
+ * Records of items with these sort keys: all, inserts, removals, or new images with a text
  * attribute.
  */
 export interface RecordKind {
@@ -49,11 +49,12 @@ export const consumers: readonly Consumer[] = [
     operation: 'eraser',
     batchSize: 100,
     records: [
+      // A mapping takes five filters.
       { sortKeys: ['REVIEW', 'USER'], only: 'REMOVE' },
       { sortKeys: ['REVIEW', 'USER'], only: { has: 'deleted_at' } },
-      // Of applications, only deletions and revocations matter. Unfiltered, because a mapping takes
-      // five filters and applications rarely change.
+      // Only deletions and revocations matter. Unfiltered, because applications rarely change.
       { sortKeys: ['APP', heartbeat] },
+      { sortKeys: ['USER'], only: { has: 'hiding' } },
     ],
   },
 ];
@@ -66,11 +67,13 @@ export const schedules: readonly Schedule[] = [
 
 /** Returns true if the consumer reads this record, as the event source mapping on AWS does. */
 export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
+  const sortKey = dynamodb?.Keys?.sk?.S ?? '';
   return records.some(({ sortKeys, only }) => {
-    const { Keys, NewImage } = dynamodb ?? {};
-    if (!sortKeys.includes(Keys?.sk?.S ?? '')) return false;
+    if (!sortKeys.includes(sortKey)) return false;
     if (only === undefined) return true;
-    return typeof only === 'string' ? eventName === only : NewImage?.[only.has] !== undefined;
+    return typeof only === 'string'
+      ? eventName === only
+      : dynamodb?.NewImage?.[only.has] !== undefined;
   });
 }
 

@@ -13,10 +13,11 @@ export interface Route {
   path: string;
   access: Access;
   /**
-   * Rights on the table: none, read public items, also write entity metadata, read everything, or
-   * read and write everything. The job that writes the heartbeat has `health`.
+   * Rights on the table: none, read public items, also write entity metadata, read everything, also
+   * write entity metadata, or read and write everything. The job that writes the heartbeat has
+   * `health`.
    */
-  table: 'none' | 'public' | 'metadata' | 'read' | 'write' | 'health';
+  table: 'none' | 'public' | 'metadata' | 'read' | 'read+metadata' | 'write' | 'health';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
@@ -104,13 +105,13 @@ export const routes: readonly Route[] = [
   { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'download-data', method: 'GET', path: '/account/data', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
-  { operation: 'show-cases', method: 'GET', path: '/account/moderation', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-cases', method: 'GET', path: '/account/moderation', access: 'public', table: 'read+metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-decisions', method: 'GET', path: '/account/moderation/log', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
-  { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', access: 'public', table: 'read+metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'decide-review', method: 'POST', path: '/account/moderation/reviews/{review_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
-  { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', access: 'public', table: 'read+metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'decide-user', method: 'POST', path: '/account/moderation/users/{user_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
-  { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', access: 'public', table: 'read+metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-my-votes', method: 'GET', path: '/account/votes', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-account', method: 'GET', path: '/account', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },

@@ -76,7 +76,7 @@ const contract = `
   POST   /account/sign-out                                  public  write
   GET    /account                                           public  read
   POST   /account                                           public  write
-  GET    /account/reviews                                   public  read
+  GET    /account/reviews                                   public  read+metadata
   GET    /account/votes                                     public  read
   GET    /account/data                                      public  read
   GET    /account/delete                                    public  read
@@ -94,11 +94,11 @@ const contract = `
   GET    /account/tokens                                    public  read
   POST   /account/tokens                                    public  write
   POST   /account/tokens/{token_id}/revoke                  public  write
-  GET    /account/moderation                                public  read
+  GET    /account/moderation                                public  read+metadata
   GET    /account/moderation/log                            public  read
-  GET    /account/moderation/reviews/{review_id}            public  read
+  GET    /account/moderation/reviews/{review_id}            public  read+metadata
   POST   /account/moderation/reviews/{review_id}            public  write
-  GET    /account/moderation/users/{user_id}                public  read
+  GET    /account/moderation/users/{user_id}                public  read+metadata
   POST   /account/moderation/users/{user_id}                public  write
   POST   /account/reviews/{review_id}/appeal                public  write
 `;

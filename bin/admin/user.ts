@@ -92,18 +92,22 @@ export function addUserCommands(admin: AdminCommand): void {
       });
   }
 
-  for (const [verb, description] of [
-    ['block', 'takes away the right to write; the account can still read, and be deleted'],
-    ['unblock', 'gives back the right to write'],
-  ] as const) {
-    withReason(user.command(verb))
-      .description(description)
-      .argument('<user id>', 'the account', as(Uuid))
-      .answer(async (id: string, grounds: Grounds) => {
-        await decideUser(id, verb, { ...grounds, moderator_id: null });
-        return { id, is_blocked: verb === 'block' };
-      });
-  }
+  withReason(user.command('block'))
+    .description('takes away the right to write; the account can still read, and be deleted')
+    .argument('<user id>', 'the account', as(Uuid))
+    .option('--hide-all', 'also hides all reviews of the account, in the background')
+    .answer(async (id: string, { hideAll, ...grounds }: Grounds & { hideAll?: true }) => {
+      await decideUser(id, hideAll ? 'hide_all' : 'block', { ...grounds, moderator_id: null });
+      return { id, is_blocked: true };
+    });
+
+  withReason(user.command('unblock'))
+    .description('gives back the right to write')
+    .argument('<user id>', 'the account', as(Uuid))
+    .answer(async (id: string, grounds: Grounds) => {
+      await decideUser(id, 'unblock', { ...grounds, moderator_id: null });
+      return { id, is_blocked: false };
+    });
 
   user
     .command('delete')

@@ -4,9 +4,12 @@ import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
+const storing = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
+
 /** Actions and partitions, as patterns of IAM, of functions that may write a part of the table. */
 const parts: Partial<Record<Route['table'], { actions: string[]; partitions: string[] }>> = {
-  metadata: { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] },
+  metadata: storing,
+  'read+metadata': storing,
   health: { actions: ['UpdateItem'], partitions: ['HEALTH'] },
 };
 

@@ -2,8 +2,10 @@ import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
 import { batchDelete } from '../table/batch.ts';
 import { userKey } from '../table/keys.ts';
-import { transact } from '../table/transact.ts';
+import { retryStale, transact } from '../table/transact.ts';
+import { releaseName } from '../user/moderator-name.ts';
 import { isAlive } from '../user/user.ts';
+import { findUser, named } from '../user/user-repository.ts';
 import { detachIdentity } from './identity-repository.ts';
 
 /** Grants that fit the transaction. Few accounts have more. */
@@ -19,11 +21,17 @@ export async function deleteAccount(userId: string): Promise<void> {
   const Key = userKey(userId);
   const deleted_at = new Date().toISOString();
   const set = { deleted_at, all: undefined, date: undefined, display_name: undefined };
-  const account = { Key, set, amounts: { version: 1 }, ConditionExpression: isAlive };
-  await transact([
-    { Update: account, otherwise: invalidToken() },
-    ...revoked(grants.slice(0, maxGrants)),
-  ]);
+  await retryStale(async () => {
+    const user = await findUser(userId);
+    if (!user) throw invalidToken();
+    const was = named(user);
+    const account = { Key, set, amounts: { version: 1 }, ConditionExpression: isAlive, was };
+    await transact([
+      { Update: account },
+      ...(user.is_moderator ? await releaseName(user.display_name) : []),
+      ...revoked(grants.slice(0, maxGrants)),
+    ]);
+  });
   try {
     await detachIdentity(userId);
     await deleteGrants(userId, undefined, batchDelete);

@@ -1,3 +1,4 @@
+import { hideAll } from '../moderation/hide-all.ts';
 import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
@@ -8,8 +9,14 @@ import { getItem, scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
-/** Ids of deleted things that may have left items behind. */
-export type Leftovers = Record<'users' | 'reviews' | 'applications' | 'entities', string[]>;
+/**
+ * Ids of deleted things that may have left items behind, and in `hiding` of accounts whose reviews
+ * are to be hidden.
+ */
+export type Leftovers = Record<
+  'users' | 'reviews' | 'applications' | 'entities' | 'hiding',
+  string[]
+>;
 
 /** Ids of things in the table, and of things that other items name. */
 function idSets(...present: string[]) {
@@ -21,7 +28,7 @@ type IdSets = ReturnType<typeof idSets>;
 export async function eraseLeftovers(
   leftovers: Partial<Leftovers>,
 ): Promise<Record<keyof Leftovers, number>> {
-  const { users = [], reviews = [], applications = [], entities = [] } = leftovers;
+  const { users = [], reviews = [], applications = [], entities = [], hiding = [] } = leftovers;
   return {
     users: await countOf(users, async (id) => {
       if (await findUser(id)) return false;
@@ -39,6 +46,10 @@ export async function eraseLeftovers(
       return revoked > 0 || !(await findApplication(id));
     }),
     entities: await countOf(entities, eraseEntity),
+    hiding: await countOf(hiding, async (id) => {
+      await hideAll(id);
+      return true;
+    }),
   };
 }
 
@@ -48,6 +59,7 @@ export async function findLeftovers(
 ): Promise<Leftovers> {
   const [users, reviews, applications] = [idSets(), idSets(), idSets(nobody)];
   const entities: string[] = [];
+  const hiding: string[] = [];
   const revoked: string[] = [];
   /** Things that an item belongs to or names, by kind of item. */
   const belongsTo: Record<string, readonly IdSets[]> = {
@@ -72,6 +84,7 @@ export async function findLeftovers(
     if (isOwned) users.referenced.add(String(item.user_id));
     if (kind === 'APP' && item.revoked_at !== undefined) revoked.push(id);
     if (kind === 'ENTITY' && isEmpty(item)) entities.push(id);
+    if (kind === 'USER' && item.hiding !== undefined) hiding.push(id);
   };
   let read = 0;
   for await (const { items } of scanItems()) {
@@ -86,6 +99,7 @@ export async function findLeftovers(
     reviews: missing(reviews),
     applications: [...missing(applications), ...revoked],
     entities,
+    hiding,
   };
 }
 

@@ -1,13 +1,17 @@
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { Case } from '../moderation/case.ts';
 import { HiddenMark, hiddenClaimItem, markOf } from '../review/hidden-claim.ts';
-import { Review } from '../review/review.ts';
+import { ReportedMark, reportedClaimItem, reportedMarkOf } from '../review/reported-claim.ts';
+import { isPublic, Review } from '../review/review.ts';
+import { undecidedOn } from '../review/review-writes.ts';
 import { getItems } from '../table/batch.ts';
-import { claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
+import { caseKey, claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
 import type { Identity } from '../user/identity-provider.ts';
-import type { User } from '../user/user.ts';
+import { isModeratorName } from '../user/moderator-name.ts';
+import { readerName, type User } from '../user/user.ts';
 import { accountWrites, findUser } from '../user/user-repository.ts';
 
 /** The account of an identity, or the moderators' decisions that outlive it. */
@@ -17,48 +21,60 @@ const StoredIdentity = v.object({
   blocked_at: v.optional(v.string()),
   /** Hidden reviews of deleted accounts, to mark on the next account. */
   hidden: v.optional(v.array(HiddenMark)),
+  /** Reviews of deleted accounts with undecided reports, to mark on the next account. */
+  reported: v.optional(v.array(ReportedMark)),
 });
 
 /** Hidden reviews that an identity stores at most, the newest ones. An item holds 400 KB. */
 const maxHidden = 2000;
+/** Reported reviews that it stores at most, those that were reported last. */
+const maxReported = 250;
 /** Marks that one transaction writes. */
 const maxMarks = 90;
 
 /**
- * Returns a person's account. A new one inherits the block and the marks of hidden reviews. Throws
- * ApiError 503 if the marks take too long; the next sign-in writes the rest.
+ * Returns a person's account. A new one inherits the block and the marks of hidden and reported
+ * reviews. It gets another name if a moderator has the proposed one. Throws ApiError 503 if the
+ * marks take too long; the next sign-in writes the rest.
  */
 export async function findOrCreateUser(identity: Identity): Promise<User> {
   const { issuer, subject, display_name, ...contact } = identity;
   const sha256 = hash('sha256', JSON.stringify([issuer, subject]));
   return retryStale(async () => {
     const stored = v.parse(StoredIdentity, (await getItem(identityKey(sha256))) ?? {});
-    const { user_id, blocked_at, hidden = [] } = stored;
+    const { user_id, blocked_at, hidden = [], reported = [] } = stored;
     const known = user_id === undefined ? undefined : await findUser(user_id);
     if (user_id !== undefined && !known) {
       await detachIdentity(user_id);
       throw new StaleRead();
     }
-    if (known && hidden.length === 0) return known;
+    if (known && hidden.length + reported.length === 0) return known;
+    const id = randomUUID();
+    const isTaken = !known && (await isModeratorName(display_name));
     const user: User = known ?? {
-      display_name,
-      id: randomUUID(),
+      display_name: isTaken ? readerName(id) : display_name,
+      id,
       created: new Date().toISOString(),
       has_proposed_name: true,
       karma: 0,
       ...(blocked_at && { blocked_at }),
     };
     const marks = hidden.slice(0, maxMarks);
-    const rest = hidden.slice(maxMarks);
-    const set = { user_id: user.id, blocked_at: undefined, hidden: listOf(rest) };
-    const was = { user_id, blocked_at, hidden: stored.hidden };
+    const reports = reported.slice(0, maxMarks - marks.length);
+    const rest = {
+      hidden: listOf(hidden.slice(marks.length)),
+      reported: listOf(reported.slice(reports.length)),
+    };
+    const set = { user_id: user.id, blocked_at: undefined, ...rest };
+    const was = { user_id, blocked_at, hidden: stored.hidden, reported: stored.reported };
     await transact([
       { Update: { Key: identityKey(sha256), set, was } },
       ...(known ? [] : accountWrites(user, { ...contact, identity: sha256 })),
       ...marks.map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
+      ...reports.map((mark) => ({ Put: { Item: reportedClaimItem(user.id, mark) } })),
     ]);
     // Until all marks are written, the person could review a hidden entity again.
-    if (rest.length > 0) throw new StaleRead();
+    if (rest.hidden ?? rest.reported) throw new StaleRead();
     return user;
   });
 }
@@ -74,11 +90,18 @@ export async function detachIdentity(userId: string): Promise<void> {
     if (!contact || (user && user.deleted_at === undefined)) return;
     const Key = identityKey(String(contact.identity));
     const stored = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
-    const hidden = [...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-maxHidden);
+    const left = await marksOf(userId, user?.hiding !== undefined);
+    const hidden = [...(stored.hidden ?? []), ...left.hidden].slice(-maxHidden);
+    const reported = [...(stored.reported ?? []), ...left.reported].slice(-maxReported);
     const blocked_at = user?.blocked_at;
-    const was = { user_id: userId, hidden: stored.hidden };
-    const set = { user_id: undefined, blocked_at, hidden: listOf(hidden) };
-    const hasDecisions = blocked_at !== undefined || hidden.length > 0;
+    const was = { user_id: userId, hidden: stored.hidden, reported: stored.reported };
+    const set = {
+      user_id: undefined,
+      blocked_at,
+      hidden: listOf(hidden),
+      reported: listOf(reported),
+    };
+    const hasDecisions = blocked_at !== undefined || hidden.length + reported.length > 0;
     const detachment = hasDecisions ? { Update: { Key, set, was } } : { Delete: { Key, was } };
     const isGone = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
     await transact([
@@ -89,19 +112,36 @@ export async function detachIdentity(userId: string): Promise<void> {
   });
 }
 
-/** Returns a deleted account's hidden reviews, newest last, with those it had deleted itself. */
-async function hiddenOf(userId: string): Promise<HiddenMark[]> {
+/**
+ * Returns what a deleted account leaves to the next one: hidden reviews, newest last, with those it
+ * had deleted itself, and reviews with undecided reports. While all reviews are being hidden, the
+ * public ones count as hidden.
+ */
+async function marksOf(userId: string, isHiding: boolean) {
   const hidden: HiddenMark[] = [];
+  const reported: ReportedMark[] = [];
   for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
-    const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
-    const reviews = await getItems(keys, { consistent: true });
-    for (const [i, claim] of claims.entries()) {
-      const review = reviews[i] && v.parse(Review, reviews[i]);
+    const ids = claims.map(({ review_id }) => String(review_id));
+    const keys = [...ids.map(reviewKey), ...ids.map(caseKey)];
+    const items = await getItems(keys, { consistent: true });
+    for (const [i, found] of claims.entries()) {
+      const review = items[i] && v.parse(Review, items[i]);
+      // The deletion of a review may have been finished since the claim was read.
+      const isLive = found.marked_at === undefined && found.reported === undefined;
+      const claim = isLive && !review ? ((await getItem(found)) ?? found) : found;
+      const stored = items[claims.length + i];
+      const carried = review && undecidedOn(review, stored && v.parse(Case, stored));
+      const isHidden = review && (review.is_hidden || (isHiding && isPublic(review)));
       if (claim.marked_at !== undefined) hidden.push(v.parse(HiddenMark, claim));
-      else if (review?.is_hidden && review.deleted_at === undefined) hidden.push(markOf(review));
+      else if (claim.reported !== undefined) reported.push(v.parse(ReportedMark, claim));
+      else if (isHidden && review.deleted_at === undefined) hidden.push(markOf(review));
+      else if (carried) reported.push(reportedMarkOf(review, carried));
     }
   }
-  return hidden.sort((a, b) => (a.marked_at < b.marked_at ? -1 : 1));
+  return {
+    hidden: hidden.sort((a, b) => (a.marked_at < b.marked_at ? -1 : 1)),
+    reported: reported.sort((a, b) => (a.reported.opened_at < b.reported.opened_at ? -1 : 1)),
+  };
 }
 
 const listOf = <T>(list: T[]) => (list.length > 0 ? list : undefined);

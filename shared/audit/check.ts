@@ -83,7 +83,10 @@ function tallied(votes: readonly Item[]) {
   return { votes_positive, votes_negative: votes.length - votes_positive };
 }
 
-/** The case of a review counts the reports since the last decision, and any report opens it. */
+/**
+ * The case of a review counts the reports since the last decision, and those that it has carried
+ * over. Any report opens it.
+ */
 function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
@@ -91,9 +94,13 @@ function checkCase(items: readonly Item[]): Finding[] {
   const reports = items.filter(
     ({ sk, round }) => sk.startsWith('REPORT#') && round === reviewCase.round,
   );
-  const counts = countReports(reports.map((report) => v.parse(Report, report)));
+  const { carried } = reviewCase;
+  const counts = countReports(
+    reports.map((report) => v.parse(Report, report)),
+    carried,
+  );
   // An import may restore a report after its erasure has closed the case.
-  const state = reports.length > 0 ? 'open' : reviewCase.state;
+  const state = counts.reports > 0 ? 'open' : reviewCase.state;
   const noQueue = pick(noIndexes, ['all', 'date', 'popularity_rank']);
   const queued = queuedIn({ ...reviewCase, state, ...counts });
   return [compareVersioned(item, { state, ...counts, ...noQueue, ...queued })];
@@ -153,9 +160,11 @@ async function* reviewsOf(entityId: string): AsyncGenerator<Item> {
 /** Reads the claim again: the author may have used it for another review since the scan. */
 async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);
-  if (!claim || claim.marked_at !== undefined) return [];
+  // The claim of a deleted review.
+  if (!claim || claim.marked_at !== undefined || claim.reported !== undefined) return [];
   if (await getItem(reviewKey(String(claim.review_id)))) return [];
-  return [orphan(claim, { review_id: claim.review_id, marked_at: undefined })];
+  const { review_id } = claim;
+  return [orphan(claim, { review_id, marked_at: undefined, reported: undefined })];
 }
 
 async function readReviews(entries: readonly Key[]): Promise<Item[]> {

@@ -1,8 +1,17 @@
 import * as v from 'valibot';
+import { pick } from '../pick.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import type { Change, Write } from '../table/transact.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
+
+/** Undecided reports of a review that its author deleted. They open the case of the next one. */
+export const Carried = v.object({
+  /** Time of the oldest case that they were reported in; ISO 8601. */
+  opened_at: v.string(),
+  ...v.entriesFromList(reasons, v.optional(v.number(), 0)),
+});
+export type Carried = v.InferOutput<typeof Carried>;
 
 /** The moderation case of a review that was ever reported or decided on, as stored. */
 export const Case = v.object({
@@ -13,9 +22,11 @@ export const Case = v.object({
   state: v.picklist(['open', 'closed']),
   /** The number of decisions so far. */
   round: v.number(),
-  /** Reports since the last decision, in all and by reason. */
+  /** Reports since the last decision, in all and by reason, with those of `carried`. */
   reports: v.number(),
   ...v.entriesFromList(reasons, v.optional(v.number(), 0)),
+  /** Reports of the author's deleted reviews of the entity, until they are decided. */
+  carried: v.optional(Carried),
   /** Time at which it last entered the queue; ISO 8601. */
   opened_at: v.string(),
   /** The statement of an appeal, which may be empty. Absent if reports opened the case. */
@@ -46,12 +57,44 @@ export function newCase(review: { id: string; user_id: string }): Case {
   return { review_id, user_id, state: 'closed', round: 0, ...none, opened_at: '', version: 0 };
 }
 
-/** Counts reports as a case does. */
-export function countReports(reports: readonly { reason: string }[]) {
+/** Counts reports as a case does, with those that a deleted review has left. */
+export function countReports(reports: readonly { reason: string }[], carried?: Carried) {
   const ofEach = reasons.map((reason) => {
-    return [reason, reports.filter((report) => countedAs(report) === reason).length];
+    const count = reports.filter((report) => countedAs(report) === reason).length;
+    return [reason, count + (carried?.[reason] ?? 0)];
   });
-  return { reports: reports.length, ...(Object.fromEntries(ofEach) as Record<Reason, number>) };
+  const counts = Object.fromEntries(ofEach) as Record<Reason, number>;
+  return { reports: carriedReports(carried) + reports.length, ...counts };
+}
+
+/** Returns the number of reports that a deleted review has left. */
+export function carriedReports(carried: Carried | undefined): number {
+  if (!carried) return 0;
+  return reasons.reduce((sum, reason) => sum + carried[reason], 0);
+}
+
+/** Returns the undecided reports of a case, or undefined if there are none. */
+export function undecidedIn(moderationCase: Case): Carried | undefined {
+  const { state, reports, opened_at } = moderationCase;
+  if (state === 'closed' || reports === 0) return undefined;
+  return { opened_at, ...pick(moderationCase, reasons) };
+}
+
+/** Opens the case of a review with the reports that an earlier one has left. */
+export function openCarried(before: Case, carried: Carried): Write {
+  const { opened_at } = carried;
+  const counts = countReports([], carried);
+  return replaceCase(before, { ...before, ...counts, state: 'open', opened_at, carried });
+}
+
+/**
+ * Deletes the case of a review that is being deleted, on condition that it is unchanged. A report
+ * that came meanwhile is thus never lost.
+ */
+export function deleteCase(reviewId: string, before: Case | undefined): Write {
+  const Key = caseKey(reviewId);
+  if (!before) return { ConditionCheck: { Key, was: { pk: undefined } } };
+  return { Delete: { Key, was: { version: before.version } } };
 }
 
 /** Lists an open case in the queue, by age and by the number of reports. */

@@ -25,13 +25,19 @@ export function newDecision(
 
 /** Writes a decision into the log, on condition that the decider is still a moderator. */
 export function logged(decision: Decision): Write[] {
-  const { id, user_id, moderator_id, decided_at } = decision;
-  const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
-  const entry = { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } };
+  const { moderator_id } = decision;
+  const entry = logEntry(decision);
   if (moderator_id === null) return [entry];
   const Key = userKey(moderator_id);
   const isModerator = { Key, ConditionExpression: mayWrite, was: { is_moderator: true } };
   return [entry, { ConditionCheck: isModerator, otherwise: notFound('Page') }];
+}
+
+/** Writes a decision into the log without that condition: it carries out an earlier decision. */
+export function logEntry(decision: Decision): Write {
+  const { id, user_id, decided_at } = decision;
+  const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
+  return { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } };
 }
 
 /** Reads a page of the log, newest first: all, or decisions on a user and the user's reviews. */

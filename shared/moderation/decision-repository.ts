@@ -1,16 +1,18 @@
 import { invalidRequest, notFound } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
+import { countMatching, facetCounts } from '../review/counts.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { reportKey, userKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
-import { findUser, getUser } from '../user/user-repository.ts';
-import { checkWriter } from '../user/writer.ts';
+import { isAlive, parseUser } from '../user/user.ts';
+import { findUser } from '../user/user-repository.ts';
+import { checkWriter, type Writer } from '../user/writer.ts';
 import { type Case, countReports, replaceCase } from './case.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
 import type { Decider, Decision, Grounds } from './decision.ts';
-import { listDecisions, logged, newDecision } from './decision-log.ts';
+import { listDecisions, logEntry, logged, newDecision } from './decision-log.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
@@ -58,11 +60,15 @@ export async function setHidden(
 
 const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
 
-/** Writes the verdict that `choose` returns for the current review and case, if any. */
+/**
+ * Writes the verdict that `choose` returns for the current review and case, if any. With `ofAll` it
+ * carries out an earlier decision, on condition that the author's account still asks for it.
+ */
 export function close(
   reviewId: string,
   by: Decider,
   choose: (found: ReviewCase) => Promise<Verdict | undefined> | Verdict | undefined,
+  ofAll?: Writer,
 ): Promise<Decision | undefined> {
   return retryStale(async () => {
     const found = await readCase(reviewId);
@@ -79,20 +85,22 @@ export function close(
       moderation: { decision: verdict, reason, note, decided_at },
       // The appeal was against another decision.
       appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
+      reported: undefined,
     };
     if (review.is_hidden && isPublic(after)) await registerFacet(facetOf(after));
     await transact([
       replaceReview(review, after),
-      ...countWrites(review, after, author),
+      ...countWrites(review, after, ofAll ?? author),
       replaceCase(moderationCase, {
         ...moderationCase,
         appeal: undefined,
         state: 'closed',
         round: round + 1,
         ...countReports([]),
+        carried: undefined,
         decided_by: moderator_id,
       }),
-      ...logged(decision),
+      ...(ofAll ? [logEntry(decision)] : logged(decision)),
       ...(moderator_id === null ? [] : [hasNotReported(reviewId, moderator_id)]),
     ]);
     return decision;
@@ -124,32 +132,43 @@ export async function appeal(reviewId: string, userId: string, statement: string
 }
 
 /**
- * Blocks an account, so that it writes nothing, or unblocks it. Idempotent. Throws ApiError 404 if
- * the user does not exist or the moderator is none, 400 if somebody else has decided already, or a
- * moderator would block a moderator.
+ * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` blocks it and has the
+ * background hide all its reviews, see `hideAll`. Idempotent. Throws ApiError 404 if the user does
+ * not exist or the moderator is none, 400 if somebody else has decided already, or a moderator
+ * would block a moderator.
  */
 export async function decideUser(
   userId: string,
-  verdict: 'block' | 'unblock',
+  verdict: 'block' | 'hide_all' | 'unblock',
   by: Decider,
 ): Promise<Decision> {
   return retryStale(async () => {
-    const user = await getUser(userId);
-    const isBlocked = user.blocked_at !== undefined;
-    if (isBlocked === (verdict === 'block')) {
+    const item = await getItem(userKey(userId));
+    const user = parseUser(item);
+    if (!user) throw notFound('User');
+    const { is_moderator, blocked_at, hiding } = user;
+    const isBlocked = blocked_at !== undefined;
+    const isDone =
+      verdict === 'hide_all'
+        ? hiding !== undefined || (isBlocked && countMatching(facetCounts(item), {}).all === 0)
+        : isBlocked === (verdict === 'block');
+    if (isDone) {
       const { decisions } = await listDecisions(20, { userId });
       const last = decisions.find(({ review_id }) => review_id === null);
       if (last && isSame(last, verdict, by)) return last;
+      if (hiding !== undefined) throw invalidRequest('Its reviews are being hidden already');
       throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
     }
-    if (user.is_moderator && by.moderator_id !== null) {
+    if (is_moderator && by.moderator_id !== null) {
       throw invalidRequest('A moderator is blocked by the operator of the service alone');
     }
     const decision = newDecision(verdict, by, { user_id: userId, review_id: null, reports: 0 });
-    const blocked_at = isBlocked ? undefined : decision.decided_at;
-    const { is_moderator } = user;
-    const was = { id: userId, deleted_at: undefined, blocked_at: user.blocked_at, is_moderator };
-    const block = { Update: { Key: userKey(userId), set: { blocked_at }, was } };
+    const set = {
+      blocked_at: verdict === 'unblock' ? undefined : (blocked_at ?? decision.decided_at),
+      hiding: verdict === 'hide_all' ? decision.id : undefined,
+    };
+    const was = { id: userId, deleted_at: undefined, blocked_at, hiding, is_moderator };
+    const block = { Update: { Key: userKey(userId), set, was } };
     await transact([block, ...logged(decision)]);
     return decision;
   });

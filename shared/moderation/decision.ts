@@ -2,8 +2,11 @@ import * as v from 'valibot';
 import { Text } from '../values.ts';
 import { reasons, verdicts } from './verdict.ts';
 
-/** Decisions on a review or an account. `allow` permits a user to review an entity again. */
-export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
+/**
+ * Decisions on a review or an account. `hide_all` blocks an account and hides all its reviews.
+ * `allow` permits a user to review an entity again.
+ */
+export const decisions = [...verdicts, 'block', 'hide_all', 'unblock', 'allow'] as const;
 
 export const Grounds = v.object({
   reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),

@@ -7,11 +7,11 @@ import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
-import { parseUser } from '../user/user.ts';
+import { isAlive, parseUser } from '../user/user.ts';
 import { refuseBlocked } from '../user/writer.ts';
 import { Case, countReport, countReports, newCase, Report, replaceCase } from './case.ts';
 import { readCases } from './case-repository.ts';
-import { countedAs } from './verdict.ts';
+import { countedAs, reasons } from './verdict.ts';
 
 /**
  * Stores a report and puts the review into the moderation queue, unless it is repeated. `also` is
@@ -39,11 +39,14 @@ export async function insertReport(
     const report: Report = { review_id, user_id, reason, reported_at, round: before.round };
     const date = `${reported_at}#${review_id}#${user_id}`;
     const isPublic = { Key: reviewKey(review_id), was: { all: 'REVIEW' } };
+    const isThere = { Key: userKey(review.user_id), ConditionExpression: isAlive };
     await transact([
       ...also,
       putNew({ ...reportKey(review_id, user_id), author: `REPORTER#${user_id}`, date, ...report }),
       countReport(before, report),
       { ConditionCheck: isPublic, otherwise: notFound('Review') },
+      // What a deleted account leaves to the next one no longer changes.
+      { ConditionCheck: isThere, otherwise: notFound('Review') },
       ableAs(reporter),
       spend('reports', reporter, reported_at),
     ]);
@@ -57,14 +60,24 @@ export async function findReport(reviewId: string, userId: string): Promise<Repo
   return item && v.parse(Report, item);
 }
 
+/** A report that may be of a deleted review. Then nobody is named, and the text is a reason. */
+export type ListedReport = Omit<Report, 'user_id'> & { user_id: string | null };
+
 /** Yields open reports, review by review, the longest waiting first. For operators. */
-export async function* listReports(): AsyncGenerator<Report[]> {
+export async function* listReports(): AsyncGenerator<ListedReport[]> {
   for await (const entries of queryIndex('all-by-date', 'CASE', { pageSize: 100 })) {
     for (const moderationCase of (await readCases(entries)).values()) {
       const { open } = await readReports(moderationCase);
-      if (open.length > 0) yield open;
+      const all = [...carriedTo(moderationCase), ...open];
+      if (all.length > 0) yield all;
     }
   }
+}
+
+function carriedTo({ review_id, round, carried }: Case): ListedReport[] {
+  if (!carried) return [];
+  const report = { review_id, user_id: null, reported_at: carried.opened_at, round };
+  return reasons.flatMap((reason) => Array(carried[reason]).fill({ ...report, reason }));
 }
 
 /** Reads reports of a review, oldest first: open ones, and those before the last decision. */

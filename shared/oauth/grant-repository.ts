@@ -58,20 +58,20 @@ export async function insertGrant(
 
 /**
  * Redeems an authorization code once; a second attempt ends the grant (RFC 6749 section 4.1.2).
- * Throws ApiError 400 `invalid_grant` if code, client, redirect URI or verifier are not valid.
+ * Throws ApiError 400 `invalid_grant` if code, client, redirect URI or verifier are not valid, or
+ * the owner of the application is blocked.
  */
 export async function redeemCode(
   code: string,
-  clientId: string,
-  redirectUri: string,
+  { client_id, redirect_uri, user_id: ownerId }: Application,
   codeVerifier: string | undefined,
 ): Promise<Grant> {
   const content = await openToken('code', code);
-  if (content?.client_id !== clientId) throw notValid();
+  if (content?.client_id !== client_id) throw notValid();
   return retryStale(async () => {
     const stored = await findCode(code);
     if (!stored) throw notValid();
-    if (stored.redirect_uri !== redirectUri) {
+    if (stored.redirect_uri !== redirect_uri) {
       throw invalidGrant('redirect_uri must be the one that the code was asked for');
     }
     if (!isVerified(stored, codeVerifier)) throw invalidGrant('code_verifier does not match');
@@ -82,7 +82,13 @@ export async function redeemCode(
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
     const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
-    await transact([redeemed(code), ...grantWrites(grant, notValid(), notValid(), approved)]);
+    // An application of a blocked account gets no access, also by a code from before the block.
+    const owner = { ConditionExpression: mayWrite, otherwise: notValid() };
+    await transact([
+      redeemed(code),
+      ...grantWrites(grant, notValid(), notValid(), approved),
+      ...(ownerId === grant.user_id ? [] : [checkWriter(ownerId, owner)]),
+    ]);
     await deleteOldest(grant);
     return grant;
   });

@@ -49,7 +49,7 @@ async function list(applications: readonly Application[]) {
           <dt>Registered</dt><dd>${dayOf(created)}</dd>
           <dt>Used by</dt><dd>${peopleOf(people[i] ?? { count: 0, isMore: false })}</dd>
         </dl>
-        ${desc && html`<p class="soft clamp">${desc}</p>`}
+        ${desc && html`<p class="soft clamp" dir="auto">${desc}</p>`}
       </li>`,
     )}
   </ul>`;

@@ -21,6 +21,7 @@ import {
   stateOf,
   whyFields,
 } from './moderation.ts';
+import { nameWithRole } from './person.ts';
 import { reviewCell } from './review-card.ts';
 import { readWritten } from './review-list.ts';
 import { counted, dayOf, minuteOf, nameOfType } from './words.ts';
@@ -34,7 +35,6 @@ export async function authorPage(
   { filled = blank, cursor }: { filled?: FormState; cursor?: string } = {},
 ): Promise<Page> {
   requireModerator(visitor);
-  const seenAt = new Date().toISOString();
   const [history, claims, written] = await Promise.all([
     findHistory(userId),
     listHiddenClaims(userId),
@@ -53,26 +53,8 @@ export async function authorPage(
       <div class="desk">
       <section><h2>Reviews</h2>${written}</section>
       <div>
-      ${history.reviews > 0 && userId !== visitor.user.id && hiding(history, seenAt, visitor, sent('hide'))}
       ${claims.length > 0 && allowance(claims, user, visitor, sent('allow'))}
-      <section${!isBlocked && html` class="end"`}>
-        <h2>${isBlocked ? 'End the block' : 'Block the account'}</h2>
-        ${
-          user.is_moderator
-            ? html`<p>This is a moderator, whom only the operator of the service blocks.</p>`
-            : html`<p>${
-                isBlocked
-                  ? 'The account may publish, vote, report and change its profile again.'
-                  : 'A blocked account reads, and can be deleted. It publishes, changes and deletes no review, casts no vote, reports nothing, and connects no application. Its reviews stay as they are.'
-              }</p>
-              <form method="post" action="${moderationUrl(`/users/${userId}`)}">
-                ${csrfField(visitor.csrf)}
-                <input type="hidden" name="decision" value="${isBlocked ? 'unblock' : 'block'}">
-                ${whyFields(sent('block', 'unblock'))}
-                <button${!isBlocked && html` class="danger"`}>${isBlocked ? 'Unblock' : 'Block'}</button>
-              </form>`
-        }
-      </section>
+      ${user.is_moderator ? onModerator : html`${blocking(history, visitor, sent('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, sent('unblock'))}`}
       <section>${await decisionsOn(history)}</section>
       </div>
       </div>`,
@@ -90,21 +72,56 @@ async function reviewsOf(userId: string, from: string | undefined) {
     ${nextPage(moderationUrl(`/users/${userId}`), cursor)}`;
 }
 
-function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, filled: FormState) {
+const onModerator = html`<section>
+    <h2>Block the account</h2>
+    <p>This is a moderator, whom only the operator of the service blocks.</p>
+  </section>`;
+
+/** The form to block an account, with or without its reviews. Empty if nothing is left to do. */
+function blocking({ user, reviews }: History, { csrf }: Visitor, filled: FormState) {
+  const isBlocked = user.blocked_at !== undefined;
+  if (user.hiding !== undefined || (isBlocked && reviews === 0)) return '';
   const all = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
   return html`<section class="end">
-    <h2>Hide all</h2>
-    <p>
-      Each of them is hidden by a decision of its own, with the same reason and note. The author can
-      appeal against each. Reviews that you have reported stay, and so do those that change after
-      you opened this page.
-    </p>
+    <h2>${isBlocked ? 'Hide all reviews' : 'Block the account'}</h2>
+    ${
+      !isBlocked &&
+      html`<p>
+        A blocked account reads, and can be deleted. It publishes, changes and deletes no review,
+        casts no vote, reports nothing, and connects no application. Its reviews stay as they are,
+        unless you hide them too.
+      </p>`
+    }
+    ${
+      reviews > 0 &&
+      html`<p>
+        Each review is hidden by a decision of its own, with the same reason and note. This goes on
+        after you leave the page. The author can appeal against each. Reviews that you have reported
+        stay for another moderator.
+      </p>`
+    }
     <form method="post" action="${moderationUrl(`/users/${user.id}`)}">
       ${csrfField(csrf)}
-      <input type="hidden" name="decision" value="hide">
-      <input type="hidden" name="seen_at" value="${seenAt}">
-      ${whyFields(filled, 'hide-')}
-      <button class="danger">Hide ${all}</button>
+      ${whyFields(filled)}
+      <div class="buttons">
+        ${!isBlocked && html`<button class="danger" name="decision" value="block">Block</button>`}
+        ${reviews > 0 && html`<button class="danger" name="decision" value="hide_all">${isBlocked ? 'Hide' : 'Block and hide'} ${all}</button>`}
+      </div>
+    </form>
+  </section>`;
+}
+
+function unblocking({ id }: User, { csrf }: Visitor, filled: FormState) {
+  return html`<section>
+    <h2>End the block</h2>
+    <p>
+      The account may publish, vote, report and change its profile again. Hidden reviews stay hidden.
+    </p>
+    <form method="post" action="${moderationUrl(`/users/${id}`)}">
+      ${csrfField(csrf)}
+      <input type="hidden" name="decision" value="unblock">
+      ${whyFields(filled, 'unblock-')}
+      <button>Unblock</button>
     </form>
   </section>`;
 }
@@ -147,13 +164,14 @@ export async function historyOf(history: History): Promise<Html> {
 }
 
 function facts({ user, reviews }: History) {
-  const { id, display_name, karma, created, blocked_at } = user;
+  const { id, karma, created, blocked_at, hiding } = user;
   return html`<dl>
-    <dt>Name</dt><dd><a href="${authUrl()}/user/${id}"><bdi>${display_name}</bdi></a></dd>
+    <dt>Name</dt><dd><a href="${authUrl()}/user/${id}">${nameWithRole(user)}</a></dd>
     <dt>Here since</dt><dd>${dayOf(created)}</dd>
     <dt>Reviews</dt><dd>${reviews} public</dd>
     <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
     ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
+    ${hiding && html`<dt>Under way</dt><dd>All reviews are being hidden. Reload the page to see how many are left.</dd>`}
   </dl>`;
 }
 

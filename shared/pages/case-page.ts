@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity, nameOfEntityType } from '../entity/entity-type.ts';
-import { findKeptMetadata } from '../entity/metadata.ts';
+import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import { notFound } from '../errors.ts';
-import type { Case, Report } from '../moderation/case.ts';
+import { type Case, carriedReports, type Report } from '../moderation/case.ts';
 import { checkShown, type ReviewCase, readCase } from '../moderation/case-repository.ts';
 import { findHistory } from '../moderation/decision-log.ts';
 import { readReports } from '../moderation/report-repository.ts';
@@ -21,6 +21,7 @@ import {
   moderationUrl,
   nameOf,
   reasonOf,
+  reasonsOf,
   requireModerator,
   saying,
   stateOf,
@@ -42,7 +43,7 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   const [{ open, earlier }, history, [metadata]] = await Promise.all([
     readReports(moderationCase, mostRead),
     findHistory(review.user_id),
-    findKeptMetadata([review]),
+    findMetadata([review]),
   ]);
   if (!history) throw notFound('Review');
   const { display_name: author } = history.user;
@@ -63,7 +64,8 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
             ${textOf(review)}
             ${lastDecision(found, users)}
           </section>
-          ${reports('', open, moderationCase.reports, users)}
+          ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}
+          ${carriedOver(moderationCase)}
           ${reports(' from before the last decision', earlier, earlier.length, users)}
           ${verdict(found, [...open, ...earlier], visitor, filled)}
         </div>
@@ -133,6 +135,16 @@ function reports(
       )}
     </ul>
     ${count > shown.length && html`<p>And ${counted(count - shown.length, 'report')} more.</p>`}
+  </section>`;
+}
+
+/** Reports of a deleted review: their texts and reporters were deleted with it. */
+function carriedOver({ carried }: Case) {
+  if (!carried) return '';
+  return html`<section>
+    <h2>${counted(carriedReports(carried), 'report')} of an earlier review</h2>
+    <p>The author deleted that review of the same thing before anybody decided: ${reasonsOf(carried)}.</p>
+    <p class="soft">Reported since ${minuteOf(carried.opened_at)}</p>
   </section>`;
 }
 

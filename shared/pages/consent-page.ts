@@ -59,7 +59,7 @@ export function consentPage(
       </section>
       <section>
         <h2>What its developer says</h2>
-        ${desc && html`<p class="soft clamp">${desc}</p>`}
+        ${desc && html`<p class="soft clamp" dir="auto">${desc}</p>`}
         <p>Website: <a href="${website}" rel="noreferrer">${hostOf(website)}</a></p>
       </section>`,
   };

@@ -9,6 +9,7 @@ import { canModerate } from '../user/user-type.ts';
 import { type FormState, field, option } from './fields.ts';
 import type { Html, Visitor } from './layout.ts';
 import { tabs } from './lists.ts';
+import { nameWithRole } from './person.ts';
 
 /** Throws ApiError 404 for anyone who is not a moderator. */
 export function requireModerator({ user }: Visitor): void {
@@ -35,6 +36,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   restore: 'Public again',
   uphold: 'Stays hidden',
   block: 'Account blocked',
+  hide_all: 'Account blocked, all reviews hidden',
   unblock: 'Account unblocked',
   allow: 'May be reviewed again',
 };
@@ -83,8 +85,9 @@ export function nameOf(id: string | null, users: ReadonlyMap<string, User>): str
 
 /** The name, with a link to the page about that person, if the account exists. */
 export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
-  const name = html`<bdi>${nameOf(id, users)}</bdi>`;
-  return users.has(id) ? html`<a href="${moderationUrl(`/users/${id}`)}">${name}</a>` : name;
+  const user = users.get(id);
+  if (!user) return html`<bdi>${nameOf(id, users)}</bdi>`;
+  return html`<a href="${moderationUrl(`/users/${id}`)}">${nameWithRole(user)}</a>`;
 }
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */

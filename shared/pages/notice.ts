@@ -20,6 +20,7 @@ const notices = {
   'review-restore': 'The review is public again.',
   'review-uphold': 'The review stays hidden.',
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
+  'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
   'appeal-sent': 'Another moderator will decide on your appeal.',

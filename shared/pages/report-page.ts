@@ -8,6 +8,7 @@ import { nextSteps } from './error-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
 import { csrfField, type Page, type Visitor } from './layout.ts';
 import { reasonOf } from './moderation.ts';
+import { nameWithRole } from './person.ts';
 import { excerptOf } from './review-card.ts';
 import { dayOf } from './words.ts';
 
@@ -39,7 +40,7 @@ export async function reportPage(
         </section>`
       : html`${faultOf(filled)}
         <section>
-          <p>The review by <a href="${href}"><bdi>${author.display_name}</bdi></a>:</p>
+          <p>The review by <a href="${href}">${nameWithRole(author)}</a>:</p>
           ${review.text !== null && html`<p class="review" lang="${review.language}" dir="auto">${excerptOf(review.text)}</p>`}
         </section>
         <section>${obstacle ? html`<p>${obstacle}</p>${toReview}` : form(`${href}/report`, csrf, filled)}</section>`,

@@ -5,6 +5,7 @@ import type { Metadata } from '../entity/presented.ts';
 import type { Review } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 import type { Html } from './layout.ts';
+import { nameWithRole } from './person.ts';
 import { dayOf } from './words.ts';
 
 /** UTF-16 units of an excerpt in a list: three lines of a wide window. */
@@ -51,11 +52,12 @@ export function reviewCard(
     <p class="by">
       ${rating !== null && stars(rating)}
       <span class="soft">
-        ${!about.isOfOneAuthor && html`<a href="${at}/user/${author.id}"><bdi>${author.display_name}</bdi></a>,`}
+        ${!about.isOfOneAuthor && html`<a href="${at}/user/${author.id}">${nameWithRole(author)}</a>,`}
         <a href="${at}/review/${id}">${dayOf(published_on ?? created)}</a>
       </span>
     </p>
-    ${text !== null && html`<p class="review" lang="${language}" dir="auto">${excerpt}${excerpt !== lineOf(text) && html` <a lang="en" href="${at}/review/${id}">Read more</a>`}</p>`}
+    ${text !== null && html`<p class="review" lang="${language}" dir="auto">${excerpt}</p>`}
+    ${text !== null && excerpt !== lineOf(text) && html`<p><a href="${at}/review/${id}">Read more</a></p>`}
   </div>`;
 }
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { findKeptMetadata } from '../entity/metadata.ts';
+import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { FeedOwner } from '../feed/link.ts';
 import { readFromCursor } from '../list/cursor.ts';
@@ -46,13 +46,13 @@ export async function readReviews(
   return { ...page, cursor };
 }
 
-/** A page of a person's reviews, with drafts, hidden reviews, and names from the table. */
+/** A page of a person's reviews, with drafts, hidden reviews, and names. */
 export async function readWritten(user_id: string, sent: string | undefined) {
   const page = await readDated({ list: 'written', user_id }, sent, (limit, after) =>
     listWritten(user_id, { limit, offset: 0, after }),
   );
   const reviews = page.reviews.map(({ review }) => review);
-  const metadata = await findKeptMetadata(reviews);
+  const metadata = await findMetadata(reviews);
   const written = reviews.map((review, i) => ({ review, metadata: metadata[i] }));
   return { written, cursor: page.cursor };
 }

@@ -59,7 +59,10 @@ section > :last-child, form > :last-child, li > :last-child,
   details > :last-child { margin-bottom: 0; }
 li + li { margin-top: .25rem; }
 .soft { color: var(--soft); }
+.role { display: inline-block; padding: 0 .4rem; border: 1px solid var(--field); border-radius: 4px;
+  font: 600 .8rem/1.4 system-ui, sans-serif; text-decoration: none; }
 .verbatim { white-space: pre-wrap; }
+.review, .verbatim, .clamp { unicode-bidi: isolate; }
 .clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .review { font: 1.1rem/1.6 var(--serif); }
 .stars { width: 5.5rem; height: 1.1rem; vertical-align: -.15em; fill: var(--line); }

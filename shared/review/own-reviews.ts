@@ -10,7 +10,9 @@ export async function listOwnReviews(
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
   // A user has one claim a review, in any state. A marked claim has lost its review.
-  const unmarked = { FilterExpression: 'attribute_not_exists(marked_at)' };
+  const unmarked = {
+    FilterExpression: 'attribute_not_exists(marked_at) AND attribute_not_exists(reported)',
+  };
   const count = await countItems(claimKey(userId, ''), unmarked);
   if (limit === 0 || offset >= count) return { count, reviews: [] };
   const { reviews } = await listWritten(userId, { limit, offset });

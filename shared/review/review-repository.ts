@@ -2,15 +2,16 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
+import { Case, newCase, openCarried } from '../moderation/case.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
-import { claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendWriting } from '../user/daily-limit.ts';
 import { parseUser, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
-import { writeAs } from '../user/writer.ts';
+import { checkWriter, writeAs } from '../user/writer.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
@@ -102,17 +103,24 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
   const { user_id, entity_id } = review;
   if (isPublic(review)) await registerFacet(facetOf(review));
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
-  const inserted = writeAs(user_id, (writer) =>
-    transact([
-      ...publication(review, isClaimed, writer),
-      ...also,
-      ...spendWriting('publications', user_id),
-    ]),
-  );
-  await inserted.catch(async (error) => {
-    const isMarked =
-      error === isClaimed && (await getItem(claimKey(user_id, entity_id)))?.marked_at !== undefined;
-    throw isMarked ? accessDenied('A moderator has hidden your review of this') : error;
+  await writeAs(user_id, async (writer) => {
+    const insert = (reported?: Item) =>
+      transact([
+        ...publication(review, { claimed: isClaimed, writer, reported }),
+        ...also,
+        ...spendWriting('publications', user_id),
+      ]);
+    try {
+      await insert();
+    } catch (error) {
+      const claim = error === isClaimed && (await getItem(claimKey(user_id, entity_id)));
+      if (!claim) throw error;
+      if (claim.marked_at !== undefined) {
+        throw accessDenied('A moderator has hidden your review of this');
+      }
+      if (claim.reported === undefined) throw error;
+      await insert(claim);
+    }
   });
 }
 
@@ -133,14 +141,17 @@ export async function updateReview(
       const before = await getOwnReview(id, userId, revisionTags);
       if (before.deleted_at !== undefined) throw notFound('Review');
       const after = applyChange(before, change);
-      if (after === before) return;
+      // An unchanged review still needs an account that may write.
+      if (after === before) return transact([checkWriter(userId, writer)]);
       if (isPublic(after)) await registerFacet(facetOf(after));
       const putRevision = { Put: { Item: revisionItem(revisionOf(before)) } };
+      const reported = isPublic(after) ? before.reported : undefined;
       await transact([
-        replaceReview(before, after),
+        replaceReview(before, reported ? { ...after, reported: undefined } : after),
         ...(after.edits > before.edits ? [putRevision] : []),
         ...countWrites(before, after, writer),
         ...spendWriting('edits', userId),
+        ...(reported ? [openCarried((await findCase(id)) ?? newCase(before), reported)] : []),
       ]);
     }),
   );
@@ -190,22 +201,30 @@ async function remove(
   let seen: Review | undefined;
   await retryStale(async () => {
     // Once withdrawn, others may finish the deletion. That is no error.
-    let review = await (seen?.deleted_at === undefined ? read() : findReview(id));
+    let [review, moderationCase] = await Promise.all([
+      seen?.deleted_at === undefined ? read() : findReview(id),
+      findCase(id),
+    ]);
     if (review && isPublic(review) && seen && seen.popularity !== review.popularity) {
       const withdrawn = { ...review, is_hidden: true, deleted_at: new Date().toISOString() };
       await transact([replaceReview(review, withdrawn), ...counts(review, withdrawn)]);
       seen = withdrawn;
-      review = await findReview(id);
+      [review, moderationCase] = await Promise.all([findReview(id), findCase(id)]);
     }
     if (!review) return;
     seen = review;
-    await transact([...removal(review), ...counts(review, undefined)]);
+    await transact([...removal(review, moderationCase), ...counts(review, undefined)]);
   });
 }
 
 async function findReview(id: string): Promise<Review | undefined> {
   const item = await getItem(reviewKey(id));
   return item && v.parse(Review, item);
+}
+
+async function findCase(reviewId: string): Promise<Case | undefined> {
+  const item = await getItem(caseKey(reviewId));
+  return item && v.parse(Case, item);
 }
 
 async function getOwnReview(id: string, userId: string, revisionTags?: readonly string[]) {

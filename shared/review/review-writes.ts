@@ -1,13 +1,23 @@
+import * as v from 'valibot';
 import { type ApiError, invalidToken } from '../errors.ts';
+import {
+  Carried,
+  type Case,
+  deleteCase,
+  newCase,
+  openCarried,
+  undecidedIn,
+} from '../moderation/case.ts';
 import { pick } from '../pick.ts';
-import type { IndexAttributes, Key } from '../table/item.ts';
+import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
-import { listedIn, type Review } from './review.ts';
+import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
+import { isDraft, isPublic, listedIn, type Review } from './review.ts';
 
 /** Returns a review as it is stored, with keys and index attributes. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
@@ -36,28 +46,48 @@ export function replaceReview(before: Review, after: Review): Write {
 /**
  * Returns the writes that delete a review and its claim, if nothing that counts depend on has
  * changed. The claim of a review hidden by a moderator stays, marked, unless the review is only
- * withdrawn.
+ * withdrawn. The claim of a review with undecided reports stays with these reports.
  */
-export function removal(review: Review): Write[] {
+export function removal(review: Review, moderationCase: Case | undefined): Write[] {
   const { id, user_id, entity_id } = review;
   const isModerated = review.is_hidden && review.deleted_at === undefined;
+  const reported = undecidedOn(review, moderationCase);
   // `deleted_at`: since it was read, the review may have been withdrawn, or deleted and restored.
   const was = pick(review, ['edits', 'is_hidden', 'published_on', 'popularity', 'deleted_at']);
   return [
     { Delete: { Key: reviewKey(id), was } },
     isModerated
       ? { Put: { Item: hiddenClaimItem(user_id, markOf(review)) } }
-      : { Delete: { Key: claimKey(user_id, entity_id) } },
+      : reported
+        ? { Put: { Item: reportedClaimItem(user_id, reportedMarkOf(review, reported)) } }
+        : { Delete: { Key: claimKey(user_id, entity_id) } },
+    // Only a public review is reported.
+    ...(isModerated || isDraft(review) ? [] : [deleteCase(id, moderationCase)]),
   ];
 }
 
-/** Returns the writes of a review or draft. They throw `claimed` if its author has another. */
-export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
+/** Returns the reports on a review that nobody has decided on. A draft may have brought some. */
+export function undecidedOn(review: Review, moderationCase: Case | undefined): Carried | undefined {
+  return review.reported ?? (moderationCase && undecidedIn(moderationCase));
+}
+
+/**
+ * Returns the writes of a review or draft. They throw `claimed` if its author has another. With the
+ * claim of a deleted review that was `reported`, they open the case. A draft keeps the reports.
+ */
+export function publication(
+  review: Review,
+  { claimed, writer, reported }: { claimed?: ApiError; writer?: Writer; reported?: Item } = {},
+): Write[] {
   const { id, user_id, entity_id } = review;
+  const claim = { ...claimKey(user_id, entity_id), review_id: id };
+  const carried = reported && v.parse(Carried, reported.reported);
+  const was = reported ? pick(reported, ['review_id', 'reported']) : { pk: undefined };
   return [
-    putNew(reviewItem(review)),
-    { ...putNew({ ...claimKey(user_id, entity_id), review_id: id }), otherwise: claimed },
+    putNew(reviewItem(carried && isDraft(review) ? { ...review, reported: carried } : review)),
+    { Put: { Item: claim, was }, otherwise: claimed },
     ...countWrites(undefined, review, writer),
+    ...(carried && isPublic(review) ? [openCarried(newCase(review), carried)] : []),
   ];
 }
 
@@ -72,8 +102,8 @@ export function countWrites(
 ): Write[] {
   const { user_id } = (after ?? before) as Review;
   const amounts = countChanges(before, after).author;
-  const { ConditionExpression, otherwise } = writer;
-  const Update = { Key: userKey(user_id), amounts, isOwner: true, ConditionExpression } as const;
+  const { otherwise, ...condition } = writer;
+  const Update = { Key: userKey(user_id), amounts, isOwner: true, ...condition } as const;
   const isCounted = Object.keys(amounts).length > 0;
   return [
     isCounted ? { Update, otherwise } : checkWriter(user_id, writer),

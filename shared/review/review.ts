@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
+import { Carried } from '../moderation/case.ts';
 import { Moderation } from '../moderation/verdict.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes } from '../table/item.ts';
@@ -62,6 +63,8 @@ export const Review = v.object({
   moderation: v.optional(Moderation),
   /** Appeal of its author after it was hidden; ISO 8601. */
   appealed_at: v.optional(v.string()),
+  /** On a draft: reports that open its case when it is published. See `ReportedClaim`. */
+  reported: v.optional(Carried),
   /** Set during a deletion in two steps: the review is then in no list. */
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),

@@ -19,12 +19,14 @@ import type { Key } from './item.ts';
  * | contact     | CONTACT#<user>   | CONTACT                   | private fields of the account                           |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
  * |             |                  |                           | marked (hidden, then deleted): author HIDDEN#<user> → date |
+ * |             |                  |                           | reported, then deleted: with the undecided reports      |
+ * | moderator's name | NAME#<sha-256> | NAME                  | number of moderators with this name                     |
  * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also reports, publications and edits  |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
- * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block and hidden reviews |
+ * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block, hidden and reported reviews |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | the answer to a request, by its user and key            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | its name and page, and when to ask its database again   |
@@ -58,6 +60,9 @@ export const reportKey = (review: string, user: string) =>
 export const caseKey = (review: string) => key(`REVIEW#${review}`, 'CASE');
 export const decisionKey = (id: string) => key(`DECISION#${id}`, 'DECISION');
 export const userKey = (id: string) => key(`USER#${id}`, 'USER');
+
+/** `sha256` is the hexadecimal hash of a name as people read it, see user/moderator-name.ts. */
+export const moderatorNameKey = (sha256: string) => key(`NAME#${sha256}`, 'NAME');
 
 /** Separate from the user, because public readers may read everything under USER#. */
 export const contactKey = (user: string) => key(`CONTACT#${user}`, 'CONTACT');

@@ -20,6 +20,8 @@ const attributes = [
   'version',
   'state',
   'round',
+  'reported',
+  'moderators',
 ];
 
 /**

@@ -92,12 +92,17 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
 function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
   const reviewCase = v.parse(Case, item);
   const open = reports.filter(({ round }) => round === reviewCase.round);
-  const isOpen =
-    reviewCase.state === 'open' && (open.length > 0 || reviewCase.appeal !== undefined);
+  const { state, appeal, carried } = reviewCase;
+  const hasReason = open.length > 0 || appeal !== undefined || carried !== undefined;
+  const isOpen = state === 'open' && hasReason;
+  const counts = countReports(
+    isOpen ? open.map((report) => v.parse(Report, report)) : [],
+    isOpen ? carried : undefined,
+  );
   const counted: Case = {
     ...reviewCase,
     state: isOpen ? 'open' : 'closed',
-    ...countReports(isOpen ? open.map((report) => v.parse(Report, report)) : []),
+    ...counts,
   };
   return rawRecord('case', { ...caseKey(reviewCase.review_id), ...queuedIn(counted), ...counted });
 }

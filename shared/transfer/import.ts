@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
+import { hideAll } from '../moderation/hide-all.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
 import { isWrittenAhead } from '../review/erase.ts';
 import { type Item, keyString } from '../table/item.ts';
@@ -100,7 +101,10 @@ class ImportRun {
         await this.#retryInHalves(batch, attempt);
       }
     }
-    if (!this.#options.isDryRun) await reopenCases(present);
+    if (!this.#options.isDryRun) {
+      await reopenCases(present);
+      await continueHiding([...present, ...planned]);
+    }
     if (waiting.length > 0) {
       await this.#wait();
       await this.apply(waiting);
@@ -163,6 +167,15 @@ async function reopenCases(present: readonly SourcedRecord[]): Promise<void> {
   for (const { record } of present) {
     if (record.kind === 'case' && record.item.state === 'open') {
       await reopenCase(idIn(record.item));
+    }
+  }
+}
+
+/** Carries out decisions that were being carried out when they were exported. */
+async function continueHiding(sources: readonly SourcedRecord[]): Promise<void> {
+  for (const { record } of sources) {
+    if (record.kind === 'decision' && record.item.decision === 'hide_all') {
+      await hideAll(`${record.item.user_id}`);
     }
   }
 }

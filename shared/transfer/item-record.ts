@@ -23,10 +23,16 @@ const kinds = {
 } as const;
 export type ItemKind = (typeof kinds)[keyof typeof kinds] | 'claim';
 
+/** Attributes of a claim that outlives its review. */
+interface ClaimMarks {
+  marked_at?: unknown;
+  reported?: unknown;
+}
+
 /** Returns the kind of an item, or undefined for items that are not exported. */
-export function kindOfItem({ sk, marked_at }: { sk: string; marked_at?: unknown }) {
+export function kindOfItem({ sk, marked_at, reported }: ClaimMarks & { sk: string }) {
   const [start = ''] = sk.split('#', 1);
-  if (start === 'CLAIM') return marked_at === undefined ? undefined : 'claim';
+  if (start === 'CLAIM') return (marked_at ?? reported) === undefined ? undefined : 'claim';
   return Object.hasOwn(kinds, start) ? kinds[start as keyof typeof kinds] : undefined;
 }
 

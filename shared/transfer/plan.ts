@@ -17,7 +17,8 @@ import {
 } from '../table/keys.ts';
 import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
-import { isAlive, type User } from '../user/user.ts';
+import { isHeld, keyOfName } from '../user/moderator-name.ts';
+import { isAlive, readerName, type User } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
 import { othersOf, rawItem } from './item-record.ts';
@@ -47,7 +48,8 @@ export const unfinished =
   'its deletion is not finished: run `npm run admin -- erase`, or import it again later';
 const noReview = 'its review does not exist';
 // An older account would lift the decisions of moderators on its person.
-const wasModerated = 'its account was deleted while it was blocked or had hidden reviews';
+const wasModerated =
+  'its account was deleted while it was blocked or had hidden or reported reviews';
 const hasAnother = 'its account was deleted, and its person now has another account';
 const noAccount = 'user_id names no account';
 
@@ -145,7 +147,8 @@ export function keysOf(record: TransferRecord): Key[] {
   const key = recordKey(record);
   if (record.kind === 'user') {
     const identity = record.contact?.identity;
-    return [key, projectionKey(key), ...(identity ? [identityKey(identity)] : [])];
+    const name = keyOfName(record.display_name);
+    return [key, projectionKey(key), name, ...(identity ? [identityKey(identity)] : [])];
   }
   if (record.kind === 'review') {
     const { user_id, entity_id } = record;
@@ -175,7 +178,9 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
-  return accountWrites(user, contact, versionAfter(key, find));
+  const isTaken = !user.is_moderator && isHeld(find(keyOfName(display_name)));
+  const other = { display_name: readerName(id), has_proposed_name: true };
+  return accountWrites(isTaken ? { ...user, ...other } : user, contact, versionAfter(key, find));
 }
 
 function planReview(record: FullReviewRecord, find: Find): Write[] | string {
@@ -190,7 +195,8 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
   if (claim?.marked_at !== undefined) {
     return 'a moderator has hidden a review of this entity by the author, who has deleted it';
   }
-  if ((claim?.review_id ?? id) !== id) return 'the author has another review of this entity';
+  const isFree = claim === undefined || claim.reported !== undefined;
+  if (!isFree && claim.review_id !== id) return 'the author has another review of this entity';
   if (revisions.some((revision) => bytesIn(revision) > largestItem)) {
     return 'a revision is larger than 390 KB';
   }
@@ -201,7 +207,8 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
     const unvoted = { ...revision, review_id: id, votes_positive: 0, votes_negative: 0 };
     return { Put: { Item: { ...revisionItem(unvoted), ...ahead } } };
   });
-  return [...earlier, ...publication(reviewIn(record, version))];
+  const reported = claim?.reported === undefined ? undefined : claim;
+  return [...earlier, ...publication(reviewIn(record, version), { reported })];
 }
 
 /** Makes the review without any votes. */

@@ -5,6 +5,7 @@ import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
+import { ReportedClaim, ReportedMark } from '../review/reported-claim.ts';
 import {
   countedFields,
   Language,
@@ -91,8 +92,12 @@ const Identity = v.pipe(
     user_id: v.optional(StoredId),
     blocked_at: v.optional(StoredTime),
     hidden: v.optional(v.array(HiddenMark)),
+    reported: v.optional(v.array(ReportedMark)),
   }),
-  v.check((item) => Object.values(item).some(Boolean), 'must have user_id, blocked_at or hidden'),
+  v.check(
+    (item) => Object.values(item).some(Boolean),
+    'must have user_id, blocked_at, hidden or reported',
+  ),
 );
 
 /** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
@@ -111,7 +116,7 @@ const stored = {
   identity: [Identity, identityKey],
   application: [Application, applicationKey, 'client_id'],
   grant: [Grant, grantKey, 'user_id', 'client_id', 'grant_id'],
-  claim: [HiddenClaim, claimKey, 'user_id', 'entity_id'],
+  claim: [v.union([HiddenClaim, ReportedClaim]), claimKey, 'user_id', 'entity_id'],
   report: [Report, reportKey, 'review_id', 'user_id'],
   case: [Case, caseKey, 'review_id'],
   decision: [Decision, decisionKey, 'id'],

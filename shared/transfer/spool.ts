@@ -94,7 +94,7 @@ export class Spool {
     const rows = this.#database
       .prepare(
         `SELECT iif(sk = 'REVIEW', id, claim) AS name, claim,
-             coalesce(item ->> 'created', item ->> 'marked_at') AS since FROM spooled WHERE claim IN
+             coalesce(item ->> 'created', item ->> 'marked_at', item ->> 'left_at') AS since FROM spooled WHERE claim IN
            (SELECT claim FROM spooled WHERE claim IS NOT NULL GROUP BY claim HAVING count(*) > 1)
          ORDER BY claim, since DESC, name`,
       )

@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { invalidToken, notFound } from '../errors.ts';
+import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
-import { putNew, transact, type Write } from '../table/transact.ts';
+import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
+import {
+  checkName,
+  holdFreeName,
+  holdName,
+  isModeratorName,
+  nameAsRead,
+  releaseName,
+} from './moderator-name.ts';
 import { Contact, isAlive, parseUser, User } from './user.ts';
-import { mayWrite, writeAs } from './writer.ts';
+import { mayWrite, refuseBlocked } from './writer.ts';
 
 /** Throws ApiError 404 if there is none. */
 export async function getUser(id: string): Promise<User> {
@@ -65,21 +73,27 @@ async function findAccounts(ids: readonly string[]): Promise<Account[]> {
   });
 }
 
-/** Creates an account with a new id. */
-export async function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
+/** Creates an account with a new id. Throws ApiError 400 if a moderator has the name. */
+export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
   const { display_name, ...contact } = profile;
   const user = { display_name, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
-  await transact(accountWrites(user, contact));
-  return user;
+  return retryStale(async () => {
+    if (await isModeratorName(display_name)) throw nameOfModerator();
+    await transact(accountWrites(user, contact));
+    return user;
+  });
 }
 
 /**
- * Returns the writes of a new account. `version` must exceed that of a deleted one with this id.
+ * Returns the writes of a new account. They fail, as a stale read, if a moderator has the name.
+ * `version` must exceed that of a deleted one with this id.
  */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
+  const { display_name, is_moderator } = user;
   return [
     putNew(userItem(user, version)),
     ...(contact ? [{ Put: { Item: { ...contactKey(user.id), ...contact } } }] : []),
+    is_moderator ? holdName(display_name) : checkName(display_name),
   ];
 }
 
@@ -91,30 +105,61 @@ export function userItem(user: User, version = 1) {
 
 /**
  * Changes the given fields of a profile. Null removes the email address. A changed name is no
- * longer a proposal. Throws ApiError 401 if the account was deleted, 403 if it is blocked.
+ * longer a proposal. Throws ApiError 401 if the account was deleted, 403 if it is blocked, 400 for
+ * the name of a moderator. Who has that name already may keep it.
  */
 export async function updateProfile(
   id: string,
   { display_name, email }: Partial<Pick<User, 'display_name'> & Pick<Contact, 'email'>>,
 ): Promise<void> {
   if (display_name === undefined && email === undefined) return;
-  const own = { Key: userKey(id), ConditionExpression: mayWrite };
-  const set = { display_name, has_proposed_name: undefined };
-  const ofUser = display_name === undefined ? { ConditionCheck: own } : { Update: { ...own, set } };
-  await writeAs(id, ({ otherwise }) =>
-    transact([
-      { ...ofUser, otherwise },
+  await retryStale(async () => {
+    const user = await findUser(id);
+    if (!user) throw invalidToken();
+    refuseBlocked(user);
+    const own = { Key: userKey(id), ConditionExpression: mayWrite, was: named(user) };
+    const set = { display_name, has_proposed_name: undefined };
+    await transact([
+      display_name === undefined ? { ConditionCheck: own } : { Update: { ...own, set } },
+      ...(await renaming(user, display_name ?? user.display_name)),
       ...(email === undefined ? [] : [{ Update: { Key: contactKey(id), set: { email } } }]),
-    ]),
-  );
+    ]);
+  });
 }
 
-/** Throws ApiError 404 if there is no such user, 403 if the account is blocked. */
+/** Returns the writes that the new name of a user needs. Throws ApiError 400 like its caller. */
+async function renaming({ display_name, is_moderator }: User, name: string): Promise<Write[]> {
+  if (nameAsRead(name) === nameAsRead(display_name)) return [];
+  if (await isModeratorName(name)) throw nameOfModerator();
+  if (!is_moderator) return [checkName(name)];
+  return [holdFreeName(name), ...(await releaseName(display_name))];
+}
+
+/** Attributes of a user that the writes of a name depend on. */
+export function named({ display_name, is_moderator }: User) {
+  return { display_name, is_moderator };
+}
+
+const nameOfModerator = () =>
+  invalidRequest('display_name must be another name: a moderator of this service has it');
+
+/**
+ * Makes somebody a moderator, whose name nobody else can take from then on, or ends that.
+ * Idempotent. Throws ApiError 404 if there is no such user, 403 if the account is blocked.
+ */
 export async function setModerator(id: string, isModerator: boolean): Promise<void> {
-  const set = { is_moderator: isModerator || undefined };
-  const ConditionExpression = isModerator ? mayWrite : isAlive;
-  const update = { Update: { Key: userKey(id), set, ConditionExpression } };
-  await writeAs(id, ({ otherwise }) => transact([{ ...update, otherwise }]), notFound('User'));
+  await retryStale(async () => {
+    const user = await getUser(id);
+    if (isModerator) refuseBlocked(user);
+    if ((user.is_moderator ?? false) === isModerator) return;
+    const set = { is_moderator: isModerator || undefined };
+    const ConditionExpression = isModerator ? mayWrite : isAlive;
+    const { display_name } = user;
+    await transact([
+      { Update: { Key: userKey(id), set, ConditionExpression, was: named(user) } },
+      ...(isModerator ? [holdName(display_name)] : await releaseName(display_name)),
+    ]);
+  });
 }
 
 /** Ends all current sessions of a user. Throws ApiError 401 if the account was deleted. */

@@ -27,6 +27,8 @@ export const User = v.object({
   is_moderator: v.optional(v.boolean()),
   /** Set while a moderator blocks the account, which then cannot write. */
   blocked_at: v.optional(v.string()),
+  /** Id of the decision to block the account and hide all its reviews, until all are hidden. */
+  hiding: v.optional(v.string()),
 });
 export type User = v.InferOutput<typeof User>;
 
@@ -39,6 +41,11 @@ export const Contact = v.object({
   identity: v.optional(v.string()),
 });
 export type Contact = v.InferOutput<typeof Contact>;
+
+/** Returns a name to propose to somebody whose own name is unknown or taken. */
+export function readerName(id: string): string {
+  return `Reader ${id.slice(0, 4)}`;
+}
 
 /** Condition that an account exists and is not being erased. Mostly part of `mayWrite`. */
 export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';

@@ -1,14 +1,14 @@
 import { type ApiError, accessDenied, invalidToken, serviceUnavailable } from '../errors.ts';
 import { userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import type { Write } from '../table/transact.ts';
+import type { Condition, Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from './user.ts';
 
 /** Condition on writes in a user's name: the account exists and is not blocked. */
 export const mayWrite = `${isAlive} AND attribute_not_exists(blocked_at)`;
 
 /** Condition that a transaction puts on the user's item, and the error if it fails. */
-export interface Writer {
+export interface Writer extends Condition {
   ConditionExpression: string;
   otherwise: ApiError;
 }
@@ -39,8 +39,8 @@ export async function writeAs<T>(
 }
 
 /** Returns the write that checks the writer's condition and changes nothing. */
-export function checkWriter(userId: string, { ConditionExpression, otherwise }: Writer): Write {
-  return { ConditionCheck: { Key: userKey(userId), ConditionExpression }, otherwise };
+export function checkWriter(userId: string, { otherwise, ...condition }: Writer): Write {
+  return { ConditionCheck: { Key: userKey(userId), ...condition }, otherwise };
 }
 
 /** Throws ApiError 403 if the account is blocked. */

@@ -395,7 +395,7 @@ describe('npm run admin', () => {
   });
 
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
-    const nothing = { users: 0, reviews: 0, applications: 0, entities: 0 };
+    const nothing = { users: 0, reviews: 0, applications: 0, entities: 0, hiding: 0 };
     await applyStream();
     const [friend, foe] = [await makeUser(), await makeUser()];
     const [kept] = [await makeReview(friend)];
@@ -425,7 +425,7 @@ describe('npm run admin', () => {
     expect(last).toEqual({ ...nothing, applications: 1 });
     const two = await leave();
     const all = await run('erase');
-    expect(all).toEqual({ users: 1, reviews: 1, applications: 1, entities: 3 });
+    expect(all).toEqual({ users: 1, reviews: 1, applications: 1, entities: 3, hiding: 0 });
     await applyStream();
     expect(await run('erase')).toEqual(nothing);
 

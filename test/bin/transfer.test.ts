@@ -402,7 +402,7 @@ describe('npm run admin -- export, import', () => {
     const { said, answer } = await importBroken(before);
     expect(answer.refused).toEqual({
       // The account and the identity.
-      'its account was deleted while it was blocked or had hidden reviews': 2,
+      'its account was deleted while it was blocked or had hidden or reported reviews': 2,
       'a moderator has hidden a review of this entity by the author, who has deleted it': 1,
     });
     expect(said).toHaveLength(3);

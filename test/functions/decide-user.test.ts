@@ -1,20 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { insertReport } from '../../shared/moderation/report-repository.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { makeModerator, makeReview, makeUser } from '../helpers/fixtures.ts';
 import { readItem } from '../helpers/items.ts';
+import { applyStream } from '../helpers/stream.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 
 const mia = await makeModerator('Mia');
 const why = { reason: 'spam', note: 'All of it is <one> shop.' };
-
-/** The hidden fields of the form with this text. */
-function fieldsOf(html: string, text: string): Record<string, string> {
-  const form = html.match(/<form[\s\S]*?<\/form>/g)?.find((each) => each.includes(text)) ?? '';
-  const fields = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
-  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
-}
 
 /** An author, and the page of a moderator about the author a moment after so many reviews. */
 async function seen(count: number) {
@@ -48,59 +41,60 @@ describe('the page about an author', () => {
     const second = await ask('show-author', mia, { ...at, query: { cursor: `${nextOn(html)}` } });
     expect(listed(second.html)).toEqual(ids.slice(20));
     expect(html).not.toContain('Hidden: spam');
-    await send({ ...fieldsOf(html, 'Hide all'), ...why });
+    await send({ decision: 'hide_all', ...why });
+    await applyStream();
     const after = await ask('show-author', mia, at);
     expect(listed(after.html)).toEqual(ids.slice(0, 19));
     expect(after.html.match(/>Hidden: spam<\/td>/g)).toHaveLength(19);
     expect(after.html).not.toMatch(/Nobody shall read this|Draft/);
-    expect(after.html).not.toContain('Hide all');
   });
 
-  test('hides all reviews in steps that say what is left, and can be repeated', async () => {
-    const { ids, html, send } = await seen(27);
-    expect(html).toContain('>Hide all 27 public reviews<');
-    const first = await send({ ...fieldsOf(html, 'Hide all'), ...why });
-    expect(first.status).toBe(200);
-    expect(first.html).toMatch(/25 reviews are hidden\.\s+2 of this author are still public\./);
-    expect(await hiddenOf(ids)).toBe(25);
-    const more = fieldsOf(first.html, 'Hide the next reviews');
-    expect(more).toMatchObject({ reason: 'spam', note: 'All of it is &lt;one&gt; shop.' });
-    for (const said of [/2 reviews are hidden\.\s+None of this/, /0 reviews are hidden\.\s+None/]) {
-      const { html } = await send({ ...more, note: why.note });
-      expect(html).toMatch(said);
-      expect(html).not.toContain('Hide the next reviews');
-    }
-    expect(await hiddenOf(ids)).toBe(27);
-    expect((await send({ ...more, cursor: 'x' })).status).toBe(400);
-  });
-
-  test('tells which reviews stay, and why', async () => {
-    const { author, ids, html, send } = await seen(2);
-    const [id = ''] = ids;
-    await insertReport({ id, user_id: author.id }, { user_id: mia.id, reason: 'spam' });
-    const { html: told } = await send({ ...fieldsOf(html, 'Hide all'), ...why });
-    expect(told).toMatch(/1 review is hidden\.\s+1 of this author is still public\./);
-    expect(told).toContain(`/${id}"><bdi>Unnamed release group</bdi></a>: You have reported`);
-  });
-
-  test('takes no form without a reason, without a time or about the own reviews', async () => {
-    const { ids, html, send } = await seen(1);
-    const form = { ...fieldsOf(html, 'Hide the public review'), ...why };
-    const faulty = await send({ ...form, reason: '' });
-    expect(faulty.status).toBe(400);
-    expect(faulty.html).toContain('id="hide-reason-fault">Please fill this in.<');
-    expect(faulty.html).not.toContain('id="reason-fault"');
-    for (const seen_at of ['yesterday', '2026-11-22T12:00:00+14:00', '2026-11-22 12:00:00.000Z']) {
-      expect([seen_at, (await send({ ...form, seen_at })).status]).toEqual([seen_at, 400]);
-    }
-    expect((await send({ decision: 'hide', ...why })).html).toContain('0 reviews are hidden');
+  test('blocks the author and hides all reviews, which goes on after the answer', async () => {
+    const { author, ids, html, at, send } = await seen(3);
+    expect(html).toContain('>Block and hide all 3 public reviews<');
+    const answer = await send({ decision: 'hide_all', ...why });
+    expect(answer.status).toBe(303);
     expect(await hiddenOf(ids)).toBe(0);
-    const own = await makeReview(mia);
+    const during = (await ask('show-author', mia, at)).html;
+    expect(during).toContain('All reviews are being hidden.');
+    expect(during).toContain('<dd>3 public</dd>');
+    expect(during).not.toContain('value="hide_all"');
+    const [first = ''] = ids;
+    const ofCase = await ask('show-case', mia, { path: { review_id: first } });
+    expect(ofCase.html).toContain('All reviews are being hidden.');
+    await applyStream();
+    expect(await hiddenOf(ids)).toBe(3);
+    const after = (await ask('show-author', mia, at)).html;
+    expect(after).toContain('<dd>0 public</dd>');
+    expect(after).not.toContain('being hidden');
+    expect(after).toContain('Account blocked, all reviews hidden: spam');
+    expect(after).toContain('End the block');
+    expect(await readItem(userKey(author.id))).toHaveProperty('blocked_at');
+  });
+
+  test('hides the reviews of a blocked author', async () => {
+    const { ids, at, send } = await seen(1);
+    await send({ decision: 'block', ...why });
+    const { html } = await ask('show-author', mia, at);
+    expect(html).toContain('>Hide the public review<');
+    expect(html).not.toContain('value="block"');
+    await send({ decision: 'hide_all', ...why });
+    await applyStream();
+    expect(await hiddenOf(ids)).toBe(1);
+    expect((await ask('show-author', mia, at)).html).not.toContain('value="hide_all"');
+  });
+
+  test('takes no form without a reason, or about a moderator', async () => {
+    const { ids, send } = await seen(1);
+    const faulty = await send({ decision: 'hide_all', note: '', reason: '' });
+    expect(faulty.status).toBe(400);
+    expect(faulty.html).toContain('id="reason-fault">Please fill this in.<');
+    await makeReview(mia);
     const path = { user_id: mia.id };
-    expect((await ask('show-author', mia, { path })).html).not.toContain('Hide ');
-    stopClock(Date.now() + 1);
-    const late = { ...form, seen_at: new Date().toISOString() };
-    expect((await ask('decide-user', mia, { path, form: late })).status).toBe(400);
-    expect(await hiddenOf([own])).toBe(0);
+    expect((await ask('show-author', mia, { path })).html).not.toMatch(/hide_all|value="block"/);
+    const form = { decision: 'hide_all', ...why };
+    expect((await ask('decide-user', mia, { path, form })).status).toBe(400);
+    await applyStream();
+    expect(await hiddenOf(ids)).toBe(0);
   });
 });

@@ -201,8 +201,10 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(page).toContain(`<p class="review" lang="ar" dir="auto">${arabic}</p>`);
     expect(page).toContain('<bdi>Ann</bdi>');
     const [, excerpt = ''] = /lang="en" dir="auto">([^<]*)</.exec(page) ?? [];
-    expect(excerpt).toMatch(/^A sentence of .* (A|sentence|of|a|long|review\.)… $/);
+    expect(excerpt).toMatch(/^A sentence of .* (A|sentence|of|a|long|review\.)…$/);
     expect(excerpt.length).toBeLessThan(300);
+    // A control of direction in the text must not reach the link.
+    expect(page).toMatch(/…<\/p>\s*<p><a href="[^"]*">Read more</);
     expect(linkOn(page, 'Read more')).toMatch(/\/review\/[\da-f-]{36}$/);
   });
 

@@ -93,7 +93,7 @@ describe('the application on the consent page', () => {
     await setAttributes(applicationKey(client.client_id), { desc: 'Trust me, I am Google.' });
     const { browser } = await come('Ann');
     const { html } = await browser.visit(authorizeUrl(client));
-    expect(html).toMatch(/<p class="soft clamp">Trust me/);
+    expect(html).toMatch(/<p class="soft clamp" dir="auto">Trust me/);
     for (const before of ['Used by', 'It will be able to', '>Do not allow<']) {
       expect(html.indexOf(before)).toBeGreaterThan(0);
       expect(html.indexOf('Trust me')).toBeGreaterThan(html.indexOf(before));

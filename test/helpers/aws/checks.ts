@@ -152,6 +152,7 @@ export function excessRights(template: Template): string[] {
     public: reading,
     metadata: [...reading, 'PutItem', 'UpdateItem'],
     read: reading,
+    'read+metadata': [...reading, 'PutItem', 'UpdateItem'],
     write: [...reading, ...writing],
     health: ['UpdateItem'],
   };

@@ -36,6 +36,7 @@ const actionsOf: Record<Route['table'], string[]> = {
   public: ['GetItem'],
   metadata: ['UpdateItem'],
   read: ['GetItem'],
+  'read+metadata': ['UpdateItem'],
   write: ['PutItem'],
   health: ['UpdateItem'],
 };
@@ -205,7 +206,7 @@ describe('the API', () => {
       ...reads('/1/openapi.json', 5, 20),
       ...reads('/docs', 20, 40),
       ...reads('/docs/api', 5, 20),
-        ...reads('/docs/{guide}', 20, 40),
+      ...reads('/docs/{guide}', 20, 40),
       ...reads('/oauth/authorize', 20, 40),
       ['POST /oauth/authorize', 20, 40],
       ...reads('/account/sign-in', 20, 40),

@@ -463,12 +463,9 @@ describe('the background', () => {
 
   test('subscribes to filtered stream records, within bounds and two readers', () => {
     const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping');
-    const of = (...S: string[]) => ({ dynamodb: { Keys: { sk: { S } } } });
-    const deletionOf = (...sortKeys: string[]) => ({
-      dynamodb: {
-        ...of(...sortKeys).dynamodb,
-        NewImage: { deleted_at: { S: [{ exists: true }] } },
-      },
+    const of = (...sortKeys: string[]) => ({ dynamodb: { Keys: { sk: { S: sortKeys } } } });
+    const having = (name: string, ...sortKeys: string[]) => ({
+      dynamodb: { ...of(...sortKeys).dynamodb, NewImage: { [name]: { S: [{ exists: true }] } } },
     });
     const [inserted, removed] = [{ eventName: ['INSERT'] }, { eventName: ['REMOVE'] }];
     const filters = mappings.map(({ FilterCriteria }) =>
@@ -480,12 +477,13 @@ describe('the background', () => {
         of('REVIEW', 'DONE#heartbeat'),
         { ...inserted, ...of('USER') },
         { ...removed, ...of('USER') },
-        deletionOf('USER'),
+        having('deleted_at', 'USER'),
       ],
       [
         { ...removed, ...of('REVIEW', 'USER') },
-        deletionOf('REVIEW', 'USER'),
+        having('deleted_at', 'REVIEW', 'USER'),
         of('APP', 'DONE#heartbeat'),
+        having('hiding', 'USER'),
       ],
     ]);
     expect(mappings.map(({ BatchSize }) => BatchSize)).toEqual([1000, 100]);

@@ -88,6 +88,19 @@ describe('the rights to the table', () => {
     });
   });
 
+  test('may combine reading everything with writing metadata only', () => {
+    const rights = rightsOf('read+metadata', ['GetItem', 'PutItem'], ['all-by-date']);
+    expect(rights).toMatchObject([
+      { Action: 'dynamodb:GetItem', Resource: arn },
+      {
+        Action: 'dynamodb:PutItem',
+        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['METADATA#*'] } },
+      },
+      { Action: 'dynamodb:Query', Resource: `${arn}/index/all-by-date` },
+    ]);
+    expect(rights[0]).not.toHaveProperty('Condition');
+  });
+
   test.each([
     ['health', ['PutItem', 'UpdateItem'], [], 'PutItem'],
     ['health', ['GetItem', 'UpdateItem'], [], 'GetItem'],
@@ -100,6 +113,8 @@ describe('the rights to the table', () => {
     ['write', [], [], 'none of the table'],
     ['write', ['GetItem'], [], 'GetItem'],
     ['metadata', ['GetItem'], [], 'GetItem'],
+    ['read+metadata', ['DeleteItem', 'PutItem'], [], 'DeleteItem'],
+    ['read+metadata', ['GetItem'], [], 'GetItem'],
     ['public', [], [], 'none of the table'],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',

@@ -4,7 +4,11 @@ import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-lef
 import { audit } from '../../../shared/audit/audit.ts';
 import type { Decision } from '../../../shared/moderation/decision.ts';
 import { appeal, decideReview } from '../../../shared/moderation/decision-repository.ts';
-import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
+import {
+  insertReport,
+  listReports,
+  reopenCase,
+} from '../../../shared/moderation/report-repository.ts';
 import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { caseKey, decisionKey, reportKey } from '../../../shared/table/keys.ts';
@@ -31,7 +35,7 @@ async function repair(): Promise<number> {
   return repaired;
 }
 
-async function reportsOf(id: string): Promise<string[]> {
+async function reportsOf(id: string): Promise<(string | null)[]> {
   const reports = await collect(listReports());
   return reports.filter(({ review_id }) => review_id === id).map(({ user_id }) => user_id);
 }
@@ -98,6 +102,24 @@ test('an audit opens the case of a report restored by an import', async () => {
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, all: 'CASE' });
   await batchDelete([reportKey(id, reader.id)]);
   await repair();
+});
+
+test('a case that an import opens again waits since its oldest report', async () => {
+  const id = await makeReview(author);
+  const readers = await makeUsers(3);
+  const times = ['2026-03-02', '2026-03-01', '2026-03-03'].map((day) => `${day}T10:00:00.000Z`);
+  const [, oldest = ''] = times;
+  await report(id, readers);
+  for (const [i, reader] of readers.entries()) {
+    await setAttributes(reportKey(id, reader.id), { reported_at: times[i] });
+  }
+  // The erasure of the reporters had closed it.
+  const { all: _, date: __, popularity_rank: ___, ...open } = (await readItem(caseKey(id))) as Item;
+  await batchWrite([{ put: { ...open, state: 'closed', reports: 0, spam: 0 } }]);
+  await reopenCase(id);
+  const reopened = { state: 'open', reports: 3, spam: 3, opened_at: oldest };
+  expect(await readItem(caseKey(id))).toMatchObject({ ...reopened, date: `${oldest}#${id}` });
+  await expectExact();
 });
 
 test('erasing a reporter keeps a case that the author has appealed', async () => {

@@ -14,6 +14,7 @@ import {
   edit,
   makeGrant,
   makeHidden,
+  makeModerator,
   makeReview,
   makeUsers,
   type TestUser,
@@ -89,6 +90,7 @@ async function live(): Promise<Item[]> {
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
   jest.restoreAllMocks();
+  await makeModerator('Mia');
   await beginBulk();
   await recordRun('backup');
   await applyStream();
@@ -113,6 +115,7 @@ test('the header names all that a journey writes, and its indexes', async () => 
 const notExported = {
   CLAIM: 'derived from the review, unless it is marked',
   VOTES: 'counted from votes, kept for a month',
+  NAME: 'counted from moderators',
   CODE: 'lives for a minute',
   REQUEST: 'lives for minutes',
   IDEMPOTENCY: 'lives for a day',

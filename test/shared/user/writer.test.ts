@@ -7,7 +7,15 @@ import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
 import { routes } from '../../../shared/routes.ts';
 import { userKey } from '../../../shared/table/keys.ts';
-import { makeReview, makeUser, reviewBody, type TestUser, vote } from '../../helpers/fixtures.ts';
+import {
+  edit,
+  makeReview,
+  makeUser,
+  reviewBody,
+  type TestUser,
+  text,
+  vote,
+} from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
@@ -116,6 +124,29 @@ describe('a blocked account', () => {
     else expect(answer.body).toEqual({ error: 'access_denied', description: blocked });
     await decideUser(scene.user.id, 'unblock', why);
     expect((await send(operation, scene, sent)).status).toBeLessThan(400);
+  });
+
+  test('may not send a change of nothing', async () => {
+    const { user, own } = await makeScene();
+    expect((await edit(user, own, {})).status).toBe(200);
+    await decideUser(user.id, 'block', why);
+    for (const body of [{}, { text }, { is_draft: false }]) {
+      const answer = await edit(user, own, body);
+      expect([answer.status, answer.body.description]).toEqual([403, blocked]);
+    }
+  });
+
+  test('gets no access for its applications by a code from before the block', async () => {
+    const { user, client } = await makeScene();
+    const [code, own] = [await makeCode(client, other), await makeCode(client, user)];
+    const error = { error: 'invalid_grant', error_description: 'code is not valid' };
+    await decideUser(user.id, 'block', why);
+    for (const each of [code, own]) {
+      const answer = await redeem(client, each);
+      expect([answer.status, answer.body]).toEqual([400, error]);
+    }
+    await decideUser(user.id, 'unblock', why);
+    expect((await redeem(client, code)).status).toBe(200);
   });
 
   // Its transaction does not include the voter.

@@ -1,0 +1,69 @@
+import * as v from 'valibot';
+import { ApiError } from '../errors.ts';
+import { isPublic, type Review } from '../review/review.ts';
+import { findPublicReviews } from '../review/review-repository.ts';
+import { claimKey, decisionKey, userKey } from '../table/keys.ts';
+import { getItem, queryItems } from '../table/query.ts';
+import { transact } from '../table/transact.ts';
+import { isAlive } from '../user/user.ts';
+import { findUser } from '../user/user-repository.ts';
+import type { Writer } from '../user/writer.ts';
+import { Decision } from './decision.ts';
+import { checkVerdict, close } from './decision-repository.ts';
+
+/**
+ * Carries out the decision to hide all reviews of an account, if there is one. Each review is
+ * hidden by a decision of its own. Reviews that were decided on since stay as they are, and so do
+ * those that the moderator has reported. Can be stopped anywhere and repeated. Ends without an
+ * error when the account is unblocked or deleted meanwhile.
+ */
+export async function hideAll(userId: string): Promise<void> {
+  const user = await findUser(userId);
+  if (user?.hiding === undefined) return;
+  // An import writes decisions after accounts and reviews.
+  const item = await getItem(decisionKey(user.hiding));
+  if (!item) return;
+  const ended = new ApiError(409, 'conflict', 'It is not to be hidden any more');
+  const was = { hiding: user.hiding };
+  const writer = { ConditionExpression: isAlive, was, otherwise: ended };
+  try {
+    await hideEach(v.parse(Decision, item), writer);
+    const done = { Key: userKey(userId), set: { hiding: undefined }, was };
+    await transact([{ Update: done, otherwise: ended }]);
+  } catch (error) {
+    if (error !== ended) throw error;
+  }
+}
+
+/** Finds the reviews by their claims: the block stops new ones, and an index may lack the last. */
+async function hideEach({ user_id, ...all }: Decision, writer: Writer): Promise<void> {
+  const { reason, note, moderator_id, decided_at } = all;
+  const by = { reason, note, moderator_id };
+  for await (const claims of queryItems(claimKey(user_id, ''), { pageSize: 100 })) {
+    const reviews = await findPublicReviews(claims.map(({ review_id }) => String(review_id)));
+    for (const { review } of reviews) await hide(review.id);
+  }
+
+  async function hide(id: string) {
+    try {
+      await close(
+        id,
+        by,
+        (found) => {
+          if (!isPublic(found.review) || lastDecision(found.review) > decided_at) return undefined;
+          checkVerdict('hide', found, by);
+          return 'hide';
+        },
+        writer,
+      );
+    } catch (error) {
+      // The moderator may not decide on it, or it was withdrawn.
+      const isLeft = error instanceof ApiError && [400, 404].includes(error.status);
+      if (!isLeft) throw error;
+    }
+  }
+}
+
+function lastDecision({ moderation }: Review): string {
+  return moderation?.decided_at ?? '';
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { handler as deleteMe } from '../../../functions/delete-me.ts';
+import { handler as updateMe } from '../../../functions/update-me.ts';
+import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type { TransferRecord } from '../../../shared/transfer/record.ts';
+import { getUser, insertUser, setModerator } from '../../../shared/user/user-repository.ts';
+import { makeModerator, makeReview, makeUser, type TestUser } from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { sourced } from '../../helpers/transfer.ts';
+import { ask } from '../../helpers/visit.ts';
+
+const noContact = { email: null, musicdb_username: null };
+const refused = {
+  error: 'invalid_request',
+  description: 'display_name must be another name: a moderator of this service has it',
+};
+
+const rename = ({ caller }: TestUser, display_name: string, more = {}) =>
+  invoke(updateMe, { method: 'POST', caller, body: { display_name, ...more } });
+
+const canTake = async (name: string) => (await rename(await makeUser(), name)).status === 200;
+
+test.each([
+  ['Zoë Weiß', 'ZOE\u0308 WEISS'],
+  ['Zoé Fix', 'ｚｏé  Ｆｉｘ'],
+  ['Νίκος', 'ΝΊΚΟΣ'],
+  ['ﬁona', 'Fiona'],
+])('the name of a moderator, %s, is refused to others as people read it: %s', async (name, as) => {
+  const [mia, ann] = [await makeModerator(name), await makeUser()];
+  for (const each of [name, as, ` ${name}`]) {
+    const { status, body } = await rename(ann, each);
+    expect([status, body]).toEqual([400, refused]);
+  }
+  expect((await getUser(ann.id)).display_name).toBe('Ann');
+  expect((await rename(mia, as)).status).toBe(200);
+  expect(await canTake(`${name} II`)).toBe(true);
+  await setModerator(mia.id, false);
+  expect(await canTake(name)).toBe(true);
+});
+
+test('sign-up, import and the operator are refused it alike', async () => {
+  await makeModerator('Ina');
+  await expect(insertUser({ display_name: 'INA', ...noContact })).rejects.toMatchObject({
+    status: 400,
+    message: refused.description,
+  });
+  const identity = { issuer: 'https://id.example', subject: randomUUID() };
+  const signedUp = await findOrCreateUser({ ...identity, display_name: 'ina', ...noContact });
+  expect(signedUp).toMatchObject({ display_name: `Reader ${signedUp.id.slice(0, 4)}` });
+  expect(signedUp).toMatchObject({ has_proposed_name: true });
+
+  const created = new Date().toISOString();
+  const record = (display_name: string, more = {}): TransferRecord => {
+    return { kind: 'user', id: randomUUID(), display_name, created, contact: null, ...more };
+  };
+  const ina = record('İna'.normalize('NFKD').replace('\u0307', ''));
+  const [uma, namesake] = [record('Uma', { is_moderator: true }), record('Uma')];
+  for (const records of [[ina, uma], [namesake]]) {
+    expect((await importRecords(sourced(records))).refused).toEqual({});
+  }
+  const nameOf = async (each: TransferRecord) =>
+    (await getUser('id' in each ? `${each.id}` : '')).display_name;
+  expect(await nameOf(ina)).toMatch(/^Reader [\da-f]{4}$/);
+  expect(await nameOf(uma)).toBe('Uma');
+  expect(await nameOf(namesake)).toMatch(/^Reader [\da-f]{4}$/);
+  expect(await canTake('uma')).toBe(false);
+});
+
+test('who has the name already keeps it, until it changes', async () => {
+  const [ann, eva] = [await makeUser({ display_name: 'Eva' }), await makeUser()];
+  const mod = await makeModerator('Eva');
+  expect((await rename(ann, 'Eva', { email: 'eva@example.org' })).status).toBe(200);
+  expect((await rename(ann, 'EVA')).status).toBe(200);
+  expect((await rename(ann, 'Eve')).status).toBe(200);
+  expect((await rename(ann, 'Eva')).status).toBe(400);
+  // Another moderator of the same name keeps it reserved.
+  const second = await makeUser({ display_name: 'eva' });
+  await setModerator(second.id, true);
+  await setModerator(second.id, true);
+  await invoke(deleteMe, { method: 'DELETE', caller: mod.caller });
+  expect((await rename(eva, 'Eva')).status).toBe(400);
+  expect((await rename(second, 'Ida')).status).toBe(200);
+  expect((await rename(eva, 'Ida')).status).toBe(400);
+  expect((await rename(eva, 'Eva')).status).toBe(200);
+});
+
+test('a promotion racing with the name leaves it to one of both, or to an earlier holder', async () => {
+  for (let round = 0; round < 4; round++) {
+    const name = `Kai ${round}`;
+    const [kai, ...others] = [
+      await makeUser({ display_name: name }),
+      await makeUser(),
+      await makeUser(),
+    ] as const;
+    await Promise.all([setModerator(kai.id, true), ...others.map((each) => rename(each, name))]);
+    expect((await getUser(kai.id)).is_moderator).toBe(true);
+    expect(await canTake(name)).toBe(false);
+    const takers = [
+      await makeUser({ display_name: 'Lea' }),
+      await makeUser({ display_name: 'Lea' }),
+    ];
+    for (const { id } of takers) await setModerator(id, true);
+    const answers = await Promise.all(takers.map((each) => rename(each, `New ${round}`)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+  }
+});
+
+test('pages mark a moderator beside the name', async () => {
+  const mark = '<bdi>Ole</bdi> <span class="role">moderator</span>';
+  const ole = await makeModerator('Ole');
+  const review_id = await makeReview(ole);
+  const pages = [
+    ['show-user', { path: { user_id: ole.id } }],
+    ['show-review', { path: { review_id } }],
+    ['show-report', { path: { review_id } }],
+  ] as const;
+  const ann = await makeUser();
+  for (const [operation, request] of pages) {
+    expect((await ask(operation, ann, request)).html).toContain(mark);
+  }
+  await setModerator(ole.id, false);
+  for (const [operation, request] of pages) {
+    const { html } = await ask(operation, ann, request);
+    expect(html).toContain('<bdi>Ole</bdi>');
+    expect(html).not.toContain('class="role"');
+  }
+});
