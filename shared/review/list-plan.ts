@@ -74,8 +74,8 @@ export function planOf(query: ReviewQuery, { matching, hasTrees }: Overview): Li
 }
 
 /**
- * Returns how to read a page near the start of its list if no count is needed to know the
- * partition: for a list without filter by facet, and for one type and language among all reviews.
+ * Returns how to read a page near the start of its list, if its partition is known without counts.
+ * It is known without a filter by facet, and for one type and language among all reviews.
  */
 export function nearWithoutCounts(query: ReviewQuery): PartitionStart | undefined {
   if (!isByFacet(query)) return nearPageOf(partitionOf(query), contentFilter(query), query);

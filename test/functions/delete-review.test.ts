@@ -23,7 +23,8 @@ describe('DELETE /review/{review_id}', () => {
     const body = { message: 'Request processed successfully' };
     expect(await remove(author, id.toUpperCase())).toMatchObject({ status: 200, body });
     expect(await readItem(reviewKey(id))).toBeUndefined();
-    expect(await readItem(claimKey(author.id, entity_id))).toBeUndefined();
+    // An undecided report waits for the next review of the entity.
+    expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ reported: { spam: 1 } });
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 0, rating_count: 0 });
     expect((await remove(author, id)).status).toBe(404);

@@ -8,8 +8,19 @@ import { invoke } from '../helpers/invoke.ts';
 const at = 'https://reviews.example/of/us/ws';
 process.env.AUTH_URL = at;
 
-const slugs =
-  'quickstart oauth lists publishing limits errors entities moderation mirror versions'.split(' ');
+const slugs = [
+  'quickstart',
+  'oauth',
+  'lists',
+  'publishing',
+  'limits',
+  'errors',
+  'entities',
+  'embed',
+  'moderation',
+  'mirror',
+  'versions',
+];
 const show = (slug: string, headers = {}, method = 'GET') =>
   invoke(guide, { method, path: { guide: slug }, headers });
 
@@ -35,7 +46,7 @@ describe('GET /docs/{guide}', () => {
     const { status, headers, body } = await show(slug);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(body).not.toMatch(/<script|\{\{|api\.example|>undefined|NaN/);
-    expect(body).toContain(`${at}/1`);
+    expect(body).toContain(slug === 'embed' ? `${at}/entity/` : `${at}/1`);
     expect(body).toMatch(/<meta name="description" content="[^"]{40,}">/);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(gzipSync(body).length).toBeLessThan(30_000);

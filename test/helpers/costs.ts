@@ -62,7 +62,7 @@ export const foldedVotes = [
 ] as const;
 
 /** Write units of an import, without the consumers of the stream. A vote comes with its review. */
-export const importCosts = { account: 5, review: 20, vote: 5 };
+export const importCosts = { account: 7, review: 20, vote: 5 };
 
 /** Returns the bill of a million requests in US dollars, by item. */
 export function billOf({ read, write, milliseconds, kilobytes }: Use) {

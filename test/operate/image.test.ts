@@ -117,7 +117,8 @@ describe('compose.yaml', () => {
   test('names the identity provider, without which a public service does not start', () => {
     const provider = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
-    expect(Object.keys(reviews.environment)).toEqual(names);
+    const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY'];
+    expect(Object.keys(reviews.environment)).toEqual([...names, ...limits]);
     expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
   });
 });

@@ -52,12 +52,12 @@ describe('the rights to the table', () => {
     }
 
     test('read public items one by one, and no private partition', () => {
-      const open = [`REVIEW#${id}`, `USER#${id}`, `ENTITY#${id}`, 'TOTALS', 'HEALTH'];
+      const open = [`REVIEW#${id}`, `USER#${id}`, `ENTITY#${id}`, 'TOTALS'];
       expect(reached('GetItem', arn, [...open, ...secrets])).toEqual(open);
     });
 
     test('list no partition with grants, which are those of users', () => {
-      const open = [`REVIEW#${id}`, 'TOTALS', 'CHANGES', 'CHANGES#1'];
+      const open = [`REVIEW#${id}`, 'TOTALS', 'CHANGES', 'CHANGES#1', 'HEALTH'];
       const closed = [...secrets, `USER#${id}`, `ENTITY#${id}`, `METADATA#work#${id}`, 'IMPORT'];
       expect(reached('Query', arn, [...open, ...closed])).toEqual(open);
     });

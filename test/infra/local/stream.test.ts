@@ -262,7 +262,8 @@ test('survives requests that are never answered', async () => {
   let isHanging = false;
   const sockets = new Set<Socket>();
   const proxy = createServer((socket) => {
-    const onward = connect(Number(new URL(database.endpoint).port), '127.0.0.1');
+    const { hostname, port } = new URL(database.endpoint);
+    const onward = connect(Number(port), hostname);
     socket.on('data', (bytes) => isHanging || onward.write(bytes));
     onward.on('data', (bytes) => socket.write(bytes));
     for (const each of [socket, onward]) sockets.add(each.on('error', () => {}));
