@@ -81,7 +81,9 @@ export function publication(
 ): Write[] {
   const { id, user_id, entity_id } = review;
   const claim = { ...claimKey(user_id, entity_id), review_id: id };
-  const carried = reported && v.parse(Carried, reported.reported);
+  // A review that an import restores brings its own reports.
+  const isRestored = reported?.review_id === id;
+  const carried = reported && !isRestored ? v.parse(Carried, reported.reported) : undefined;
   const was = reported ? pick(reported, ['review_id', 'reported']) : { pk: undefined };
   return [
     putNew(reviewItem(carried && isDraft(review) ? { ...review, reported: carried } : review)),

@@ -198,7 +198,7 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await fill('To confirm, type your name: Ann', 'Ann');
   await click('Delete account');
   await see('Your account was deleted');
-  expect(seen).toHaveLength(42);
+  expect(seen).toHaveLength(43);
 });
 
 test('a mistake is seen', async () => {

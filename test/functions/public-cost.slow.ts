@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { EndpointRequest } from '../../bin/bench/event.ts';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { chunks } from '../../shared/chunks.ts';
 import { languages } from '../../shared/review/languages.ts';
@@ -166,6 +167,7 @@ describe('every other public GET', () => {
       ...(await store(Array.from({ length: 60 }, () => reviewBy(author.id, { text: emoji })))),
     );
     await applyStream();
+    await sendHeartbeat();
   });
 
   const requests: [string, () => EndpointRequest][] = [
@@ -190,6 +192,7 @@ describe('every other public GET', () => {
     ['get-oembed', () => ({ query: { url: `https://api.example/ws/entity/${entity_id}` } })],
     ['show-home', () => ({})],
     ['show-review', () => ({ path: { review_id: `${ids[0]}` } })],
+    ['show-revisions', () => ({ path: { review_id: `${ids[0]}` } })],
     ['show-entity', () => ({ path: { entity_id } })],
     ['show-entity-embed', () => ({ path: { entity_id } })],
     ['show-user', () => ({ path: { user_id: author.id } })],
