@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { bytesOf } from '../bytes-of.ts';
 import { chunks } from '../chunks.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
-import { bytesOf } from '../lambda-limits.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';

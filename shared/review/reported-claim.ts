@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { entityTypes } from '../entity/entity-type.ts';
-import { Carried } from '../moderation/case.ts';
 import { claimKey } from '../table/keys.ts';
+import { Carried } from './case.ts';
 import type { Review } from './review.ts';
 
 /** A review that its author deleted, alone or with the account, while reports were undecided. */

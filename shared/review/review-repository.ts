@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
-import { registerFacet } from '../list/totals.ts';
-import { Case, newCase, openCarried } from '../moderation/case.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
@@ -12,6 +10,8 @@ import { spendWriting } from '../user/daily-limit.ts';
 import { parseUser, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
+import { Case, newCase, openCarried } from './case.ts';
+import { registerFacet } from './register-facet.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';

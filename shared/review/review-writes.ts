@@ -1,19 +1,12 @@
 import * as v from 'valibot';
 import { type ApiError, invalidToken } from '../errors.ts';
-import {
-  Carried,
-  type Case,
-  deleteCase,
-  newCase,
-  openCarried,
-  undecidedIn,
-} from '../moderation/case.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
+import { Carried, type Case, deleteCase, newCase, openCarried, undecidedIn } from './case.ts';
 import { countChanges } from './counts.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';

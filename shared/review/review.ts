@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
-import { Carried } from '../moderation/case.ts';
-import { Moderation } from '../moderation/verdict.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes } from '../table/item.ts';
 import { popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
+import { Carried } from './case.ts';
 import { languages } from './languages.ts';
 import { licenseOf, licenses } from './licenses.ts';
 import type { PresentedReview } from './presented.ts';
+import { Moderation } from './verdict.ts';
 
 /** 25 to 5000 code points, some of them visible. */
 export const ReviewText = v.pipe(

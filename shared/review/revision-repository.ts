@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { bytesOf } from '../bytes-of.ts';
 import { notFound } from '../errors.ts';
-import { bytesOf } from '../lambda-limits.ts';
 import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';

@@ -1,5 +1,5 @@
+import type { EntityType } from '../entity/entity-type.ts';
 import { averageRating, facetCounts } from '../review/counts.ts';
-import type { EntitySummary } from '../review/presented.ts';
 import { type ReviewContent, starsOf } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -7,7 +7,7 @@ import type { Order } from '../table/definition.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { entityKey, idIn } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
-import type { EntityType } from './entity-type.ts';
+import type { EntitySummary } from './presented.ts';
 
 /** Number of reviews of each order beside a summary. */
 const shown = 3;
