@@ -95,8 +95,8 @@ export const StoredTime = v.pipe(
  * Returns a UUID in lower case with hyphens, or undefined. Accepts any case, hyphens anywhere or
  * nowhere, `urn:uuid:` and braces (spec, endpoint 13).
  */
-export function canonicalUuid(sent: string): string | undefined {
-  const hex = sent
+export function canonicalUuid(text: string): string | undefined {
+  const hex = text
     .toLowerCase()
     .replace(/^urn:uuid:/, '')
     .replace(/^\{(.*)\}$/, '$1')

@@ -95,12 +95,12 @@ export async function askFor(
   const most = Math.min(maxBytes.all, ids.length * maxBytes.each);
   const answer: unknown = JSON.parse(await readText(response, most));
   if (!isList) return new Map(ids.map((id) => [id, v.parse(Named, answer)]));
-  const found = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
+  const byId = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
   const names = new Map<string, string | null>();
   for (const id of ids) {
-    const named = v.safeParse(Named, found.get(id));
+    const named = v.safeParse(Named, byId.get(id));
     if (named.success) names.set(id, named.output);
-    else if (!found.has(id)) names.set(id, null);
+    else if (!byId.has(id)) names.set(id, null);
   }
   return names;
 }

@@ -169,10 +169,11 @@ function narrow(
   return { spans: spansOfPage, skip: before, isStart, isEnd };
 }
 
+/** Tells if a span lies before the sort key `after`, around it or beyond it. */
 function reachOf({ path }: Span, { order, descending }: Sorting, after: SortKey) {
   const { low, high } = boundsOf(order, path);
-  if (descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
-  return high <= after ? 'before' : low <= after ? 'around' : 'beyond';
+  if (descending ? low >= after : high <= after) return 'before';
+  return (descending ? high >= after : low <= after) ? 'around' : 'beyond';
 }
 
 function endOf({ spans }: Window, { order, descending }: Sorting): SortKey | undefined {

@@ -50,8 +50,8 @@ export interface ListPage {
 }
 
 /**
- * Reads a page of a list as its plan says. `near` is read at once, if it is known before the plan;
- * the plan is then used only if `near` does not reach the page.
+ * Reads a page of a list as its plan says. A `near` that is known before the plan is read at once.
+ * The plan is then used only if `near` does not reach the page.
  */
 export async function readPage(
   plan: ListPlan | Promise<ListPlan>,
@@ -114,7 +114,7 @@ async function readShortList(
   return toPage(entries.slice(skip), request);
 }
 
-/** Reads accepted entries, enough for the page and one more. `isAll` is true if no more follow. */
+/** Reads accepted entries, enough for the page and one more. `isAll` is true at the end. */
 async function readStart(
   { partition, accept = () => true, pageSize, most }: PartitionStart,
   request: PageRequest,

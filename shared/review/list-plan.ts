@@ -58,7 +58,7 @@ export function planOf(query: ReviewQuery, { matching, hasTrees }: Overview): Li
       partition,
       contents,
     }));
-    // Counts entries of other facets in between.
+    // The tree of the whole list counts entries of other facets in between.
     trees.push({ list, partition, contents: new Set() });
     return planOne(query, partition, { accept, selectivity }, hasTrees ? trees : undefined);
   }
@@ -74,8 +74,8 @@ export function planOf(query: ReviewQuery, { matching, hasTrees }: Overview): Li
 }
 
 /**
- * Returns how to read a page near the start of its list if no count is needed to know the
- * partition: for a list without filter by facet, and for one type and language among all reviews.
+ * Returns the way to read a page near the start of its list, if no count is needed to know the
+ * partition. None is needed without a filter by facet, or for one type and language of all reviews.
  */
 export function nearWithoutCounts(query: ReviewQuery): PartitionStart | undefined {
   if (!isByFacet(query)) return nearPageOf(partitionOf(query), contentFilter(query), query);
@@ -127,11 +127,11 @@ function contentFilter(query: ReviewQuery): Filter {
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
   // A list has few different facets and contents.
-  const verdicts = new Map<string, boolean>();
-  return ({ facet = '', kind }) => {
-    const name = `${facet}|${kind}`;
-    const isMatch = verdicts.get(name) ?? matches(query, facet, kind as ReviewContent);
-    verdicts.set(name, isMatch);
+  const results = new Map<string, boolean>();
+  return ({ facet = '', kind: content }) => {
+    const name = `${facet}|${content}`;
+    const isMatch = results.get(name) ?? matches(query, facet, content as ReviewContent);
+    results.set(name, isMatch);
     return isMatch;
   };
 }

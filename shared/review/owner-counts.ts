@@ -19,8 +19,8 @@ export function recount(lacking: Amounts, item: Item): void {
   } else if (sk === applicationKey('').sk) {
     gain(lacking, userKey(`${item.user_id}`), { applications: 1 });
   } else if (sk === userKey('').sk || sk === entityKey('').sk) {
-    for (const [name, stored] of Object.entries(item)) {
-      if (isCount(name)) gain(lacking, { pk, sk }, { [name]: -Number(stored) });
+    for (const [name, number] of Object.entries(item)) {
+      if (isCount(name)) gain(lacking, { pk, sk }, { [name]: -Number(number) });
     }
   }
 }

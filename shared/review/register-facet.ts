@@ -15,7 +15,8 @@ export async function registerFacet(facet: string): Promise<void> {
   const key = totalKey(type);
   const item = (await getItem(key, { consistent: false })) ?? {};
   const isRegistered = Object.keys(item).some((name) => name.startsWith(`${language}|`));
-  const amounts = { [`${language}|both`]: 0 };
-  if (!isRegistered) await transact([{ Update: { Key: key, amounts } }]);
+  if (!isRegistered) {
+    await transact([{ Update: { Key: key, amounts: { [`${language}|both`]: 0 } } }]);
+  }
   registered.add(facet);
 }

@@ -81,10 +81,9 @@ export async function findNewest(limit: number): Promise<AuthoredReview[]> {
 /** One user's review of one entity, found by its claim. */
 async function listReviewOf(user_id: string, entityId: string, query: ReviewQuery) {
   const [claim, entity] = await getItems([claimKey(user_id, entityId), entityKey(entityId)]);
-  const found = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
-  const reviews = (await findListed(found)).filter(({ review }) =>
-    matches(query, facetOf(review), contentOf(review)),
-  );
+  const entries = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
+  const listed = await findListed(entries);
+  const reviews = listed.filter(({ review }) => matches(query, facetOf(review), contentOf(review)));
   return {
     count: reviews.length,
     reviews: reviews.slice(query.offset, query.offset + query.limit),
@@ -109,5 +108,5 @@ async function readOverview(query: ReviewQuery, owner: Key): Promise<RatedOvervi
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   if (isByFacet(query)) return readFacetTotals();
   const lengths = await readLengths('all');
-  return new Map(contentsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
+  return new Map(contentsOfTotals.map((content) => [`|${content}`, lengths.get(content) ?? 0]));
 }

@@ -159,13 +159,13 @@ export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Re
 }
 
 /** Returns the stars in a content, or 0 if it has none. */
-export function starsOf(kind: ReviewContent): number {
-  return Number(/\d$/.exec(kind)?.[0] ?? 0);
+export function starsOf(content: ReviewContent): number {
+  return Number(/\d$/.exec(content)?.[0] ?? 0);
 }
 
 /** Returns the content without stars, as totals count it. */
-export function withoutStars(kind: ReviewContent): 'text' | 'rating' | 'both' {
-  return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
+export function withoutStars(content: ReviewContent): 'text' | 'rating' | 'both' {
+  return content.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
 
 /** Revisions are numbered from 1. */

@@ -40,8 +40,8 @@ export async function readEntity(
 }
 
 function readFirst(id: string, order: Order): Promise<Entry[]> {
-  const first = { descending: true, pageSize: shown };
-  return collect(queryIndex(`entity-by-${order}`, id, first), shown);
+  const pages = queryIndex(`entity-by-${order}`, id, { descending: true, pageSize: shown });
+  return collect(pages, shown);
 }
 
 /** An entity without reviews may have no item. */
@@ -50,10 +50,10 @@ function summaryOf(id: string, item?: Item): EntitySummary {
   const languages = new Map<string, number>();
   const stars = new Map<number, number>();
   for (const [name, number] of facetCounts(item)) {
-    const [type = '', language = '', kind = ''] = name.split('|');
+    const [type = '', language = '', content = ''] = name.split('|');
     bump(types, type, number);
     bump(languages, language, number);
-    bump(stars, starsOf(kind as ReviewContent), number);
+    bump(stars, starsOf(content as ReviewContent), number);
   }
   const ratings = [1, 2, 3, 4, 5].map((rating) => [rating, stars.get(rating) ?? 0]);
   return {

@@ -24,8 +24,9 @@ export async function batchGet(
     const request = { Keys, ConsistentRead: consistent, ...projection };
     const command = new BatchGetCommand({ RequestItems: { [tableName()]: request } });
     const { Responses, UnprocessedKeys } = await table.send(command);
-    const found = (Responses?.[tableName()] ?? []) as Item[];
-    for (const item of found) items.set(keyString(item), item);
+    for (const item of (Responses?.[tableName()] ?? []) as Item[]) {
+      items.set(keyString(item), item);
+    }
     return (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
   };
   await Promise.all(chunks(keys, 100).map((some) => untilDone(some, read)));
