@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 
+// Schemas and checks of values that requests and stored items share.
+
 /**
  * Text of `min` to `max` code points, stored verbatim. Refuses lone surrogates, which UTF-8 cannot
  * store, and U+0000, which ends a text in many programs.

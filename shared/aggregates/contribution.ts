@@ -7,6 +7,9 @@ import type { Item, Key } from '../table/item.ts';
 import { entityKey, popularityOf, projectionKey, totalKey, userKey } from '../table/keys.ts';
 import { epochSeconds } from '../time.ts';
 
+// The numbers that a review or user adds to totals and rank trees, and the counters that they
+// belong to.
+
 /** Contribution of one version of an item to totals and rank trees. */
 export interface Contribution {
   /** Partition key of the review or user. */

@@ -5,6 +5,8 @@ import { getItem } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 
+// The lock that keeps the consumer of the stream and a rebuild apart.
+
 /** Seconds from the last renewal to the expiry of a lock, and between two renewals. */
 const lockSeconds = 60;
 const renewSeconds = 10;

@@ -15,6 +15,8 @@ import {
 import { addDeferred, defer, maxDeferred, splitDeferrable } from './defer.ts';
 import { noRebuild } from './lock.ts';
 
+// The consumer's part in totals and rank trees: it brings them up to date with reviews and users.
+
 /** Contributions above which counts common to many transactions are deferred and written once. */
 const busyAbove = 33;
 

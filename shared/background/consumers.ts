@@ -1,3 +1,5 @@
+// The Lambdas that follow the table's stream, and the records that each reads.
+
 /** A Lambda that reads records of the table's stream. */
 export interface Consumer {
   operation: string;

@@ -1,5 +1,7 @@
 import type { Route } from '../routes.ts';
 
+// The Lambdas that run at a time of day, or every minute.
+
 /** A Lambda that runs daily at a time in UTC, or every minute. */
 export interface Schedule {
   operation: string;

@@ -12,6 +12,8 @@ import { type LoggedChange, readHeads, readLog } from './log.ts';
 import type { ChangePage, PresentedAuthor, PresentedChange } from './presented.ts';
 import { reviewRecord } from './record.ts';
 
+// Pages of the change feed: logged changes, each with its review as it is now.
+
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 /** Position of a mirror in the change log, and its time in epoch ms. */

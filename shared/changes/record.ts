@@ -3,6 +3,8 @@ import type { Review } from '../review/review.ts';
 import type { Revision } from '../review/revision.ts';
 import type { PublicRecord } from './presented.ts';
 
+// A public review in dumps and in the change feed.
+
 /** Fields of a revision in the record. */
 const fields = ['id', 'text', 'rating', 'timestamp', 'votes_positive', 'votes_negative'] as const;
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { EntityGroup, EntityType } from './entity-type.ts';
 
+// Requests to the music and book databases.
+
 /** A configured music or book database (see README.md). */
 export interface Provider {
   /** URL templates of the JSON API and of the page for people. */

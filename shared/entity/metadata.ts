@@ -10,6 +10,8 @@ import { type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import type { Metadata } from './presented.ts';
 
+// Names and pages of entities: stored ones, and those that a database is asked for.
+
 /** An entity as a review names it. Reviews of one entity may name different types. */
 interface Entity {
   entity_id: string;

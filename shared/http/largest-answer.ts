@@ -1,3 +1,5 @@
+// Limits of Lambda on requests and responses.
+
 /** Largest event that Lambda accepts, in bytes of JSON. */
 export const largestEvent = 6 * 1024 * 1024;
 

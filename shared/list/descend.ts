@@ -11,6 +11,8 @@ import {
   nodeKey,
 } from './rank-tree.ts';
 
+// The search for a page in rank trees, from the root down, without reading entries.
+
 /** One partition of an index scope, such as all reviews of an entity. */
 export interface Partition {
   scope: IndexScope;

@@ -11,6 +11,8 @@ import { descend, type Partition, type Tree } from './descend.ts';
 import { keyRangesOf } from './key-ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
+// The reads of a page, as its plan says: near the start, by rank trees, or from a short list.
+
 export interface PageRequest extends Sorting {
   limit: number;
   offset: number;

@@ -4,6 +4,8 @@ import { totalKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
 
+// Numbers of reviews and users, read from totals and from the roots of rank trees.
+
 /** Reads the numbers of public reviews by `<type>|<language>|<content>`. They lag by a moment. */
 export async function readFacetTotals(): Promise<Map<string, number>> {
   const prefix = totalKey();

@@ -5,6 +5,8 @@ import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import type { Update, Write } from '../table/transact.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
 
+// The moderation case of a review: its reports, and the writes that open, change and delete it.
+
 /** Undecided reports of a review that its author deleted. They open the case of the next one. */
 export const Carried = v.object({
   /** Time of the oldest case that they were reported in; ISO 8601. */

@@ -11,6 +11,8 @@ import {
   withoutStars,
 } from './review.ts';
 
+// Counts of reviews by facet and content: how they change, and which of them a filter matches.
+
 /** Filters of the review list by properties of a review (spec, endpoint 2). */
 export interface FacetFilter {
   entity_type?: EntityGroup | EntityType;

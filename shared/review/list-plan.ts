@@ -13,6 +13,8 @@ import { entityKey, userKey } from '../table/keys.ts';
 import { type FacetFilter, type Matching, matches } from './counts.ts';
 import type { ReviewContent } from './review.ts';
 
+// The way to read a page of reviews, decided from the query and the counts of the list.
+
 export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;
   user_id?: string;

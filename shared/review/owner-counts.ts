@@ -8,6 +8,8 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
+// Recount of the numbers on authors and entities, for audits and bulk imports.
+
 /** Recounts authors and entities, item by item. In the end `lacking` holds the differences. */
 export function recount(lacking: Amounts, item: Item): void {
   const { pk, sk } = item;

@@ -25,6 +25,8 @@ import {
 import { contentOf, facetOf } from './review.ts';
 import { type AuthoredReview, findListed } from './review-repository.ts';
 
+// Lists of public reviews, with their count.
+
 type Owner = { entity_id: string } | { user_id: string };
 
 /** A page, the number of all matches, and for an entity its average rating. */

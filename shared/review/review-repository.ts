@@ -16,6 +16,8 @@ import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
 
+// Reviews in the table: reading, publishing, changing and deleting them.
+
 export interface AuthoredReview {
   review: Review;
   author: User;

@@ -12,6 +12,8 @@ import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
 import { isDraft, isPublic, listedIn, type Review } from './review.ts';
 
+// The writes of a review's transactions, each with everything that it counts.
+
 /** Returns a review as it is stored, with keys and index attributes. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };

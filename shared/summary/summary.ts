@@ -9,6 +9,8 @@ import { entityKey, idIn } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import type { EntitySummary } from './presented.ts';
 
+// An entity as its reviews describe it: numbers, languages, ratings and some reviews.
+
 /** Number of reviews of each order beside a summary. */
 const shown = 3;
 

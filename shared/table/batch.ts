@@ -6,6 +6,8 @@ import { table, tableName } from './client.ts';
 import { type Item, type Key, keyString } from './item.ts';
 import { projectionOf } from './query.ts';
 
+// Reads and writes of many items, without transactions.
+
 const attempts = 9;
 
 /**

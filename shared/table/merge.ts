@@ -1,6 +1,8 @@
 import { type Item, type Key, keyString, toJson } from './item.ts';
 import { type Condition, maxActions, type Update, type Write } from './transact.ts';
 
+// One transaction made of the writes of several operations, for imports.
+
 /** Bytes of JSON. DynamoDB takes 4 MB of items in a transaction. */
 const mostBytes = 3_000_000;
 

@@ -9,6 +9,8 @@ import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
 
+// Counters of what a user did on a UTC day, and the limits on them.
+
 /** Actions with a daily limit by karma: first votes on a review, and reports. */
 type Limited = 'votes' | 'reports';
 
