@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { findSummaries } from '../shared/entity/summary.ts';
 import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { findSummaries } from '../shared/summary/summary.ts';
 
-export { EntitiesById as response } from '../shared/review/presented.ts';
+export { EntitiesById as response } from '../shared/summary/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
   query: v.object({ entity_ids: BulkIds(25) }),

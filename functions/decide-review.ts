@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { bodyOf, IntegerParameter, ReviewPath } from '../shared/http/request.ts';
 import { Grounds } from '../shared/moderation/decision.ts';
 import { decideReview } from '../shared/moderation/decision-repository.ts';
-import { verdicts } from '../shared/moderation/verdict.ts';
 import { casePage } from '../shared/pages/case-page.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
+import { verdicts } from '../shared/review/verdict.ts';
 
 const Count = IntegerParameter(0);
 

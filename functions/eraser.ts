@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
-import { applyInOrder } from '../shared/apply-in-order.ts';
+import { applyInOrder } from '../shared/background/apply-in-order.ts';
 import { passHeartbeat } from '../shared/health/heartbeat.ts';
 import { hideAll } from '../shared/moderation/hide-all.ts';
 import { eraseGrants } from '../shared/oauth/application-repository.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller, pageParameters } from '../shared/http/request.ts';
-import { presentModeration } from '../shared/moderation/verdict.ts';
 import { listOwnReviews } from '../shared/review/own-reviews.ts';
 import { OwnReviewPage } from '../shared/review/presented.ts';
 import { isDraft, presentReview } from '../shared/review/review.ts';
+import { presentModeration } from '../shared/review/verdict.ts';
 
 export const request = v.object({ caller: Caller, query: v.object(pageParameters) });
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { ReviewPath } from '../shared/http/request.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
-import { reasons } from '../shared/moderation/verdict.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 import { reportPage } from '../shared/pages/report-page.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
+import { reasons } from '../shared/review/verdict.ts';
 import { oneOf } from '../shared/values.ts';
 
 /** Files a report. The next page confirms it: the page of the review is the same for everybody. */

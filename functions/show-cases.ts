@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { readFromCursor } from '../shared/list/cursor.ts';
 import { listCases } from '../shared/moderation/case-repository.ts';
-import { reasons } from '../shared/moderation/verdict.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../shared/pages/lists.ts';
 import {
   moderationTabs,
@@ -17,6 +16,7 @@ import { page, signedIn } from '../shared/pages/page.ts';
 import { nameWithRole } from '../shared/pages/person.ts';
 import { reviewCell } from '../shared/pages/review-card.ts';
 import { ageOf, counted } from '../shared/pages/words.ts';
+import { reasons } from '../shared/review/verdict.ts';
 import { oneOf } from '../shared/values.ts';
 
 export const request = signedIn({

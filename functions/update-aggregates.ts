@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { contributionOf } from '../shared/aggregates/contribution.ts';
 import { growTrees } from '../shared/aggregates/grow.ts';
 import { project } from '../shared/aggregates/project.ts';
-import { applyInOrder } from '../shared/apply-in-order.ts';
+import { applyInOrder } from '../shared/background/apply-in-order.ts';
 import { changesIn, logChanges } from '../shared/changes/log.ts';
 import { describeError } from '../shared/describe-error.ts';
 import { passHeartbeat } from '../shared/health/heartbeat.ts';

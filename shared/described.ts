@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 
+// Schemas with descriptions and examples, for the API's description.
+
 /**
  * Adds a description and examples to a schema. Calls belong in `presented.ts`, from which functions
  * import only types, so the texts are in no bundle.

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 
+// Schemas and checks of values that requests and stored items share.
+
 /**
  * Text of `min` to `max` code points, stored verbatim. Refuses lone surrogates, which UTF-8 cannot
  * store, and U+0000, which ends a text in many programs.
@@ -95,8 +97,8 @@ export const StoredTime = v.pipe(
  * Returns a UUID in lower case with hyphens, or undefined. Accepts any case, hyphens anywhere or
  * nowhere, `urn:uuid:` and braces (spec, endpoint 13).
  */
-export function canonicalUuid(sent: string): string | undefined {
-  const hex = sent
+export function canonicalUuid(text: string): string | undefined {
+  const hex = text
     .toLowerCase()
     .replace(/^urn:uuid:/, '')
     .replace(/^\{(.*)\}$/, '$1')

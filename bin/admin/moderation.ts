@@ -3,7 +3,7 @@ import { allDecisions } from '../../shared/moderation/decision-log.ts';
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
-import { reasons } from '../../shared/moderation/verdict.ts';
+import { reasons } from '../../shared/review/verdict.ts';
 import { eachOf } from '../../shared/table/query.ts';
 import { Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as } from './command.ts';

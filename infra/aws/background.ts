@@ -7,7 +7,8 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { consumers, type RecordKind, type Schedule, schedules } from '../../shared/background.ts';
+import { consumers, type RecordKind } from '../../shared/background/consumers.ts';
+import { type Schedule, schedules } from '../../shared/background/schedules.ts';
 import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
@@ -111,7 +112,7 @@ export class Background extends Construct {
   }
 }
 
-/** Returns Lambda's filter pattern for the same records as `isFor` in shared/background.ts. */
+/** Returns Lambda's filter pattern for the same records as `isFor` of shared/background. */
 function patternOf({ sortKeys, only }: RecordKind) {
   const Keys = { sk: { S: sortKeys } };
   if (only === undefined) return { dynamodb: { Keys } };

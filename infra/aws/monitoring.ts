@@ -6,7 +6,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { schedules } from '../../shared/background.ts';
+import { schedules } from '../../shared/background/schedules.ts';
 import { chunks } from '../../shared/chunks.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';

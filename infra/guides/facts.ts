@@ -6,7 +6,6 @@ import { newest } from '../../shared/feed/atom.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
 import { largestJson } from '../../shared/http/json-body.ts';
-import { reasons } from '../../shared/moderation/verdict.ts';
 import { mostApplications } from '../../shared/oauth/application-repository.ts';
 import { codeLifetime } from '../../shared/oauth/authorization-repository.ts';
 import { AuthorizationError, mostState } from '../../shared/oauth/authorization-request.ts';
@@ -16,6 +15,7 @@ import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token
 import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { mostRevisionBytes } from '../../shared/review/revision-repository.ts';
+import { reasons } from '../../shared/review/verdict.ts';
 import { version } from '../../shared/routes.ts';
 import { writingsPerDay } from '../../shared/user/daily-limit.ts';
 import { userTypes } from '../../shared/user/user-type.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Schedule } from '../../shared/background.ts';
+import type { Schedule } from '../../shared/background/schedules.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { epochSeconds } from '../../shared/time.ts';
 

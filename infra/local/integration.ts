@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { bytesOf } from '../../shared/bytes-of.ts';
 import { tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { largestJson } from '../../shared/http/json-body.ts';
+import { largestAnswer } from '../../shared/http/largest-answer.ts';
 import { type Match, matchRoute, resourceOf } from '../../shared/http/match-route.ts';
 import { isUtf8 } from '../../shared/http/media-type.ts';
-import { bytesOf, largestAnswer } from '../../shared/lambda-limits.ts';
 import { stage } from '../../shared/routes.ts';
 import { proxyEvent } from './gateway-event.ts';
 import { GatewayError } from './gateway-response.ts';

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../shared/background.ts';
+import type { Schedule } from '../../shared/background/schedules.ts';
 import { invoke, type Load } from './invoke.ts';
 
 /**

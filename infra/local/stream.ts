@@ -8,7 +8,7 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { type Consumer, isFor } from '../../shared/background.ts';
+import { type Consumer, isFor } from '../../shared/background/consumers.ts';
 import { chunks } from '../../shared/chunks.ts';
 import { impatientOptions } from './database.ts';
 import { engineRecords } from './engine-records.ts';

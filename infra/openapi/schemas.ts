@@ -12,10 +12,21 @@ import * as entity from '../../shared/entity/presented.ts';
 import * as http from '../../shared/http/presented.ts';
 import * as oauth from '../../shared/oauth/presented.ts';
 import * as review from '../../shared/review/presented.ts';
+import * as summary from '../../shared/summary/presented.ts';
 import * as user from '../../shared/user/presented.ts';
 import * as vote from '../../shared/vote/presented.ts';
 
-const all = { ...account, ...changes, ...entity, ...review, ...user, ...vote, ...oauth, ...http };
+const all = {
+  ...account,
+  ...changes,
+  ...entity,
+  ...review,
+  ...summary,
+  ...user,
+  ...vote,
+  ...oauth,
+  ...http,
+};
 
 /** Named schemas: every export of the presented.ts files, by its name. */
 const named: Record<string, v.GenericSchema> = Object.fromEntries(

@@ -1,14 +1,15 @@
 import * as v from 'valibot';
+import { bytesOf } from '../bytes-of.ts';
 import { invalidRequest, invalidToken } from '../errors.ts';
-import { bytesOf, largestBody } from '../lambda-limits.ts';
+import { largestBody } from '../http/largest-answer.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
-import { Report } from '../moderation/case.ts';
 import { readCases } from '../moderation/case-repository.ts';
 import { Decision } from '../moderation/decision.ts';
 import { findApplications, listApplications } from '../oauth/application-repository.ts';
 import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
+import { Report } from '../review/case.ts';
 import { HiddenClaim } from '../review/hidden-claim.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { Case } from '../moderation/case.ts';
+import { Case } from '../review/case.ts';
 import { HiddenMark, hiddenClaimItem, markOf } from '../review/hidden-claim.ts';
 import { ReportedMark, reportedClaimItem, reportedMarkOf } from '../review/reported-claim.ts';
 import { isPublic, Review } from '../review/review.ts';

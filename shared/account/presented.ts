@@ -12,8 +12,8 @@ import {
 } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
-import { reasons } from '../moderation/verdict.ts';
 import { pick } from '../pick.ts';
+import { reasons } from '../review/verdict.ts';
 import { scopes } from '../routes.ts';
 import { Vote } from '../vote/vote.ts';
 

@@ -7,6 +7,9 @@ import type { Item, Key } from '../table/item.ts';
 import { entityKey, popularityOf, projectionKey, totalKey, userKey } from '../table/keys.ts';
 import { epochSeconds } from '../time.ts';
 
+// The numbers that a review or user adds to totals and rank trees, and the counters that they
+// belong to.
+
 /** Contribution of one version of an item to totals and rank trees. */
 export interface Contribution {
   /** Partition key of the review or user. */
@@ -37,15 +40,21 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
 
 /** Derives the contribution of a review or user from its index attributes. */
 export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
-  const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
-  const none = { counted: null, time: 0, popularity: 0, owners: [] };
-  const nowhere = { pk: String(pk), version: Number(version), ...none };
+  const { pk, version, all, facet, kind: content, entity, author, date, popularity_rank } = item;
+  const nowhere = {
+    pk: String(pk),
+    version: Number(version),
+    counted: null,
+    time: 0,
+    popularity: 0,
+    owners: [],
+  };
   if (all !== 'REVIEW' && all !== 'USER') return nowhere;
   const time = Date.parse(String(date).slice(0, String(date).indexOf('#')));
   if (all === 'USER') return { ...nowhere, counted: 'USER', time };
   return {
     ...nowhere,
-    counted: `${facet}|${kind}`,
+    counted: `${facet}|${content}`,
     time,
     popularity: popularityOf(BigInt(String(popularity_rank))),
     owners: [entityKey(String(entity)).pk, userKey(String(author)).pk],
@@ -75,8 +84,8 @@ export function projectionItem({ pk, ...projected }: Contribution) {
 
 /** Reads the contribution that a projection item holds. */
 export function readProjection(item: Item): Contribution {
-  const names = ['pk', 'version', 'counted', 'time', 'popularity', 'owners'] as const;
-  return pick(item as Item & Contribution, names);
+  const stored = item as Item & Contribution;
+  return pick(stored, ['pk', 'version', 'counted', 'time', 'popularity', 'owners']);
 }
 
 /** Returns the primary key of an entity or author. */
@@ -86,7 +95,9 @@ export function ownerKey(pk: string): Key {
 
 /** Adds `sign` times a contribution to all of its counters. */
 export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1): void {
-  for (const { key, attribute } of counters(contributed)) gain(amounts, key, { [attribute]: sign });
+  for (const { key, attribute } of counters(contributed)) {
+    gain(amounts, key, { [attribute]: sign });
+  }
 }
 
 /**
@@ -97,13 +108,16 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
 function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
   if (counted === 'USER') return countersOf('users', 'user', place);
-  const [type = '', language = '', kind = ''] = counted.split('|');
-  const parts = withoutStars(kind as ReviewContent);
+  const [type = '', language = '', withStars = ''] = counted.split('|');
+  const content = withoutStars(withStars as ReviewContent);
   const facet = `${type}|${language}`;
+  const lists = ['all', `all|${facet}`, ...owners];
   return [
-    { key: totalKey(type), attribute: `${language}|${parts}` },
-    ...['all', `all|${facet}`, ...owners].flatMap((list) => countersOf(list, parts, place)),
-    ...owners.flatMap((owner) => countersOf(`${owner}|${facet}`, kind as ReviewContent, place)),
+    { key: totalKey(type), attribute: `${language}|${content}` },
+    ...lists.flatMap((list) => countersOf(list, content, place)),
+    ...owners.flatMap((owner) =>
+      countersOf(`${owner}|${facet}`, withStars as ReviewContent, place),
+    ),
   ];
 }
 

@@ -8,6 +8,8 @@ import { queryItems } from '../table/query.ts';
 import { maxActions, retryStale, transact, type Write } from '../table/transact.ts';
 import { noRebuild } from './lock.ts';
 
+// Counts that a busy batch stores as items, and adds up at its end.
+
 /**
  * All changes write to totals and the upper levels of rank trees. When the stream is busy, each
  * transaction stores its amounts for them as an item, and the end of the batch adds up all items.

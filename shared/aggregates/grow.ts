@@ -9,6 +9,8 @@ import { tryTransact } from '../table/transact.ts';
 import { contribution } from './contribution.ts';
 import { project } from './project.ts';
 
+// The start of rank trees for an entity or author whose list has become long.
+
 /**
  * Creates rank trees for entities and authors whose lists have become long: trees double the cost
  * of a review. The mark `growing` makes every new contribution count in the trees, before all

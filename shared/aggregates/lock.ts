@@ -5,6 +5,8 @@ import { getItem } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 
+// The lock that keeps the consumer of the stream and a rebuild apart.
+
 /** Seconds from the last renewal to the expiry of a lock, and between two renewals. */
 const lockSeconds = 60;
 const renewSeconds = 10;
@@ -28,9 +30,10 @@ export async function isRebuilding(): Promise<boolean> {
 export async function takeLock(): Promise<Lock> {
   const id = randomUUID();
   let renewedAt = epochSeconds();
+  const until = renewedAt + lockSeconds;
   await transact(
     rebuildKeys.map((key) => ({
-      Put: { Item: { ...key, id, until: renewedAt + lockSeconds }, ...isFree(renewedAt) },
+      Put: { Item: { ...key, id, until }, ...isFree(renewedAt) },
       otherwise: serviceUnavailable('Another rebuild is at work'),
     })),
   );
@@ -38,13 +41,20 @@ export async function takeLock(): Promise<Lock> {
     async keep() {
       const now = epochSeconds();
       if (now < renewedAt + renewSeconds) return;
-      const change = { set: { until: now + lockSeconds }, ...heldBy(id, now) };
-      await transact(rebuildKeys.map((Key) => ({ Update: { Key, ...change }, otherwise: lost() })));
+      const set = { until: now + lockSeconds };
+      await transact(
+        rebuildKeys.map((Key) => ({
+          Update: { Key, set, ...heldBy(id, now) },
+          otherwise: lost(),
+        })),
+      );
       renewedAt = now;
     },
     async release() {
-      const held = heldBy(id, epochSeconds());
-      await transact(rebuildKeys.map((Key) => ({ Delete: { Key, ...held }, otherwise: lost() })));
+      const now = epochSeconds();
+      await transact(
+        rebuildKeys.map((Key) => ({ Delete: { Key, ...heldBy(id, now) }, otherwise: lost() })),
+      );
     },
   };
 }

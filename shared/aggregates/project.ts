@@ -15,6 +15,8 @@ import {
 import { addDeferred, defer, maxDeferred, splitDeferrable } from './defer.ts';
 import { noRebuild } from './lock.ts';
 
+// The consumer's part in totals and rank trees: it brings them up to date with reviews and users.
+
 /** Contributions above which counts common to many transactions are deferred and written once. */
 const busyAbove = 33;
 
@@ -46,7 +48,7 @@ export async function project(contributions: readonly Contribution[]): Promise<I
   return [...owners.values()];
 }
 
-interface Change {
+interface ContributionChange {
   before: Contribution | undefined;
   after: Contribution;
 }
@@ -58,7 +60,7 @@ async function readChanges(contributions: readonly Contribution[]) {
   const items = await batchGet(distinct, { consistent: true });
   const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
   const withTree = new Set(owners.filter(({ rank_tree }) => rank_tree).map(({ pk }) => pk));
-  const changes = contributions.flatMap((each): Change[] => {
+  const changes = contributions.flatMap((each): ContributionChange[] => {
     const item = items.get(keyString(projectionKey(each)));
     const before = item && readProjection(item);
     const after = { ...each, owners: each.owners.filter((owner) => withTree.has(owner)) };
@@ -74,10 +76,10 @@ function supersedes(after: Contribution, before: Contribution): boolean {
 }
 
 /** A reader sees all counts of a change or none. A busy batch defers all but the lowest nodes. */
-async function write(changes: readonly Change[], isBusy: boolean): Promise<void> {
-  const amountsIn = (some: readonly Change[]) =>
+async function write(changes: readonly ContributionChange[], isBusy: boolean): Promise<void> {
+  const amountsIn = (some: readonly ContributionChange[]) =>
     isBusy ? splitDeferrable(amountsOf(some)) : { now: amountsOf(some), later: new Map() };
-  const fits = (some: readonly Change[]) => {
+  const fits = (some: readonly ContributionChange[]) => {
     const { now, later } = amountsIn(some);
     const actions = 1 + some.length + now.size + Number(later.size > 0);
     const isWithin = actions <= maxActions && later.size <= maxDeferred;
@@ -89,7 +91,7 @@ async function write(changes: readonly Change[], isBusy: boolean): Promise<void>
   }
 }
 
-function amountsOf(changes: readonly Change[]): Amounts {
+function amountsOf(changes: readonly ContributionChange[]): Amounts {
   const amounts: Amounts = new Map();
   for (const { before, after } of changes) {
     if (before) count(amounts, before, -1);
@@ -98,7 +100,7 @@ function amountsOf(changes: readonly Change[]): Amounts {
   return amounts;
 }
 
-function putProjection({ before, after }: Change) {
+function putProjection({ before, after }: ContributionChange) {
   const was = before ? { version: before.version, owners: before.owners } : { pk: undefined };
   return { Put: { Item: projectionItem(after), was } };
 }

@@ -66,8 +66,9 @@ async function rebuild(
   for (const each of actual.values()) {
     each.owners = each.owners.filter((owner) => withTrees.has(owner));
     count(amounts, each, 1);
-    const known = projected.get(each.pk);
-    if (known ? !isSame(each, known) : each.counted !== null) corrections.push(each);
+    const projection = projected.get(each.pk);
+    const isCorrect = projection ? isSame(each, projection) : each.counted === null;
+    if (!isCorrect) corrections.push(each);
   }
   const orphans = [...projected.values()].filter(
     ({ pk, counted }) => counted !== null && !actual.has(pk),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Case, countReports, queuedIn, Report } from '../moderation/case.ts';
 import { pick } from '../pick.ts';
+import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';
 import { type Amounts, changesOf } from '../table/amounts.ts';

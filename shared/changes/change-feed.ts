@@ -1,16 +1,18 @@
 import * as v from 'valibot';
+import { bytesOf } from '../bytes-of.ts';
 import { chunks } from '../chunks.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
-import { bytesOf } from '../lambda-limits.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
-import { type Change, readHeads, readLog } from './log.ts';
+import { type LoggedChange, readHeads, readLog } from './log.ts';
 import type { ChangePage, PresentedAuthor, PresentedChange } from './presented.ts';
 import { reviewRecord } from './record.ts';
+
+// Pages of the change feed: logged changes, each with its review as it is now.
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -76,8 +78,9 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   const heads = await readHeads();
   if (time - from.time > cursorLifetime) throw cursorGone();
   // An item may be readable before its head, although one transaction writes both.
-  for (const place of from.lanes.filter((place, lane) => place > (heads[lane] ?? 0)))
-    refuseGap(place);
+  for (const [lane, place] of from.lanes.entries()) {
+    if (place > (heads[lane] ?? 0)) refuseGap(place);
+  }
 
   const window = await readWindow(from, heads, limit);
   const entries = await presentFirst(window.changed);
@@ -96,7 +99,7 @@ export async function readChanges(since: string | undefined, limit: number): Pro
 
 /** A changed review: the newest change read, and the place before its first change. */
 interface Changed {
-  change: Change;
+  change: LoggedChange;
   before: LanePlaces;
 }
 
@@ -124,12 +127,14 @@ async function readWindow(from: FeedCursor, heads: readonly number[], limit: num
       }
       if (read++ === mostLogged) return upTo({ lanes });
       for (const change of changes.slice(done)) {
-        const known = changed.get(change.id);
-        if (!known) {
+        const earlier = changed.get(change.id);
+        if (!earlier) {
           const here: LanePlaces = { lanes: [...lanes], into: [lane, done] };
           if (changed.size === limit) return upTo(here);
           changed.set(change.id, { change, before: here });
-        } else if (change.version > known.change.version) known.change = change;
+        } else if (change.version > earlier.change.version) {
+          earlier.change = change;
+        }
         done++;
       }
       lanes[lane] = at;
@@ -155,8 +160,8 @@ async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
   for (const group of chunks(changed, groupSize)) {
     if (units > mostUnits) return entries;
     const changes = group.map(({ change }) => change);
-    const found = await findChangedReviews(changes);
-    const reviews = new Map(found.map((each) => [each.review.id, each]));
+    const current = await findChangedReviews(changes);
+    const reviews = new Map(current.map((each) => [each.review.id, each]));
     for (const { id } of changes) units += unitsOf(reviews.get(id));
     for (const change of changes) {
       if (units > mostUnits && entries.length > 0) return entries;
@@ -174,7 +179,7 @@ async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
 
 /** Returns nothing if a later change will report the review as no longer public. */
 async function present(
-  { id, version, isGone }: Change,
+  { id, version, isGone }: LoggedChange,
   authored: AuthoredReview | undefined,
 ): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
   if (!authored) return isGone ? { change: { id, version, review: null } } : {};

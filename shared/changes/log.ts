@@ -4,8 +4,10 @@ import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/key
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact } from '../table/transact.ts';
 
+// The change log: lanes of items that name the public reviews that were written, in order.
+
 /** A write of a public review, or its end as a public review. */
-export interface Change {
+export interface LoggedChange {
   id: string;
   /** Version of the review after the write. */
   version: number;
@@ -19,7 +21,7 @@ const keptSeconds = 31 * 86_400;
 const changesPerItem = 20;
 
 /** Returns the writes, in stream records, of reviews that were public before or after. */
-export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
+export function changesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
   return records.flatMap(({ dynamodb = {} }) => {
     const { Keys, OldImage, NewImage } = dynamodb;
     if (Keys?.sk?.S !== reviewKey('').sk) return [];
@@ -36,22 +38,25 @@ export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
  * an item names the place of the item before it. The same transaction points the head of the lane
  * to the last item. A reader therefore never skips an item that appears later.
  */
-export async function logChanges(changes: readonly Change[]): Promise<void> {
-  const laneOf = ({ id }: Change) => Number.parseInt(id.slice(0, 8), 16) % changesLanes;
+export async function logChanges(changes: readonly LoggedChange[]): Promise<void> {
+  const laneOf = ({ id }: LoggedChange) => Number.parseInt(id.slice(0, 8), 16) % changesLanes;
   const byLane = [...Map.groupBy(changes, laneOf)];
   await Promise.all(byLane.map(([lane, some]) => retryStale(() => append(lane, newest(some)))));
 }
 
-async function append(lane: number, changes: readonly Change[]): Promise<void> {
+async function append(lane: number, changes: readonly LoggedChange[]): Promise<void> {
   const head = await getItem(laneKey(lane));
   let latest = Number(head?.latest ?? 0);
   const items: object[] = [];
   for (const some of chunks(changes, changesPerItem)) {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
-    const expires_at = Math.floor(latest / 1000) + keptSeconds;
-    const logged = { before, changes: some.map(formatChange), expires_at };
-    items.push({ ...changesKey(lane, latest), ...logged });
+    items.push({
+      ...changesKey(lane, latest),
+      before,
+      changes: some.map(formatChange),
+      expires_at: Math.floor(latest / 1000) + keptSeconds,
+    });
   }
   await transact([
     { Update: { Key: laneKey(lane), set: { latest }, was: { latest: head?.latest } } },
@@ -67,10 +72,10 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
 export async function* readLog(
   lane: number,
   place: number,
-): AsyncGenerator<{ at: number; before: number; changes: Change[] }[]> {
-  const { sk: after } = changesKey(lane, place);
-  const query = { after, pageSize: 25, consistent: false };
-  for await (const items of queryItems(changesKey(lane), query)) {
+): AsyncGenerator<{ at: number; before: number; changes: LoggedChange[] }[]> {
+  const after = changesKey(lane, place).sk;
+  const pages = queryItems(changesKey(lane), { after, pageSize: 25, consistent: false });
+  for await (const items of pages) {
     yield items.map(({ sk, before, changes }) => ({
       at: Number(sk.slice(changesKey(0).sk.length)),
       before: Number(before),
@@ -88,16 +93,16 @@ export async function readHeads(): Promise<number[]> {
   return heads;
 }
 
-function newest(changes: readonly Change[]): Change[] {
+function newest(changes: readonly LoggedChange[]): LoggedChange[] {
   const byId = Map.groupBy(changes, ({ id }) => id);
   return [...byId.values()].map((some) => some.reduce((a, b) => (b.version > a.version ? b : a)));
 }
 
-function formatChange({ id, version, isGone }: Change): string {
+function formatChange({ id, version, isGone }: LoggedChange): string {
   return `${id} ${version}${isGone ? ' gone' : ''}`;
 }
 
-function parseChange(text: string): Change {
+function parseChange(text: string): LoggedChange {
   const [id = '', version, gone] = text.split(' ');
   return { id, version: Number(version), isGone: gone !== undefined };
 }

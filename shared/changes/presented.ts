@@ -34,7 +34,7 @@ export const PublicRecord = Fields('A public review, as in a dump', {
   ),
   earlier_revisions: v.optional(
     AnyText(
-      'Path of the revisions that were left out, after the base URL. Absent if there are none, and in a dump',
+      'The path, after the base URL, of the revisions that were left out. Absent if there are none, and in a dump',
       '/review/2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11/revisions?before=13',
     ),
   ),

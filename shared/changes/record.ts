@@ -3,7 +3,10 @@ import type { Review } from '../review/review.ts';
 import type { Revision } from '../review/revision.ts';
 import type { PublicRecord } from './presented.ts';
 
-const tally = ['votes_positive', 'votes_negative'] as const;
+// A public review in dumps and in the change feed.
+
+/** Fields of a revision in the record. */
+const fields = ['id', 'text', 'rating', 'timestamp', 'votes_positive', 'votes_negative'] as const;
 
 /**
  * Makes the record of a public review, always with the same bytes, so that mirrors can compare. Of
@@ -18,9 +21,7 @@ export function reviewRecord(review: Review, revisions: readonly Revision[]): Pu
     // Drafts are not public.
     published_on: review.published_on as string,
     ...pick(review, ['source', 'source_url']),
-    revisions: revisions
-      .toSorted((a, b) => a.id - b.id)
-      .map((each) => pick(each, ['id', 'text', 'rating', 'timestamp', ...tally])),
+    revisions: revisions.toSorted((a, b) => a.id - b.id).map((each) => pick(each, fields)),
   };
   if (oldest > 1) record.earlier_revisions = `/review/${review.id}/revisions?before=${oldest}`;
   return record;

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { EntityGroup, EntityType } from './entity-type.ts';
 
+// Requests to the music and book databases.
+
 /** A configured music or book database (see README.md). */
 export interface Provider {
   /** URL templates of the JSON API and of the page for people. */
@@ -95,12 +97,12 @@ export async function askFor(
   const most = Math.min(maxBytes.all, ids.length * maxBytes.each);
   const answer: unknown = JSON.parse(await readText(response, most));
   if (!isList) return new Map(ids.map((id) => [id, v.parse(Named, answer)]));
-  const found = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
+  const byId = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
   const names = new Map<string, string | null>();
   for (const id of ids) {
-    const named = v.safeParse(Named, found.get(id));
+    const named = v.safeParse(Named, byId.get(id));
     if (named.success) names.set(id, named.output);
-    else if (!found.has(id)) names.set(id, null);
+    else if (!byId.has(id)) names.set(id, null);
   }
   return names;
 }

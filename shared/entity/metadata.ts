@@ -10,6 +10,8 @@ import { type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import type { Metadata } from './presented.ts';
 
+// Names and pages of entities: stored ones, and those that a database is asked for.
+
 /** An entity as a review names it. Reviews of one entity may name different types. */
 interface Entity {
   entity_id: string;
@@ -21,7 +23,7 @@ const forPage = 1_000;
 const forUs = 100;
 
 /** Milliseconds until a name, a missing name and a failed request are due again. */
-const good = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
+const dueAfter = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
 
 /** Milliseconds that an item without a name stays in the table after it is due. */
 const keptBeyond = 30 * 86_400_000;
@@ -67,7 +69,7 @@ export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Me
 export async function keepNames(
   entities: readonly (Entity & { name: string; url: string })[],
 ): Promise<void> {
-  const due_at = Date.now() + good.found;
+  const due_at = Date.now() + dueAfter.found;
   await batchWrite(
     entities.map(({ name, url, ...entity }) => ({ put: { ...keyOf(entity), name, url, due_at } })),
   );
@@ -133,24 +135,24 @@ async function refresh({ provider, type, ids }: Request, names: Names, signal: A
   if (interval > 0 && !(await take(paceKey(groupOf(type)), interval))) return;
   const isNamed = (id: string) => Boolean(names.get(keyString(metadataKey(type, id))));
   const taken = await Promise.all(
-    ids.map((id) => take(metadataKey(type, id), good.leased, isNamed(id))),
+    ids.map((id) => take(metadataKey(type, id), dueAfter.leased, isNamed(id))),
   );
   const ours = ids.filter((_, i) => taken[i]);
   if (ours.length === 0) return;
-  const found = await askFor(provider, type, ours, signal);
+  const answer = await askFor(provider, type, ours, signal);
   const now = Date.now();
-  const kept = [...found].map(([id, name]) => {
+  const items = [...answer].map(([id, name]) => {
     const Key = metadataKey(type, id);
     if (name === null) {
       names.set(keyString(Key), null);
-      const due_at = now + good.missing;
+      const due_at = now + dueAfter.missing;
       return { ...Key, name, due_at, expires_at: seconds(due_at + keptBeyond) };
     }
     const stored = { name, url: pageOf(provider, type, id) };
     names.set(keyString(Key), stored);
-    return { ...Key, ...stored, due_at: now + good.found };
+    return { ...Key, ...stored, due_at: now + dueAfter.found };
   });
-  await transact(kept.map((Item) => ({ Put: { Item } })));
+  await transact(items.map((Item) => ({ Put: { Item } })));
 }
 
 /**
@@ -160,13 +162,16 @@ async function refresh({ provider, type, ids }: Request, names: Names, signal: A
 async function take(Key: Key, milliseconds: number, isNamed = false): Promise<boolean> {
   const now = Date.now();
   const due_at = now + milliseconds;
-  const Update = {
-    Key,
-    set: { due_at, expires_at: isNamed ? undefined : seconds(due_at + keptBeyond) },
-    ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
-    ExpressionAttributeValues: { ':now': now },
-  };
-  return tryTransact([{ Update }]);
+  return tryTransact([
+    {
+      Update: {
+        Key,
+        set: { due_at, expires_at: isNamed ? undefined : seconds(due_at + keptBeyond) },
+        ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
+        ExpressionAttributeValues: { ':now': now },
+      },
+    },
+  ]);
 }
 
 const keyOf = ({ entity_type, entity_id }: Entity) => metadataKey(entity_type, entity_id);

@@ -29,7 +29,8 @@ export async function reviewFeed(
   const reviews = await findListed(await collect(entries, newest));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => nameOfEntity(review, metadata[i]));
-  const [page, self] = [authUrl() + pathOf(owner), feedUrl(owner)];
+  const page = authUrl() + pathOf(owner);
+  const self = feedUrl(owner);
   // An empty feed has a constant time, so that it does not change.
   const updated = reviews.map(updatedOf).sort().at(-1) ?? new Date(0).toISOString();
   const feed = html`<feed xmlns="http://www.w3.org/2005/Atom">

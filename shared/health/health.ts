@@ -106,9 +106,12 @@ function jobFault(jobAge: number | null, age: number) {
 
 /** Returns the index entry of the newest public review that is at least this many seconds old. */
 async function newestReview(seconds: number) {
-  const high = new Date(Date.now() - seconds * 1000).toISOString();
-  const newest = { descending: true, range: { high }, pageSize: 1 };
-  const [review] = await collect(queryIndex('all-by-date', 'REVIEW', newest), 1);
+  const pages = queryIndex('all-by-date', 'REVIEW', {
+    descending: true,
+    range: { high: new Date(Date.now() - seconds * 1000).toISOString() },
+    pageSize: 1,
+  });
+  const [review] = await collect(pages, 1);
   return review;
 }
 

@@ -4,6 +4,8 @@ import { batchWrite } from '../table/batch.ts';
 import { table, tableName } from '../table/client.ts';
 import { lastRunKey } from '../table/keys.ts';
 
+// The heartbeat, an item written every minute. It shows that writes and the stream work.
+
 const key = lastRunKey('heartbeat');
 
 /** Writes the heartbeat: the time now, and in `since` the time of the first one of this table. */

@@ -51,12 +51,12 @@ export function sealCursor(binding: string, place: unknown): string {
 export function openCursor<T extends v.GenericSchema>(
   binding: string,
   schema: T,
-  sent: string,
+  text: string,
 ): v.InferOutput<T> | undefined {
-  const bytes = Buffer.from(sent, 'base64url');
+  const bytes = Buffer.from(text, 'base64url');
   const content = bytes.subarray(digestBytes);
   // Base64url decoding ignores unknown characters. Only the exact text that was sealed is accepted.
-  const isExact = bytes.toString('base64url') === sent;
+  const isExact = bytes.toString('base64url') === text;
   if (!isExact || !digest(binding, content).equals(bytes.subarray(0, digestBytes))) {
     return undefined;
   }

@@ -11,6 +11,8 @@ import {
   nodeKey,
 } from './rank-tree.ts';
 
+// The search for a page in rank trees, from the root down, without reading entries.
+
 /** One partition of an index scope, such as all reviews of an entity. */
 export interface Partition {
   scope: IndexScope;
@@ -169,10 +171,11 @@ function narrow(
   return { spans: spansOfPage, skip: before, isStart, isEnd };
 }
 
+/** Tells if a span lies before the sort key `after`, around it or beyond it. */
 function reachOf({ path }: Span, { order, descending }: Sorting, after: SortKey) {
   const { low, high } = boundsOf(order, path);
-  if (descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
-  return high <= after ? 'before' : low <= after ? 'around' : 'beyond';
+  if (descending ? low >= after : high <= after) return 'before';
+  return (descending ? high >= after : low <= after) ? 'around' : 'beyond';
 }
 
 function endOf({ spans }: Window, { order, descending }: Sorting): SortKey | undefined {

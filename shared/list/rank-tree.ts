@@ -122,12 +122,13 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
     // The root holds counters of both trees.
     if (isValue && !(order === 'popularity' && isRoot)) continue;
     if (isPopular && !isUnpopular) continue;
+    let child = Number(name.slice(isValue ? 1 : 0, at));
     // In the order by popularity, all blocks of the root are one child: entries without popularity.
-    const child = isValue ? name.slice(1, at) : isRoot && isUnpopular ? 0 : name.slice(0, at);
+    if (order === 'popularity' && isRoot && !isValue) child = 0;
     const id = `${child}${content}`;
-    const known = counts.get(id) ?? { child: Number(child), content, count: 0 };
-    known.count += (isPopular ? -1 : 1) * Number(item[name]);
-    counts.set(id, known);
+    const counted = counts.get(id) ?? { child, content, count: 0 };
+    counted.count += (isPopular ? -1 : 1) * Number(item[name]);
+    counts.set(id, counted);
   }
   return [...counts.values()].filter(({ count }) => count > 0);
 }
@@ -177,9 +178,11 @@ function widthOf(popularity: number): number {
   return 2 ** Math.max(0, bits - exactBits);
 }
 
-function timesOf([block = 0, at, within]: readonly number[]): [number, number] {
-  const first = (block * slotsPerBlock + (at ?? 0)) * minutesPerSlot + (within ?? 0);
-  const length =
-    at === undefined ? slotsPerBlock * minutesPerSlot : within === undefined ? minutesPerSlot : 1;
+/** Returns the start and the end (epoch ms, excluded) of a block, a slot or a minute. */
+function timesOf([block = 0, slot, minuteOfSlot]: readonly number[]): [number, number] {
+  const first = (block * slotsPerBlock + (slot ?? 0)) * minutesPerSlot + (minuteOfSlot ?? 0);
+  let length = 1;
+  if (minuteOfSlot === undefined) length = minutesPerSlot;
+  if (slot === undefined) length = slotsPerBlock * minutesPerSlot;
   return [first * minute, (first + length) * minute];
 }

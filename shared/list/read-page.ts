@@ -11,6 +11,8 @@ import { descend, type Partition, type Tree } from './descend.ts';
 import { keyRangesOf } from './key-ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
+// The reads of a page, as its plan says: near the start, by rank trees, or from a short list.
+
 export interface PageRequest extends Sorting {
   limit: number;
   offset: number;
@@ -50,7 +52,7 @@ export interface ListPage {
 }
 
 /**
- * Reads a page of a list as its plan says. If `near` is known before the plan, it is read at once.
+ * Reads a page of a list as its plan says. A `near` that is known before the plan is read at once.
  * The plan is then used only if `near` does not reach the page.
  */
 export async function readPage(
@@ -114,9 +116,7 @@ async function readShortList(
   return toPage(entries.slice(skip), request);
 }
 
-/**
- * Reads accepted entries, enough for the page and one more. `isAll` is true at the end of the list.
- */
+/** Reads accepted entries, enough for the page and one more. `isAll` is true at the end. */
 async function readStart(
   { partition, accept = () => true, pageSize, most }: PartitionStart,
   request: PageRequest,

@@ -2,26 +2,9 @@ import { batchGet } from '../table/batch.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { totalKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
-import { transact } from '../table/transact.ts';
 import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
 
-/** Facets that this process knows to be registered. */
-const registered = new Set<string>();
-
-/**
- * Registers a facet (`<type>|<language>`) with a count of 0 before its first review. Readers merge
- * the registered facets and miss none while totals lag behind.
- */
-export async function registerFacet(facet: string): Promise<void> {
-  if (registered.has(facet)) return;
-  const [type = '', language = ''] = facet.split('|');
-  const key = totalKey(type);
-  const item = (await getItem(key, { consistent: false })) ?? {};
-  const isRegistered = Object.keys(item).some((name) => name.startsWith(`${language}|`));
-  const amounts = { [`${language}|both`]: 0 };
-  if (!isRegistered) await transact([{ Update: { Key: key, amounts } }]);
-  registered.add(facet);
-}
+// Numbers of reviews and users, read from totals and from the roots of rank trees.
 
 /** Reads the numbers of public reviews by `<type>|<language>|<content>`. They lag by a moment. */
 export async function readFacetTotals(): Promise<Map<string, number>> {

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
+import { Case, newCase } from '../review/case.ts';
 import { isDraft, Review } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import type { Reason } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
 import { caseKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { Case, newCase } from './case.ts';
-import type { Reason } from './verdict.ts';
 
 export interface ReviewCase {
   review: Review;

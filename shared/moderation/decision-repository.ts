@@ -1,19 +1,19 @@
 import { invalidRequest, notFound } from '../errors.ts';
-import { registerFacet } from '../list/totals.ts';
+import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
+import { registerFacet } from '../review/register-facet.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
+import type { Verdict } from '../review/verdict.ts';
 import { reportKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
-import { type Case, countReports, replaceCase } from './case.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
 import type { Decider, Decision, Grounds } from './decision.ts';
 import { listDecisions, logEntry, logged, newDecision } from './decision-log.ts';
-import type { Verdict } from './verdict.ts';
 
 /**
  * Decides on a review and closes its case. With a `snapshot` the decision holds only for what the

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
-import { reasons, verdicts } from './verdict.ts';
 
 /**
  * Decisions on a review or an account. `hide_all` blocks an account and hides all its reviews.

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
+import { Case, countReport, countReports, newCase, Report, replaceCase } from '../review/case.ts';
 import type { Review } from '../review/review.ts';
+import { countedAs, reasons } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
 import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
@@ -9,9 +11,7 @@ import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { refuseBlocked } from '../user/writer.ts';
-import { Case, countReport, countReports, newCase, Report, replaceCase } from './case.ts';
 import { readCases } from './case-repository.ts';
-import { countedAs, reasons } from './verdict.ts';
 
 /**
  * Stores a report and puts the review into the moderation queue, unless it is repeated. `also` is

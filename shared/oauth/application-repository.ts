@@ -5,7 +5,7 @@ import { batchDelete, batchGet } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import { applicationKey, idIn, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { type Change, putNew, retryStale, transact, type Write } from '../table/transact.ts';
+import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -133,7 +133,7 @@ export async function endPreviousSecret(clientId: string, userId: string): Promi
 export async function deleteApplication(clientId: string, userId: string): Promise<void> {
   const Key = userKey(userId);
   const amounts = { applications: -1 };
-  const owner: Change = { Key, amounts, isOwner: true, ConditionExpression: isAlive };
+  const owner: Update = { Key, amounts, isOwner: true, ConditionExpression: isAlive };
   await retryStale(async () => {
     await getOwnApplication(clientId, userId);
     await transact([

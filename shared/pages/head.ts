@@ -4,9 +4,9 @@ import type { EntityType } from '../entity/entity-type.ts';
 import type { Metadata } from '../entity/presented.ts';
 import { atomType } from '../feed/link.ts';
 import { licenseOf } from '../review/licenses.ts';
-import type { EntitySummary } from '../review/presented.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 import { version } from '../routes.ts';
+import type { EntitySummary } from '../summary/presented.ts';
 import type { Html } from './layout.ts';
 
 /** Head content of a public page for browsers, feed readers and search engines. */

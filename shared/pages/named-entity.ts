@@ -4,8 +4,8 @@ import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
-import { findSummary } from '../entity/summary.ts';
-import type { EntitySummary } from '../review/presented.ts';
+import type { EntitySummary } from '../summary/presented.ts';
+import { findSummary } from '../summary/summary.ts';
 import { oneOf } from '../values.ts';
 import { withQuery } from './own-url.ts';
 

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { findReport } from '../moderation/report-repository.ts';
-import { reasons } from '../moderation/verdict.ts';
 import { getPublicReview } from '../review/review-repository.ts';
+import { reasons } from '../review/verdict.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { nextSteps } from './error-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';

@@ -11,6 +11,8 @@ import {
   withoutStars,
 } from './review.ts';
 
+// Counts of reviews by facet and content: how they change, and which of them a filter matches.
+
 /** Filters of the review list by properties of a review (spec, endpoint 2). */
 export interface FacetFilter {
   entity_type?: EntityGroup | EntityType;
@@ -45,18 +47,19 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
   const facets = new Map<string, { count: number; all: number }>();
   let all = 0;
   for (const [name, number] of counts) {
-    const at = name.lastIndexOf('|');
-    const facet = name.slice(0, at);
-    const found = facets.get(facet) ?? { count: 0, all: 0 };
+    const bar = name.lastIndexOf('|');
+    const facet = name.slice(0, bar);
+    const content = name.slice(bar + 1) as ReviewContent;
+    const numbers = facets.get(facet) ?? { count: 0, all: 0 };
     all += number;
-    found.all += number;
-    if (matches(filter, facet, name.slice(at + 1) as ReviewContent)) found.count += number;
-    facets.set(facet, found);
+    numbers.all += number;
+    if (matches(filter, facet, content)) numbers.count += number;
+    facets.set(facet, numbers);
   }
   const byFacet = { entity_type: filter.entity_type, language: filter.language };
   let count = 0;
-  for (const [facet, found] of facets) {
-    count += found.count;
+  for (const [facet, numbers] of facets) {
+    count += numbers.count;
     if (!matches(byFacet, facet, 'both')) facets.delete(facet);
   }
   return { count, all, facets };
@@ -64,20 +67,21 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
 
 /** Returns the average of the ratings in an entity item. Null without an item or ratings. */
 export function averageRating(item: Readonly<Record<string, unknown>> = {}): AverageRating {
-  const [sum, count] = [Number(item.rating_sum ?? 0), Number(item.rating_count ?? 0)];
+  const sum = Number(item.rating_sum ?? 0);
+  const count = Number(item.rating_count ?? 0);
   return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
 }
 
 /** Returns true if reviews of this facet and content match the filter. */
-export function matches(filter: FacetFilter, facet: string, kind: ReviewContent): boolean {
+export function matches(filter: FacetFilter, facet: string, content: ReviewContent): boolean {
   const { entity_type, language } = parseFacet(facet);
-  const parts = withoutStars(kind);
-  const wanted = filter.review_type === 'review' ? 'text' : 'rating';
+  const plain = withoutStars(content);
+  const required = filter.review_type === 'review' ? 'text' : 'rating';
   return (
     (filter.entity_type === undefined || typesOf(filter.entity_type).includes(entity_type)) &&
     (filter.language === undefined || filter.language === language) &&
-    (filter.review_type === undefined || parts === 'both' || parts === wanted) &&
-    (filter.rating === undefined || filter.rating.includes(starsOf(kind)))
+    (filter.review_type === undefined || plain === 'both' || plain === required) &&
+    (filter.rating === undefined || filter.rating.includes(starsOf(content)))
   );
 }
 
@@ -88,8 +92,8 @@ export function matches(filter: FacetFilter, facet: string, kind: ReviewContent)
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};
   const totals = { review_count: 0, rating_sum: 0, rating_count: 0 };
-  for (const [review, sign] of [[before, -1] as const, [after, 1] as const]) {
-    if (!review || !isPublic(review)) continue;
+  const add = (review: Review | undefined, sign: 1 | -1) => {
+    if (!review || !isPublic(review)) return;
     const name = `${facetOf(review)}|${contentOf(review)}`;
     facets[name] = (facets[name] ?? 0) + sign;
     totals.review_count += sign;
@@ -97,7 +101,9 @@ export function countChanges(before: Review | undefined, after: Review | undefin
       totals.rating_sum += sign * review.rating;
       totals.rating_count += sign;
     }
-  }
+  };
+  add(before, -1);
+  add(after, 1);
   const karma = (after?.popularity ?? 0) - (before?.popularity ?? 0);
   return { author: nonZero({ ...facets, karma }), entity: nonZero({ ...facets, ...totals }) };
 }

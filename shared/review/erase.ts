@@ -4,6 +4,8 @@ import { entityKey, projectionKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 
+// Deletion of what reviews and entities leave behind.
+
 /**
  * Deletes what a review deleted at `version` left. Each transaction checks that the review does not
  * exist. Can be stopped anywhere and repeated. The projection expires by itself.

@@ -13,6 +13,8 @@ import { entityKey, userKey } from '../table/keys.ts';
 import { type FacetFilter, type Matching, matches } from './counts.ts';
 import type { ReviewContent } from './review.ts';
 
+// The way to read a page of reviews, decided from the query and the counts of the list.
+
 export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;
   user_id?: string;
@@ -58,7 +60,7 @@ export function planOf(query: ReviewQuery, { matching, hasTrees }: Overview): Li
       partition,
       contents,
     }));
-    // Counts entries of other facets in between.
+    // The tree of the whole list counts entries of other facets in between.
     trees.push({ list, partition, contents: new Set() });
     return planOne(query, partition, { accept, selectivity }, hasTrees ? trees : undefined);
   }
@@ -74,8 +76,8 @@ export function planOf(query: ReviewQuery, { matching, hasTrees }: Overview): Li
 }
 
 /**
- * Returns how to read a page near the start of its list, if its partition is known without counts.
- * It is known without a filter by facet, and for one type and language among all reviews.
+ * Returns the way to read a page near the start of its list, if no count is needed to know the
+ * partition. None is needed without a filter by facet, or for one type and language of all reviews.
  */
 export function nearWithoutCounts(query: ReviewQuery): PartitionStart | undefined {
   if (!isByFacet(query)) return nearPageOf(partitionOf(query), contentFilter(query), query);
@@ -127,11 +129,11 @@ function contentFilter(query: ReviewQuery): Filter {
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
   // A list has few different facets and contents.
-  const verdicts = new Map<string, boolean>();
-  return ({ facet = '', kind }) => {
-    const name = `${facet}|${kind}`;
-    const isMatch = verdicts.get(name) ?? matches(query, facet, kind as ReviewContent);
-    verdicts.set(name, isMatch);
+  const results = new Map<string, boolean>();
+  return ({ facet = '', kind: content }) => {
+    const name = `${facet}|${content}`;
+    const isMatch = results.get(name) ?? matches(query, facet, content as ReviewContent);
+    results.set(name, isMatch);
     return isMatch;
   };
 }

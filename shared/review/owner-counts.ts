@@ -8,6 +8,8 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
+// Recount of the numbers on authors and entities, for audits and bulk imports.
+
 /** Recounts authors and entities, item by item. In the end `lacking` holds the differences. */
 export function recount(lacking: Amounts, item: Item): void {
   const { pk, sk } = item;
@@ -19,8 +21,8 @@ export function recount(lacking: Amounts, item: Item): void {
   } else if (sk === applicationKey('').sk) {
     gain(lacking, userKey(`${item.user_id}`), { applications: 1 });
   } else if (sk === userKey('').sk || sk === entityKey('').sk) {
-    for (const [name, stored] of Object.entries(item)) {
-      if (isCount(name)) gain(lacking, { pk, sk }, { [name]: -Number(stored) });
+    for (const [name, number] of Object.entries(item)) {
+      if (isCount(name)) gain(lacking, { pk, sk }, { [name]: -Number(number) });
     }
   }
 }

@@ -11,10 +11,10 @@ import {
 } from '../described.ts';
 import { AverageRating, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { next, page } from '../list/presented.ts';
-import { reasons, verdicts } from '../moderation/verdict.ts';
 import { PresentedUser } from '../user/presented.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
+import { reasons, verdicts } from './verdict.ts';
 
 export const PresentedLanguage = described(
   v.picklist(languages),
@@ -145,43 +145,5 @@ export const ReviewsById = Fields('Several reviews', {
     v.record(v.string(), v.string()),
     'The canonical form of each id that was sent and found',
     { '2F6D1C1E0A1B4B5F9C395F3B1D0A7E11': '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11' },
-  ),
-});
-
-export const EntitySummary = Fields('The public reviews of an entity in numbers', {
-  id: Id('The entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
-  entity_type: described(
-    v.nullable(PresentedEntityType),
-    'The type that most reviews name; `null` without reviews',
-    'release_group',
-  ),
-  review_count: Count('The number of reviews', 3),
-  average_rating: AverageRating,
-  ratings: described(
-    v.record(v.picklist(['1', '2', '3', '4', '5']), v.number()),
-    'The number of ratings by stars',
-    { 1: 0, 2: 0, 3: 0, 4: 1, 5: 1 },
-  ),
-  languages: described(
-    v.record(v.string(), v.number()),
-    'The number of reviews by language, most frequent first',
-    { en: 2, de: 1 },
-  ),
-});
-export type EntitySummary = v.InferOutput<typeof EntitySummary>;
-
-export const EntityOverview = Fields('An entity with its reviews in numbers', {
-  entity: EntitySummary,
-  latest: described(v.array(PresentedReview), 'The three latest reviews'),
-  popular: described(v.array(PresentedReview), 'The three most popular reviews'),
-  metadata,
-});
-
-export const EntitiesById = Fields('Several entities', {
-  entities: described(v.record(v.string(), EntitySummary), 'By their ids in canonical form'),
-  entity_id_mapping: described(
-    v.record(v.string(), v.string()),
-    'The canonical form of each id that was sent',
-    { '8E8A594F217538C7A871ABB68EC363E7': '8e8a594f-2175-38c7-a871-abb68ec363e7' },
   ),
 });

@@ -1,8 +1,11 @@
 import * as v from 'valibot';
 import { entityTypes } from '../entity/entity-type.ts';
-import { Carried } from '../moderation/case.ts';
 import { claimKey } from '../table/keys.ts';
+import { Carried } from './case.ts';
 import type { Review } from './review.ts';
+
+// The claim of a user on an entity remains when a review with undecided reports is deleted, so that
+// the author's next review of the entity gets the reports.
 
 /** A review that its author deleted, alone or with the account, while reports were undecided. */
 export const ReportedMark = v.object({
@@ -25,8 +28,13 @@ export function reportedMarkOf(
   review: Pick<Review, 'id' | 'entity_id' | 'entity_type'>,
   reported: Carried,
 ): ReportedMark {
-  const { id: review_id, entity_id, entity_type } = review;
-  return { entity_id, entity_type, review_id, reported, left_at: new Date().toISOString() };
+  return {
+    entity_id: review.entity_id,
+    entity_type: review.entity_type,
+    review_id: review.id,
+    reported,
+    left_at: new Date().toISOString(),
+  };
 }
 
 /** Returns the item that replaces the claim of such a review. */

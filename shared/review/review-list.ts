@@ -25,6 +25,8 @@ import {
 import { contentOf, facetOf } from './review.ts';
 import { type AuthoredReview, findListed } from './review-repository.ts';
 
+// Lists of public reviews, with their count.
+
 type Owner = { entity_id: string } | { user_id: string };
 
 /** A page, the number of all matches, and for an entity its average rating. */
@@ -81,10 +83,9 @@ export async function findNewest(limit: number): Promise<AuthoredReview[]> {
 /** One user's review of one entity, found by its claim. */
 async function listReviewOf(user_id: string, entityId: string, query: ReviewQuery) {
   const [claim, entity] = await getItems([claimKey(user_id, entityId), entityKey(entityId)]);
-  const found = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
-  const reviews = (await findListed(found)).filter(({ review }) =>
-    matches(query, facetOf(review), contentOf(review)),
-  );
+  const entries = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
+  const listed = await findListed(entries);
+  const reviews = listed.filter(({ review }) => matches(query, facetOf(review), contentOf(review)));
   return {
     count: reviews.length,
     reviews: reviews.slice(query.offset, query.offset + query.limit),
@@ -109,5 +110,5 @@ async function readOverview(query: ReviewQuery, owner: Key): Promise<RatedOvervi
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   if (isByFacet(query)) return readFacetTotals();
   const lengths = await readLengths('all');
-  return new Map(contentsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
+  return new Map(contentsOfTotals.map((content) => [`|${content}`, lengths.get(content) ?? 0]));
 }

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
-import { registerFacet } from '../list/totals.ts';
-import { Case, newCase, openCarried } from '../moderation/case.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
@@ -12,9 +10,13 @@ import { spendWriting } from '../user/daily-limit.ts';
 import { parseUser, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
+import { Case, newCase, openCarried } from './case.ts';
+import { registerFacet } from './register-facet.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
+
+// Reviews in the table: reading, publishing, changing and deleting them.
 
 export interface AuthoredReview {
   review: Review;
@@ -144,15 +146,17 @@ export async function updateReview(
       // An unchanged review still needs an account that may write.
       if (after === before) return transact([checkWriter(userId, writer)]);
       if (isPublic(after)) await registerFacet(facetOf(after));
-      const putRevision = { Put: { Item: revisionItem(revisionOf(before)) } };
       const reported = isPublic(after) ? before.reported : undefined;
-      await transact([
+      const writes = [
         replaceReview(before, reported ? { ...after, reported: undefined } : after),
-        ...(after.edits > before.edits ? [putRevision] : []),
         ...countWrites(before, after, writer),
         ...spendWriting('edits', userId),
-        ...(reported ? [openCarried((await findCase(id)) ?? newCase(before), reported)] : []),
-      ]);
+      ];
+      if (after.edits > before.edits) {
+        writes.push({ Put: { Item: revisionItem(revisionOf(before)) } });
+      }
+      if (reported) writes.push(openCarried((await findCase(id)) ?? newCase(before), reported));
+      await transact(writes);
     }),
   );
 }
@@ -198,21 +202,22 @@ async function remove(
   read: () => Promise<Review | undefined>,
   counts: (before: Review, after: Review | undefined) => Write[],
 ): Promise<void> {
-  let seen: Review | undefined;
+  /** The review as the attempt before has read or withdrawn it. */
+  let previous: Review | undefined;
   await retryStale(async () => {
     // Once withdrawn, others may finish the deletion. That is no error.
     let [review, moderationCase] = await Promise.all([
-      seen?.deleted_at === undefined ? read() : findReview(id),
+      previous?.deleted_at === undefined ? read() : findReview(id),
       findCase(id),
     ]);
-    if (review && isPublic(review) && seen && seen.popularity !== review.popularity) {
+    if (review && isPublic(review) && previous && previous.popularity !== review.popularity) {
       const withdrawn = { ...review, is_hidden: true, deleted_at: new Date().toISOString() };
       await transact([replaceReview(review, withdrawn), ...counts(review, withdrawn)]);
-      seen = withdrawn;
+      previous = withdrawn;
       [review, moderationCase] = await Promise.all([findReview(id), findCase(id)]);
     }
     if (!review) return;
-    seen = review;
+    previous = review;
     await transact([...removal(review, moderationCase), ...counts(review, undefined)]);
   });
 }
@@ -232,8 +237,9 @@ async function getOwnReview(id: string, userId: string, revisionTags?: readonly 
   const isOwn = review?.user_id === userId;
   if (!review || !(isOwn || isPublic(review))) throw notFound('Review');
   if (!isOwn) throw accessDenied('Only its author may change or delete a review');
-  if (revisionTags && !revisionTags.includes(revisionTagOf(review)))
+  if (revisionTags && !revisionTags.includes(revisionTagOf(review))) {
     throw preconditionFailed('The review');
+  }
   return review;
 }
 
@@ -248,18 +254,17 @@ function applyChange(before: Review, change: ReviewChange): Review {
   const isEdit = text !== before.text || rating !== before.rating;
   const isPublication = change.is_draft === false && before.published_on === null;
   if (!isEdit && !isPublication) return before;
-  return {
-    ...before,
-    ...(isEdit && {
-      text,
-      rating,
-      edits: before.edits + 1,
-      last_updated: now,
-      revision_votes_positive: 0,
-      revision_votes_negative: 0,
-    }),
-    ...(isPublication && { published_on: now }),
-  };
+  const after = { ...before };
+  if (isEdit) {
+    after.text = text;
+    after.rating = rating;
+    after.edits += 1;
+    after.last_updated = now;
+    after.revision_votes_positive = 0;
+    after.revision_votes_negative = 0;
+  }
+  if (isPublication) after.published_on = now;
+  return after;
 }
 
 function parseReviews(items: readonly (Item | undefined)[]): Review[] {

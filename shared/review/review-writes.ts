@@ -1,23 +1,18 @@
 import * as v from 'valibot';
 import { type ApiError, invalidToken } from '../errors.ts';
-import {
-  Carried,
-  type Case,
-  deleteCase,
-  newCase,
-  openCarried,
-  undecidedIn,
-} from '../moderation/case.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
+import { Carried, type Case, deleteCase, newCase, openCarried, undecidedIn } from './case.ts';
 import { countChanges } from './counts.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
 import { isDraft, isPublic, listedIn, type Review } from './review.ts';
+
+// The writes of a review's transactions, each with everything that it counts.
 
 /** Returns a review as it is stored, with keys and index attributes. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
@@ -32,15 +27,20 @@ export function replaceReview(before: Review, after: Review): Write {
   const from: Record<string, unknown> = { ...reviewItem(before) };
   const to: Record<string, unknown> = { ...reviewItem(after) };
   const changed = Object.keys({ ...from, ...to }).filter((name) => from[name] !== to[name]);
-  const isEntered = changed.includes('popularity_rank') && to.popularity_rank !== undefined;
-  const guards = [
-    ...['edits', 'is_hidden', 'published_on'],
-    ...(isEntered ? ['popularity'] : []),
-    // An edit freezes the votes of the previous revision.
-    ...(changed.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
-  ];
-  const [set, was] = [pick(to, changed), pick(from, guards)];
-  return { Update: { Key: reviewKey(before.id), set, amounts: { version: 1 }, was } };
+  const guards = ['edits', 'is_hidden', 'published_on'];
+  if (changed.includes('popularity_rank') && to.popularity_rank !== undefined) {
+    guards.push('popularity');
+  }
+  // An edit freezes the votes of the previous revision.
+  if (changed.includes('edits')) guards.push('revision_votes_positive', 'revision_votes_negative');
+  return {
+    Update: {
+      Key: reviewKey(before.id),
+      set: pick(to, changed),
+      amounts: { version: 1 },
+      was: pick(from, guards),
+    },
+  };
 }
 
 /**
@@ -49,21 +49,33 @@ export function replaceReview(before: Review, after: Review): Write {
  * withdrawn. The claim of a review with undecided reports stays with these reports.
  */
 export function removal(review: Review, moderationCase: Case | undefined): Write[] {
-  const { id, user_id, entity_id } = review;
-  const isModerated = review.is_hidden && review.deleted_at === undefined;
-  const reported = undecidedOn(review, moderationCase);
+  const isModerated = isHiddenByModerator(review);
   // `deleted_at`: since it was read, the review may have been withdrawn, or deleted and restored.
   const was = pick(review, ['edits', 'is_hidden', 'published_on', 'popularity', 'deleted_at']);
-  return [
-    { Delete: { Key: reviewKey(id), was } },
-    isModerated
-      ? { Put: { Item: hiddenClaimItem(user_id, markOf(review)) } }
-      : reported
-        ? { Put: { Item: reportedClaimItem(user_id, reportedMarkOf(review, reported)) } }
-        : { Delete: { Key: claimKey(user_id, entity_id) } },
-    // Only a public review is reported.
-    ...(isModerated || isDraft(review) ? [] : [deleteCase(id, moderationCase)]),
+  const writes: Write[] = [
+    { Delete: { Key: reviewKey(review.id), was } },
+    leaveClaim(review, undecidedOn(review, moderationCase)),
   ];
+  // Only a public review is reported.
+  if (!isModerated && !isDraft(review)) writes.push(deleteCase(review.id, moderationCase));
+  return writes;
+}
+
+/** Deletes or marks the claim of a review that is being deleted. */
+function leaveClaim(review: Review, reported: Carried | undefined): Write {
+  const { user_id, entity_id } = review;
+  if (isHiddenByModerator(review)) {
+    return { Put: { Item: hiddenClaimItem(user_id, markOf(review)) } };
+  }
+  if (reported) {
+    return { Put: { Item: reportedClaimItem(user_id, reportedMarkOf(review, reported)) } };
+  }
+  return { Delete: { Key: claimKey(user_id, entity_id) } };
+}
+
+/** Is false for a review that is hidden because its deletion has begun. */
+function isHiddenByModerator({ is_hidden, deleted_at }: Review): boolean {
+  return is_hidden && deleted_at === undefined;
 }
 
 /** Returns the reports on a review that nobody has decided on. A draft may have brought some. */
@@ -85,12 +97,13 @@ export function publication(
   const isRestored = reported?.review_id === id;
   const carried = reported && !isRestored ? v.parse(Carried, reported.reported) : undefined;
   const was = reported ? pick(reported, ['review_id', 'reported']) : { pk: undefined };
-  return [
+  const writes = [
     putNew(reviewItem(carried && isDraft(review) ? { ...review, reported: carried } : review)),
     { Put: { Item: claim, was }, otherwise: claimed },
     ...countWrites(undefined, review, writer),
-    ...(carried && isPublic(review) ? [openCarried(newCase(review), carried)] : []),
   ];
+  if (carried && isPublic(review)) writes.push(openCarried(newCase(review), carried));
+  return writes;
 }
 
 /**
@@ -102,21 +115,25 @@ export function countWrites(
   after: Review | undefined,
   writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Write[] {
-  const { user_id } = (after ?? before) as Review;
-  const amounts = countChanges(before, after).author;
-  const { otherwise, ...condition } = writer;
-  const Update = { Key: userKey(user_id), amounts, isOwner: true, ...condition } as const;
-  const isCounted = Object.keys(amounts).length > 0;
-  return [
-    isCounted ? { Update, otherwise } : checkWriter(user_id, writer),
-    ...entityWrites(before, after),
-  ];
+  const { user_id, entity_id } = (after ?? before) as Review;
+  const { author, entity } = countChanges(before, after);
+  return [countOnAuthor(user_id, author, writer), ...countOnEntity(entity_id, entity)];
 }
 
 /** Returns the writes that count a change on the entity. */
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
-  const amounts = countChanges(before, after).entity;
+  return countOnEntity(entity_id, countChanges(before, after).entity);
+}
+
+/** A change that counts nothing still needs an author who meets the condition. */
+function countOnAuthor(userId: string, amounts: Record<string, number>, writer: Writer): Write {
+  if (Object.keys(amounts).length === 0) return checkWriter(userId, writer);
+  const { otherwise, ...condition } = writer;
+  return { Update: { Key: userKey(userId), amounts, isOwner: true, ...condition }, otherwise };
+}
+
+function countOnEntity(entityId: string, amounts: Record<string, number>): Write[] {
   if (Object.keys(amounts).length === 0) return [];
-  return [{ Update: { Key: entityKey(entity_id), amounts, isOwner: true } }];
+  return [{ Update: { Key: entityKey(entityId), amounts, isOwner: true } }];
 }

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
-import { Carried } from '../moderation/case.ts';
-import { Moderation } from '../moderation/verdict.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes } from '../table/item.ts';
 import { popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
+import { Carried } from './case.ts';
 import { languages } from './languages.ts';
 import { licenseOf, licenses } from './licenses.ts';
 import type { PresentedReview } from './presented.ts';
+import { Moderation } from './verdict.ts';
 
 /** 25 to 5000 code points, some of them visible. */
 export const ReviewText = v.pipe(
@@ -159,13 +159,13 @@ export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Re
 }
 
 /** Returns the stars in a content, or 0 if it has none. */
-export function starsOf(kind: ReviewContent): number {
-  return Number(/\d$/.exec(kind)?.[0] ?? 0);
+export function starsOf(content: ReviewContent): number {
+  return Number(/\d$/.exec(content)?.[0] ?? 0);
 }
 
 /** Returns the content without stars, as totals count it. */
-export function withoutStars(kind: ReviewContent): 'text' | 'rating' | 'both' {
-  return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
+export function withoutStars(content: ReviewContent): 'text' | 'rating' | 'both' {
+  return content.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
 
 /** Revisions are numbered from 1. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { bytesOf } from '../bytes-of.ts';
 import { notFound } from '../errors.ts';
-import { bytesOf } from '../lambda-limits.ts';
 import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
@@ -69,9 +69,11 @@ async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY, p
 async function readPage(id: string, last: number, pageSize: number): Promise<Item[]> {
   const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
   const newest = revisionKey(id, last).sk;
-  const query = { pageSize, descending: true, until: newest };
-  const { value: items } = await queryItems(prefix, { ...query, consistent: false }).next();
-  if (items?.[0]?.sk === newest) return items;
+  const read = async (consistent: boolean): Promise<Item[]> => {
+    const options = { pageSize, descending: true, consistent, until: newest };
+    return (await queryItems(prefix, options).next()).value ?? [];
+  };
+  const items = await read(false);
   // A replica may still lack a revision that has just been made.
-  return (await queryItems(prefix, query).next()).value ?? [];
+  return items[0]?.sk === newest ? items : read(true);
 }

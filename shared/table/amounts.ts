@@ -1,6 +1,8 @@
 import { type Key, keyString } from './item.ts';
 import type { Write } from './transact.ts';
 
+// Sums of numbers to add to items, and the updates that add them.
+
 /** Amounts to add to attributes of items, by the `keyString` of the item. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 

@@ -6,6 +6,8 @@ import { table, tableName } from './client.ts';
 import { type Item, type Key, keyString } from './item.ts';
 import { projectionOf } from './query.ts';
 
+// Reads and writes of many items, without transactions.
+
 const attempts = 9;
 
 /**
@@ -24,8 +26,9 @@ export async function batchGet(
     const request = { Keys, ConsistentRead: consistent, ...projection };
     const command = new BatchGetCommand({ RequestItems: { [tableName()]: request } });
     const { Responses, UnprocessedKeys } = await table.send(command);
-    const found = (Responses?.[tableName()] ?? []) as Item[];
-    for (const item of found) items.set(keyString(item), item);
+    for (const item of (Responses?.[tableName()] ?? []) as Item[]) {
+      items.set(keyString(item), item);
+    }
     return (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
   };
   await Promise.all(chunks(keys, 100).map((some) => untilDone(some, read)));

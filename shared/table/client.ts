@@ -14,8 +14,8 @@ const client = new DynamoDBClient({
 // The logger middleware copies every request and answer for a log that nobody reads. The user agent
 // middleware builds the name of the SDK each time. Without both, a list page takes four fifths of
 // the CPU.
-for (const name of ['loggerMiddleware', 'getUserAgentMiddleware'])
-  client.middlewareStack.remove(name);
+client.middlewareStack.remove('loggerMiddleware');
+client.middlewareStack.remove('getUserAgentMiddleware');
 
 /** Names the caller in CloudTrail. */
 const userAgent = 'review-service';
@@ -50,7 +50,8 @@ export const table = DynamoDBDocumentClient.from(client, {
 function refuseInstances(value: unknown): void {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
   const { name } = value.constructor ?? Object;
-  if (name !== 'Object' && name !== 'Array')
+  if (name !== 'Object' && name !== 'Array') {
     throw new TypeError(`cannot store a ${name}: store text, a number, a list or an object`);
+  }
   for (const part of Object.values(value)) refuseInstances(part);
 }

@@ -1,3 +1,5 @@
+// The keys and indexes of the table.
+
 const scopes = ['all', 'facet', 'entity', 'author'] as const;
 const orders = ['date', 'popularity'] as const;
 

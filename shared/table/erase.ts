@@ -3,6 +3,8 @@ import { ApiError } from '../errors.ts';
 import type { Key } from './item.ts';
 import { type Condition, maxActions, transact, type Write } from './transact.ts';
 
+// Deletions that stop if the deleted thing was restored.
+
 /**
  * Erases the remains of something deleted, as long as `condition` holds: `erase` puts the check
  * that it receives into each transaction. Stops without an error when the check fails, because the

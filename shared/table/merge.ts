@@ -1,5 +1,7 @@
 import { type Item, type Key, keyString, toJson } from './item.ts';
-import { type Change, type Condition, maxActions, type Write } from './transact.ts';
+import { type Condition, maxActions, type Update, type Write } from './transact.ts';
+
+// One transaction made of the writes of several operations, for imports.
 
 /** Bytes of JSON. DynamoDB takes 4 MB of items in a transaction. */
 const mostBytes = 3_000_000;
@@ -33,7 +35,9 @@ export function* packed<T extends { writes: readonly Write[] }>(
     const isFull = new Set([...names, ...more]).size > maxActions || bytes + size > mostBytes;
     if (together.length > 0 && isFull) {
       yield together;
-      [together, names, bytes] = [[], new Set(), 0];
+      together = [];
+      names = new Set();
+      bytes = 0;
     }
     together.push(list);
     for (const name of more) names.add(name);
@@ -60,13 +64,15 @@ export function keyOf(write: Write): Key {
 }
 
 function mergePair(before: Write, after: Write): Write {
-  const [a, b] = [asUpdate(before), asUpdate(after)];
+  const a = asUpdate(before);
+  const b = asUpdate(after);
   if (b && 'Put' in before) {
     const item = before.Put.Item as Item & Amounts;
     return { Put: { ...before.Put, Item: { ...item, ...sum(item, b.amounts) } } };
   }
-  if (!a || !b)
+  if (!a || !b) {
     throw new Error(`Two operations of one transaction write ${keyString(keyOf(before))}`);
+  }
   const condition = conjunction(a, b);
   const amounts = { ...a.amounts, ...sum(a.amounts, b.amounts) };
   return Object.keys(amounts).length > 0
@@ -74,10 +80,10 @@ function mergePair(before: Write, after: Write): Write {
     : { ConditionCheck: { ...condition, Key: a.Key } };
 }
 
-type Amounts = NonNullable<Change['amounts']>;
+type Amounts = NonNullable<Update['amounts']>;
 
 /** Returns a mergeable update, if it is one. A condition check is one that adds nothing. */
-function asUpdate(write: Write): (Change & { amounts: Amounts }) | undefined {
+function asUpdate(write: Write): (Update & { amounts: Amounts }) | undefined {
   if ('ConditionCheck' in write) return { ...write.ConditionCheck, amounts: {} };
   if (!('Update' in write) || !write.Update.amounts) return undefined;
   return { ...write.Update, amounts: write.Update.amounts };
@@ -94,11 +100,14 @@ function sum(item: Amounts, amounts: Amounts): Amounts {
 
 /** Joins two conditions. Operations of one kind give placeholders the same values. */
 function conjunction(a: Condition, b: Condition): Condition {
-  const all = [a, b].flatMap(({ ConditionExpression }) => ConditionExpression ?? []);
-  return {
+  const joined: Condition = {
     was: { ...a.was, ...b.was },
-    ...(all.length > 0 && { ConditionExpression: [...new Set(all)].join(' AND ') }),
     ExpressionAttributeNames: { ...a.ExpressionAttributeNames, ...b.ExpressionAttributeNames },
     ExpressionAttributeValues: { ...a.ExpressionAttributeValues, ...b.ExpressionAttributeValues },
   };
+  const expressions = [a, b].flatMap(({ ConditionExpression }) => ConditionExpression ?? []);
+  if (expressions.length > 0) {
+    joined.ConditionExpression = [...new Set(expressions)].join(' AND ');
+  }
+  return joined;
 }

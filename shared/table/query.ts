@@ -24,14 +24,13 @@ export async function getItem(
   { pk, sk }: Key,
   { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly string[] } = {},
 ): Promise<Item | undefined> {
-  const projection = attributes && projectionOf(attributes);
-  const read = {
+  const command = new GetCommand({
     TableName: tableName(),
     Key: { pk, sk },
     ConsistentRead: consistent,
-    ...projection,
-  };
-  const { Item } = await table.send(new GetCommand(read));
+    ...(attributes && projectionOf(attributes)),
+  });
+  const { Item } = await table.send(command);
   return Item as Item | undefined;
 }
 
@@ -55,9 +54,14 @@ export async function* queryItems(
     until?: string;
   } = {},
 ): AsyncGenerator<Item[]> {
-  const query = { ...keyCondition(prefix, after, until), ConsistentRead: consistent };
-  const order = { ScanIndexForward: !descending, Limit: pageSize };
-  for await (const { Items = [] } of pagesOf({ ...query, ...order })) {
+  const pages = pagesOf({
+    ...keyCondition(prefix, { from: after, to: until }),
+    ConsistentRead: consistent,
+    ScanIndexForward: !descending,
+    Limit: pageSize,
+  });
+  for await (const { Items = [] } of pages) {
+    // The condition includes `after`.
     yield (Items as Item[]).filter(({ sk }) => sk !== after);
   }
 }
@@ -67,15 +71,24 @@ export async function countItems(
   prefix: Key,
   filter: Pick<QueryCommandInput, 'FilterExpression'> = {},
 ): Promise<number> {
-  const query = { ...keyCondition(prefix), ...filter, ConsistentRead: true, Limit: pageLimit };
+  const pages = pagesOf({
+    ...keyCondition(prefix),
+    ...filter,
+    ConsistentRead: true,
+    Limit: pageLimit,
+    Select: 'COUNT',
+  });
   let count = 0;
-  for await (const { Count = 0 } of pagesOf({ ...query, Select: 'COUNT' })) count += Count;
+  for await (const { Count = 0 } of pages) count += Count;
   return count;
 }
 
 /**
  * Reads the entries of an index partition in order, page by page; eventually consistent. Write the
  * name of the index as a literal: the rights of each Lambda are derived from its code.
+ * @example
+ *   const pages = queryIndex('entity-by-date', entityId, { descending: true, pageSize: 50 });
+ *   const newest = await collect(pages, 50);
  */
 export async function* queryIndex(
   index: IndexName,
@@ -87,21 +100,27 @@ export async function* queryIndex(
   }: { descending?: boolean; range?: KeyRange; pageSize?: number } = {},
 ): AsyncGenerator<Entry[]> {
   const [scope = '', order] = index.split('-by-') as [string, Order];
-  const bounds = [
-    low === undefined ? '' : '#sort >= :low',
-    high === undefined ? '' : '#sort <= :high',
-  ];
-  const condition =
-    low !== undefined && high !== undefined ? '#sort BETWEEN :low AND :high' : bounds.join('');
+  const names: Record<string, string> = { '#scope': scope };
+  const conditions = ['#scope = :partition'];
+  if (low !== undefined || high !== undefined) {
+    names['#sort'] = sortKeyOf(order);
+    conditions.push(rangeCondition({ low, high }));
+  }
   const pages = pagesOf({
     IndexName: index,
-    KeyConditionExpression: `#scope = :partition${condition && ` AND ${condition}`}`,
-    ExpressionAttributeNames: { '#scope': scope, ...(condition && { '#sort': sortKeyOf(order) }) },
+    KeyConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: names,
     ExpressionAttributeValues: { ':partition': partition, ':low': low, ':high': high },
     ScanIndexForward: !descending,
     Limit: Math.min(pageLimit, pageSize),
   });
   for await (const { Items = [] } of pages) yield Items as Entry[];
+}
+
+/** DynamoDB takes one condition on a sort key, so two bounds must be a BETWEEN. */
+function rangeCondition({ low, high }: KeyRange): string {
+  if (low === undefined) return '#sort <= :high';
+  return high === undefined ? '#sort >= :low' : '#sort BETWEEN :low AND :high';
 }
 
 /** Reads the table page by page, strongly consistent. A scan continues `from` a `position`. */
@@ -113,8 +132,10 @@ export async function* scanItems({
   items: Item[];
   position: Key | undefined;
 }> {
-  const scan = { TableName: tableName(), ConsistentRead: true, Limit: pageSize, ...filter };
-  const pages = paginateScan({ client: table, startingToken: from }, scan);
+  const pages = paginateScan(
+    { client: table, startingToken: from },
+    { TableName: tableName(), ConsistentRead: true, Limit: pageSize, ...filter },
+  );
   for await (const { Items = [], LastEvaluatedKey } of pages) {
     yield { items: Items as Item[], position: LastEvaluatedKey as Key | undefined };
   }
@@ -141,7 +162,7 @@ export async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGener
 /** Returns the sort key of an entry: a string by date, a bigint by popularity. */
 export function sortKeyIn(entry: Entry, order: Order): SortKey {
   const value = entry[sortKeyOf(order)] ?? '';
-  // A rank within 2^53 is read as a number.
+  // The SDK reads a rank within 2^53 as a number: that of an import from the start of 1970.
   return typeof value === 'number' ? BigInt(value) : value;
 }
 
@@ -149,16 +170,21 @@ export function sortKeyIn(entry: Entry, order: Order): SortKey {
 export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) => number {
   const sign = descending ? -1 : 1;
   return (a, b) => {
-    const [x, y] = [sortKeyIn(a, order), sortKeyIn(b, order)];
-    return x === y ? 0 : x < y ? -sign : sign;
+    const keyOfA = sortKeyIn(a, order);
+    const keyOfB = sortKeyIn(b, order);
+    if (keyOfA === keyOfB) return 0;
+    return keyOfA < keyOfB ? -sign : sign;
   };
 }
 
-/** Avoids begins_with, in which the embedded engine ignores case. */
-function keyCondition(prefix: Key, from = prefix.sk, to = `${prefix.sk}\u{10FFFF}`) {
+/**
+ * Selects sort keys that begin like `prefix`, or lie between `from` and `to`, both included. Avoids
+ * begins_with, in which the embedded engine ignores case.
+ */
+function keyCondition({ pk, sk }: Key, { from = sk, to = `${sk}\u{10FFFF}` } = {}) {
   return {
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': prefix.pk, ':from': from, ':to': to },
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
   };
 }
 

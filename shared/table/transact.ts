@@ -19,10 +19,10 @@ export interface Condition {
 }
 
 /**
- * A change of one item, which creates the item and attributes if they are missing. Several changes
+ * An update of one item, which creates the item and attributes if they are missing. Several updates
  * of an item can be merged if they have `amounts` (merge.ts).
  */
-export interface Change extends Condition {
+export interface Update extends Condition {
   Key: Key;
   /** Numbers to add to attributes. */
   amounts?: Readonly<Record<string, number | bigint>>;
@@ -44,7 +44,7 @@ export interface Change extends Condition {
  */
 export type Write = { otherwise?: ApiError } & (
   | { Put: Condition & { Item: object } }
-  | { Update: Change }
+  | { Update: Update }
   | { Delete: Condition & { Key: Key } }
   | { ConditionCheck: Condition & { Key: Key } }
 );
@@ -83,6 +83,12 @@ const transient = new Set([
  * Writes all or nothing. Retries conflicts and throttling with jitter and one idempotency token, so
  * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, ApiError
  * 503 after 10 attempts or 8 s, and `ExpressionTooLong` before anything is sent.
+ * @example
+ *   await transact([
+ *     putNew({ ...voteKey(reviewId, userId), ...vote }),
+ *     { Update: { Key: reviewKey(reviewId), amounts: { votes_positive: 1, version: 1 } } },
+ *     { ConditionCheck: { Key: userKey(userId), ConditionExpression: isAlive } },
+ *   ]);
  */
 export async function transact(writes: readonly Write[]): Promise<void> {
   const command = new TransactWriteCommand({
@@ -104,15 +110,19 @@ export async function transact(writes: readonly Write[]): Promise<void> {
       // An earlier attempt without an answer is still in progress.
       if (error instanceof TransactionInProgressException) continue;
       if (!(error instanceof TransactionCanceledException)) throw error;
-      const reasons = (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
-      const failed = writes.filter((_, i) => reasons[i] === 'ConditionalCheckFailed');
-      if (failed.length > 0) {
-        throw failed.every(({ otherwise }) => otherwise) ? failed[0]?.otherwise : new StaleRead();
-      }
-      if (!reasons.every((code) => code === 'None' || transient.has(code))) throw error;
+      const codes = (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
+      const failures = writes.filter((_, i) => codes[i] === 'ConditionalCheckFailed');
+      if (failures.length > 0) throw errorOf(failures);
+      if (!codes.every((code) => code === 'None' || transient.has(code))) throw error;
     }
   }
   throw serviceUnavailable();
+}
+
+/** Returns the error of failed conditions. A stale read comes first: a new read may pass them. */
+function errorOf(failures: readonly Write[]): Error | undefined {
+  const isStale = failures.some(({ otherwise }) => otherwise === undefined);
+  return isStale ? new StaleRead() : failures[0]?.otherwise;
 }
 
 /** Writes as `transact` does. Returns false where `transact` throws `StaleRead`. */
@@ -129,6 +139,11 @@ export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
 /**
  * Runs a read-then-write, again whenever the write throws `StaleRead`: the new read decides the
  * outcome. Throws ApiError 503 after 4 s.
+ * @example
+ *   await retryStale(async () => {
+ *     const before = await getItem(key);
+ *     await transact([{ Update: { Key: key, set, was: { version: before?.version } } }]);
+ *   });
  */
 export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + timeouts.stale;
@@ -152,41 +167,44 @@ export function putNew(Item: object) {
 function inTable(action: object) {
   const TableName = tableName();
   return Object.fromEntries(
-    Object.entries(action).map(([kind, of]) => [kind, { TableName, ...withExpressions(of) }]),
+    Object.entries(action).map(([verb, parameters]) => [
+      verb,
+      { TableName, ...withExpressions(parameters) },
+    ]),
   );
 }
 
 /** Builds the expressions. Uses placeholders for all names, because DynamoDB reserves some. */
-function withExpressions(of: Omit<Change, 'Key'>) {
-  const { was = {}, set = {}, amounts = {}, isOwner, ...action } = of;
+function withExpressions(parameters: Omit<Update, 'Key'>) {
+  const { was = {}, set = {}, amounts = {}, isOwner, ...action } = parameters;
   const names = { ...action.ExpressionAttributeNames };
   const values = { ...action.ExpressionAttributeValues };
   const name = (attribute: string) => placeholder(names, '#at', attribute);
-  const value = (of: unknown) => placeholder(values, ':at', of);
+  const value = (content: unknown) => placeholder(values, ':at', content);
   const conditions = Object.entries(was).map(([attribute, before]) =>
     before === undefined
       ? `attribute_not_exists(${name(attribute)})`
       : `${name(attribute)} = ${value(before)}`,
   );
-  const given = Object.entries(set);
+  const settings = Object.entries(set);
   const clauses = {
-    SET: given.flatMap(([attribute, after]) =>
+    SET: settings.flatMap(([attribute, after]) =>
       after === undefined ? [] : [`${name(attribute)} = ${value(after)}`],
     ),
-    REMOVE: given.flatMap(([attribute, after]) => (after === undefined ? [name(attribute)] : [])),
+    REMOVE: settings.flatMap(([attribute, after]) =>
+      after === undefined ? [name(attribute)] : [],
+    ),
     ADD: Object.entries(amounts).map(([attribute, by]) => `${name(attribute)} ${value(by)}`),
   };
   if (isOwner) {
     clauses.SET.push(`version = if_not_exists(version, ${value(Date.now())}) + ${value(1)}`);
   }
-  const changes = Object.entries(clauses).filter(([, parts]) => parts.length > 0);
+  if (action.ConditionExpression) conditions.unshift(`(${action.ConditionExpression})`);
+  const changes = Object.entries(clauses).filter(([, terms]) => terms.length > 0);
   const request = {
-    UpdateExpression: changes.map(([verb, parts]) => `${verb} ${parts.join(', ')}`).join(' '),
+    UpdateExpression: changes.map(([verb, terms]) => `${verb} ${terms.join(', ')}`).join(' '),
     ...action,
-    ConditionExpression: [
-      ...(action.ConditionExpression ? [`(${action.ConditionExpression})`] : []),
-      ...conditions,
-    ].join(' AND '),
+    ConditionExpression: conditions.join(' AND '),
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
   };
@@ -194,7 +212,7 @@ function withExpressions(of: Omit<Change, 'Key'>) {
   checkLength('ConditionExpression', request.ConditionExpression);
   // DynamoDB rejects empty expressions and maps.
   return Object.fromEntries(
-    Object.entries(request).filter(([, part]) => Object.keys(part).length > 0),
+    Object.entries(request).filter(([, parameter]) => Object.keys(parameter).length > 0),
   );
 }
 

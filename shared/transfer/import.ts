@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
-import { registerFacet } from '../list/totals.ts';
 import { hideAll } from '../moderation/hide-all.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
 import { isWrittenAhead } from '../review/erase.ts';
+import { registerFacet } from '../review/register-facet.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { idIn, reviewKey } from '../table/keys.ts';
 import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';

@@ -1,6 +1,6 @@
-import { oneMore } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
+import { oneMore } from '../review/case.ts';
 import { newReview, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';

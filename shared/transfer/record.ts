@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { Case, Report } from '../moderation/case.ts';
 import { Decision } from '../moderation/decision.ts';
 import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
+import { Case, Report } from '../review/case.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { ReportedClaim, ReportedMark } from '../review/reported-claim.ts';
 import {

@@ -9,6 +9,8 @@ import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
 
+// Counters of what a user did on a UTC day, and the limits on them.
+
 /** Actions with a daily limit by karma: first votes on a review, and reports. */
 type Limited = 'votes' | 'reports';
 
@@ -21,20 +23,31 @@ const daySeconds = 86_400;
 /** Seconds after the start of its day. DynamoDB then deletes a counter that the job has missed. */
 const keepCounters = (keptDays + 7) * daySeconds;
 
-/** First votes on reviews, and votes last cast that day, which have no limit. */
-const none = {
+/** The counters of a day. */
+const noActions = {
+  /** First votes on reviews. */
   count: 0,
+  /** Votes last cast that day, which have no limit. */
   cast: 0,
   reports: 0,
   publications: 0,
   edits: 0,
 };
 
-const hint = '; changing a vote is always possible';
 /** The limited counter, the amounts of one action, and words for the error message. */
 const limited = {
-  votes: { spent: 'count', one: { count: 1, cast: 1 }, may: 'vote on', hint },
-  reports: { spent: 'reports', one: { reports: 1 }, may: 'report', hint: '' },
+  votes: {
+    spent: 'count',
+    one: { count: 1, cast: 1 },
+    may: 'vote on',
+    hint: '; changing a vote is always possible',
+  },
+  reports: {
+    spent: 'reports',
+    one: { reports: 1 },
+    may: 'report',
+    hint: '',
+  },
 } as const;
 
 /** Limit of each writing unless the operator sets another. */
@@ -70,12 +83,10 @@ export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);
   const { spent, one, may, hint } = limited[what];
   const message = `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`;
-  const otherwise = limitExceeded(message, {
-    ...limitHeaders(what, user, limit),
-    // With a limit of 0, waiting does not help.
-    ...(limit > 0 && { 'Retry-After': `${secondsLeft()}` }),
-  });
-  if (limit === 0) throw otherwise;
+  const headers = limitHeaders(what, user, limit);
+  // With a limit of 0, waiting does not help.
+  if (limit === 0) throw limitExceeded(message, headers);
+  const otherwise = limitExceeded(message, { ...headers, 'Retry-After': `${secondsLeft()}` });
   return { Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) }, otherwise };
 }
 
@@ -114,36 +125,53 @@ function below(spent: string, limit: number) {
 
 /** Checks that the user may write and still has the karma of the daily limit. */
 export function ableAs(user: User): Write {
-  const Key = userKey(user.id);
-  const ConditionExpression = `${mayWrite} AND karma >= :from`;
-  const ExpressionAttributeValues = { ':from': userTypeOf(user).from };
-  return { ConditionCheck: { Key, ConditionExpression, ExpressionAttributeValues } };
+  return {
+    ConditionCheck: {
+      Key: userKey(user.id),
+      ConditionExpression: `${mayWrite} AND karma >= :from`,
+      ExpressionAttributeValues: { ':from': userTypeOf(user).from },
+    },
+  };
 }
 
 /** Adds to the counters of the UTC day of `at` (ISO 8601), if they are still stored. */
-export function countIfKept(userId: string, at: string, amounts: Partial<typeof none>): Write[] {
+export function countIfKept(
+  userId: string,
+  at: string,
+  amounts: Partial<typeof noActions>,
+): Write[] {
   return at >= daysAgo(keptDays) ? [counted(userId, at, amounts)] : [];
 }
 
 /** Moves a repeated or withdrawn vote away from its day of cast, unless the day stays the same. */
 export function moveCast(userId: string, from: string, to?: string): Write[] {
   if (from.slice(0, 10) === to?.slice(0, 10)) return [];
-  const added = to === undefined ? [] : [counted(userId, to, { cast: 1 })];
-  return [...countIfKept(userId, from, { cast: -1 }), ...added];
+  const writes = countIfKept(userId, from, { cast: -1 });
+  if (to !== undefined) writes.push(counted(userId, to, { cast: 1 }));
+  return writes;
 }
 
-function counted(userId: string, at: string, amounts: Partial<typeof none>) {
+/** Counts actions on the UTC day of `at` (ISO 8601). */
+function counted(userId: string, at: string, amounts: Partial<typeof noActions>) {
   const day = at.slice(0, 10);
-  const expires_at = Date.parse(day) / 1000 + keepCounters;
-  const set = { expires_at, all: 'VOTES', date: `${day}#${userId}` };
-  return { Update: { Key: dailyVotesKey(userId, day), amounts: { ...none, ...amounts }, set } };
+  return {
+    Update: {
+      Key: dailyVotesKey(userId, day),
+      amounts: { ...noActions, ...amounts },
+      set: {
+        expires_at: Date.parse(day) / 1000 + keepCounters,
+        all: 'VOTES',
+        date: `${day}#${userId}`,
+      },
+    },
+  };
 }
 
 /** Reads all daily counters of a user, by UTC day (yyyy-mm-dd). They go back 31 days. */
 export async function readDailyCounts(userId: string, options?: { consistent: boolean }) {
   const items = await collect(queryItems(dailyVotesKey(userId, ''), options));
   return items.map((item) => {
-    const amountOf = (name: keyof typeof none) => Number(item[name] ?? 0);
+    const amountOf = (name: keyof typeof noActions) => Number(item[name] ?? 0);
     return {
       day: item.sk.slice(dailyVotesKey('', '').sk.length),
       count: amountOf('count'),

@@ -54,9 +54,14 @@ export function holdFreeName(name: string): Write {
 /** Returns the write that frees the name of a moderator, or none if it was never reserved. */
 export async function releaseName(name: string): Promise<Write[]> {
   if (!(await isModeratorName(name))) return [];
-  const amounts = { moderators: -1 };
-  const ConditionExpression = 'moderators > :none';
-  const ExpressionAttributeValues = { ':none': 0 };
-  const Key = keyOfName(name);
-  return [{ Update: { Key, amounts, ConditionExpression, ExpressionAttributeValues } }];
+  return [
+    {
+      Update: {
+        Key: keyOfName(name),
+        amounts: { moderators: -1 },
+        ConditionExpression: 'moderators > :none',
+        ExpressionAttributeValues: { ':none': 0 },
+      },
+    },
+  ];
 }

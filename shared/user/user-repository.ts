@@ -25,11 +25,11 @@ export async function getUser(id: string): Promise<User> {
 }
 
 /** Attributes of a user. An item also has counts, by entity type, language and content. */
-const stored = [...Object.keys(User.entries), 'deleted_at'];
+const attributes = [...Object.keys(User.entries), 'deleted_at'];
 
 /** Returns undefined if the account does not exist or is being erased. */
 export async function findUser(id: string): Promise<User | undefined> {
-  return parseUser(await getItem(userKey(id), { attributes: stored }));
+  return parseUser(await getItem(userKey(id), { attributes }));
 }
 
 /** Returns the existing users with these ids, by id. */
@@ -90,11 +90,12 @@ export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promi
  */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
   const { display_name, is_moderator } = user;
-  return [
+  const writes: Write[] = [
     putNew(userItem(user, version)),
-    ...(contact ? [{ Put: { Item: { ...contactKey(user.id), ...contact } } }] : []),
     is_moderator ? holdName(display_name) : checkName(display_name),
   ];
+  if (contact) writes.push({ Put: { Item: { ...contactKey(user.id), ...contact } } });
+  return writes;
 }
 
 /** The item of a new user. `version` rises with every count and the deletion. */
@@ -118,12 +119,15 @@ export async function updateProfile(
     if (!user) throw invalidToken();
     refuseBlocked(user);
     const own = { Key: userKey(id), ConditionExpression: mayWrite, was: named(user) };
-    const set = { display_name, has_proposed_name: undefined };
-    await transact([
-      display_name === undefined ? { ConditionCheck: own } : { Update: { ...own, set } },
-      ...(await renaming(user, display_name ?? user.display_name)),
-      ...(email === undefined ? [] : [{ Update: { Key: contactKey(id), set: { email } } }]),
-    ]);
+    const writes: Write[] = [];
+    if (display_name === undefined) {
+      writes.push({ ConditionCheck: own });
+    } else {
+      const set = { display_name, has_proposed_name: undefined };
+      writes.push({ Update: { ...own, set } }, ...(await renaming(user, display_name)));
+    }
+    if (email !== undefined) writes.push({ Update: { Key: contactKey(id), set: { email } } });
+    await transact(writes);
   });
 }
 
@@ -152,11 +156,16 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
     const user = await getUser(id);
     if (isModerator) refuseBlocked(user);
     if ((user.is_moderator ?? false) === isModerator) return;
-    const set = { is_moderator: isModerator || undefined };
-    const ConditionExpression = isModerator ? mayWrite : isAlive;
     const { display_name } = user;
     await transact([
-      { Update: { Key: userKey(id), set, ConditionExpression, was: named(user) } },
+      {
+        Update: {
+          Key: userKey(id),
+          set: { is_moderator: isModerator || undefined },
+          ConditionExpression: isModerator ? mayWrite : isAlive,
+          was: named(user),
+        },
+      },
       ...(isModerator ? [holdName(display_name)] : await releaseName(display_name)),
     ]);
   });
@@ -164,8 +173,14 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
 
 /** Ends all current sessions of a user. Throws ApiError 401 if the account was deleted. */
 export async function endSessions(id: string): Promise<void> {
-  const set = { signed_out: Date.now() };
   await transact([
-    { Update: { Key: userKey(id), set, ConditionExpression: isAlive }, otherwise: invalidToken() },
+    {
+      Update: {
+        Key: userKey(id),
+        set: { signed_out: Date.now() },
+        ConditionExpression: isAlive,
+      },
+      otherwise: invalidToken(),
+    },
   ]);
 }

@@ -4,6 +4,8 @@ import { getItem } from '../table/query.ts';
 import type { Condition, Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from './user.ts';
 
+// The person in whose name something is written: the account must exist and not be blocked.
+
 /** Condition on writes in a user's name: the account exists and is not blocked. */
 export const mayWrite = `${isAlive} AND attribute_not_exists(blocked_at)`;
 

@@ -17,7 +17,7 @@ import {
   voteKey,
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { type Change, retryStale, transact, type Write } from '../table/transact.ts';
+import { retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import {
   ableAs,
   countIfKept,
@@ -44,9 +44,10 @@ export async function listVotes(
   limit: number,
   after?: SortKey,
 ): Promise<Pick<ListPage, 'next'> & { votes: { vote: Vote; on: AuthoredReview | undefined }[] }> {
-  const partitions = [{ scope: 'author', value: `VOTER#${userId}` }] as const;
-  const sorting = { order: 'date', descending: true, offset: 0 } as const;
-  const { entries, next } = await readPage({ partitions }, { ...sorting, limit, after });
+  const { entries, next } = await readPage(
+    { partitions: [{ scope: 'author', value: `VOTER#${userId}` }] },
+    { order: 'date', descending: true, offset: 0, limit, after },
+  );
   const [items, reviews] = await Promise.all([
     getItems(entries),
     findPublicReviews(entries.map(idIn)),
@@ -146,19 +147,15 @@ export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'pub
 
 /** Reads what a vote depends on. `spent` counts the voter's first votes on `day`, a UTC day. */
 async function readBallot(reviewId: string, userId: string, day?: string) {
-  const keys = [
-    reviewKey(reviewId),
-    voteKey(reviewId, userId),
-    userKey(userId),
-    ...(day === undefined ? [] : [dailyVotesKey(userId, day)]),
-  ];
-  const [found, cast, user, counter] = await getItems(keys, { consistent: true });
-  const voter = parseUser(user);
+  const keys = [reviewKey(reviewId), voteKey(reviewId, userId), userKey(userId)];
+  if (day !== undefined) keys.push(dailyVotesKey(userId, day));
+  const [reviewItem, voteItem, userItem, counter] = await getItems(keys, { consistent: true });
+  const voter = parseUser(userItem);
   if (!voter) throw invalidToken();
   refuseBlocked(voter);
-  const review = found && v.parse(Review, found);
+  const review = reviewItem && v.parse(Review, reviewItem);
   if (!review || !isPublic(review)) throw notFound('Review');
-  const previous = cast && v.parse(Vote, cast);
+  const previous = voteItem && v.parse(Vote, voteItem);
   return { review, previous, voter, spent: spentOf('votes', counter) };
 }
 
@@ -185,19 +182,22 @@ function identityOf(vote: Vote): Record<string, unknown> {
 /** Counts a change of a vote on a review and its revisions. */
 function countOnReview(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const popularity = popularityChange(before, after);
-  const counts = { ...noVotes, popularity, version: 1 };
+  const amounts: typeof noVotes & { version: 1; popularity_rank?: bigint } = {
+    ...noVotes,
+    popularity,
+    version: 1,
+  };
+  if (isPublic(review)) amounts.popularity_rank = BigInt(popularity) * rankStep;
   // A new vote is on the current revision; earlier and imported votes may not be.
   const earlierRevisions: Amounts = new Map();
   const count = (vote: Vote, by: 1 | -1) => {
     const name = vote.vote ? 'votes_positive' : 'votes_negative';
-    counts[name] += by;
-    if (vote.revision === currentRevision(review)) counts[`revision_${name}`] += by;
+    amounts[name] += by;
+    if (vote.revision === currentRevision(review)) amounts[`revision_${name}`] += by;
     else gain(earlierRevisions, revisionKey(review.id, vote.revision), { [name]: by });
   };
   if (before) count(before, -1);
   if (after) count(after, 1);
-  const popularity_rank = BigInt(popularity) * rankStep;
-  const amounts = isPublic(review) ? { ...counts, popularity_rank } : counts;
   // Not `version`: votes commute, so many may be cast at once.
   const was = { edits: review.edits, is_hidden: review.is_hidden };
   return [{ Update: { Key: reviewKey(review.id), amounts, was } }, ...addAll(earlierRevisions)];
@@ -205,7 +205,7 @@ function countOnReview(review: Voted, before: Vote | undefined, after: Vote | un
 
 /** Counts on the author. Without the author the review is not public: throws ApiError 404. */
 function countOnAuthor(review: Voted, before: Vote | undefined, after: Vote | undefined): Write {
-  const author: Change = {
+  const author: Update = {
     Key: userKey(review.user_id),
     amounts: { karma: popularityChange(before, after) },
     isOwner: true,

@@ -4,7 +4,7 @@ import { handler } from '../../functions/export-me.ts';
 import { readOwnData } from '../../shared/account/export.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
-import { bytesOf } from '../../shared/lambda-limits.ts';
+import { bytesOf } from '../../shared/bytes-of.ts';
 import { sealCursor } from '../../shared/list/cursor.ts';
 import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';

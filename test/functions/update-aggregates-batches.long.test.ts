@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { type Consumer, consumers, isFor } from '../../shared/background.ts';
+import { type Consumer, consumers, isFor } from '../../shared/background/consumers.ts';
 import type { Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';

@@ -3,7 +3,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import { handler } from '../../functions/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
-import { consumers, isFor } from '../../shared/background.ts';
+import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { reviewRecord } from '../../shared/changes/record.ts';
 import { Review } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';

@@ -10,7 +10,7 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { handler as eraser } from '../../functions/eraser.ts';
 import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
-import { consumers, isFor } from '../../shared/background.ts';
+import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { tableName } from '../../shared/table/client.ts';
 import './table.ts';
 

@@ -1,4 +1,4 @@
-import { consumers } from '../../../shared/background.ts';
+import { consumers } from '../../../shared/background/consumers.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 

@@ -10,7 +10,8 @@ import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts';
 import { followStream } from '../../../infra/local/stream.ts';
 import { createTable } from '../../../infra/local/table.ts';
-import { consumers, schedules } from '../../../shared/background.ts';
+import { consumers } from '../../../shared/background/consumers.ts';
+import { schedules } from '../../../shared/background/schedules.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { followClock } from '../../../infra/local/schedule.ts';
-import type { Schedule } from '../../../shared/background.ts';
+import type { Schedule } from '../../../shared/background/schedules.ts';
 
 const daily: Schedule = { operation: 'sweep', runs: { hour: 0, minute: 15 }, table: 'write' };
 const minutely: Schedule = { operation: 'beat', runs: 'every minute', table: 'health' };

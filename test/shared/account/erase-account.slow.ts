@@ -8,7 +8,7 @@ import { handler as eraser } from '../../../functions/eraser.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
-import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
+import { type Consumer, consumers, isFor } from '../../../shared/background/consumers.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';

@@ -6,7 +6,7 @@ import { handler as getUser } from '../../../functions/get-user.ts';
 import { handler as listUsers } from '../../../functions/list-users.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { audit } from '../../../shared/audit/audit.ts';
-import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
+import { type Consumer, consumers, isFor } from '../../../shared/background/consumers.ts';
 import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';

@@ -1,3 +1,5 @@
+// Limits of Lambda on requests and responses.
+
 /** Largest event that Lambda accepts, in bytes of JSON. */
 export const largestEvent = 6 * 1024 * 1024;
 
@@ -6,8 +8,3 @@ export const largestAnswer = largestEvent + 100;
 
 /** Largest body, measured like `largestAnswer`. The rest is for status and headers. */
 export const largestBody = largestAnswer - 10_000;
-
-/** Returns the size of a value in bytes, as Lambda counts it. */
-export function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}

@@ -1,5 +1,5 @@
+import type { EntityType } from '../entity/entity-type.ts';
 import { averageRating, facetCounts } from '../review/counts.ts';
-import type { EntitySummary } from '../review/presented.ts';
 import { type ReviewContent, starsOf } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -7,7 +7,9 @@ import type { Order } from '../table/definition.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { entityKey, idIn } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
-import type { EntityType } from './entity-type.ts';
+import type { EntitySummary } from './presented.ts';
+
+// An entity as its reviews describe it: numbers, languages, ratings and some reviews.
 
 /** Number of reviews of each order beside a summary. */
 const shown = 3;
@@ -40,8 +42,8 @@ export async function readEntity(
 }
 
 function readFirst(id: string, order: Order): Promise<Entry[]> {
-  const first = { descending: true, pageSize: shown };
-  return collect(queryIndex(`entity-by-${order}`, id, first), shown);
+  const pages = queryIndex(`entity-by-${order}`, id, { descending: true, pageSize: shown });
+  return collect(pages, shown);
 }
 
 /** An entity without reviews may have no item. */
@@ -50,10 +52,10 @@ function summaryOf(id: string, item?: Item): EntitySummary {
   const languages = new Map<string, number>();
   const stars = new Map<number, number>();
   for (const [name, number] of facetCounts(item)) {
-    const [type = '', language = '', kind = ''] = name.split('|');
+    const [type = '', language = '', content = ''] = name.split('|');
     bump(types, type, number);
     bump(languages, language, number);
-    bump(stars, starsOf(kind as ReviewContent), number);
+    bump(stars, starsOf(content as ReviewContent), number);
   }
   const ratings = [1, 2, 3, 4, 5].map((rating) => [rating, stars.get(rating) ?? 0]);
   return {

@@ -2,8 +2,10 @@ import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
-import type { Change, Write } from '../table/transact.ts';
+import type { Update, Write } from '../table/transact.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
+
+// The moderation case of a review: its reports, and the writes that open, change and delete it.
 
 /** Undecided reports of a review that its author deleted. They open the case of the next one. */
 export const Carried = v.object({
@@ -52,19 +54,27 @@ export type Report = v.InferOutput<typeof Report>;
 
 /** The case of a review that was never reported. */
 export function newCase(review: { id: string; user_id: string }): Case {
-  const { id: review_id, user_id } = review;
-  const none = countReports([]);
-  return { review_id, user_id, state: 'closed', round: 0, ...none, opened_at: '', version: 0 };
+  return {
+    review_id: review.id,
+    user_id: review.user_id,
+    state: 'closed',
+    round: 0,
+    ...countReports([]),
+    opened_at: '',
+    version: 0,
+  };
 }
 
 /** Counts reports as a case does, with those that a deleted review has left. */
 export function countReports(reports: readonly { reason: string }[], carried?: Carried) {
-  const ofEach = reasons.map((reason) => {
+  const counts = reasons.map((reason) => {
     const count = reports.filter((report) => countedAs(report) === reason).length;
     return [reason, count + (carried?.[reason] ?? 0)];
   });
-  const counts = Object.fromEntries(ofEach) as Record<Reason, number>;
-  return { reports: carriedReports(carried) + reports.length, ...counts };
+  return {
+    reports: carriedReports(carried) + reports.length,
+    ...(Object.fromEntries(counts) as Record<Reason, number>),
+  };
 }
 
 /** Returns the number of reports that a deleted review has left. */
@@ -82,9 +92,13 @@ export function undecidedIn(moderationCase: Case): Carried | undefined {
 
 /** Opens the case of a review with the reports that an earlier one has left. */
 export function openCarried(before: Case, carried: Carried): Write {
-  const { opened_at } = carried;
-  const counts = countReports([], carried);
-  return replaceCase(before, { ...before, ...counts, state: 'open', opened_at, carried });
+  return replaceCase(before, {
+    ...before,
+    ...countReports([], carried),
+    state: 'open',
+    opened_at: carried.opened_at,
+    carried,
+  });
 }
 
 /**
@@ -100,30 +114,43 @@ export function deleteCase(reviewId: string, before: Case | undefined): Write {
 /** Lists an open case in the queue, by age and by the number of reports. */
 export function queuedIn({ state, review_id, reports, opened_at }: Case): IndexAttributes {
   if (state === 'closed') return {};
-  const popularity_rank = popularityRank(reports, opened_at, review_id);
-  return { all: 'CASE', date: `${opened_at}#${review_id}`, popularity_rank };
+  return {
+    all: 'CASE',
+    date: `${opened_at}#${review_id}`,
+    popularity_rank: popularityRank(reports, opened_at, review_id),
+  };
 }
 
 /** Writes a case on condition that it is unchanged since it was read as `before`. */
 export function replaceCase(before: Case, after: Case): Write {
-  const version = before.version + 1;
-  const was = before.version === 0 ? { pk: undefined } : { version: before.version };
-  return {
-    Put: { Item: { ...caseKey(after.review_id), ...queuedIn(after), ...after, version }, was },
+  const Item = {
+    ...caseKey(after.review_id),
+    ...queuedIn(after),
+    ...after,
+    version: before.version + 1,
   };
+  const was = before.version === 0 ? { pk: undefined } : { version: before.version };
+  return { Put: { Item, was } };
 }
 
 /** Counts a report. Concurrent reports all succeed, because the write depends on no number. */
 export function countReport(before: Case, report: { reason: string }): Write {
   if (before.state === 'closed') {
-    const opened_at = new Date().toISOString();
-    return replaceCase(before, { ...before, ...countReports([report]), state: 'open', opened_at });
+    return replaceCase(before, {
+      ...before,
+      ...countReports([report]),
+      state: 'open',
+      opened_at: new Date().toISOString(),
+    });
   }
   return { Update: oneMore(caseKey(before.review_id), before.round, report) };
 }
 
 /** Adds a report to a case on condition that the case is open in this round. */
-export function oneMore(Key: Key, round: number, report: { reason: string }): Change {
-  const amounts = { reports: 1, [countedAs(report)]: 1, popularity_rank: rankStep, version: 1 };
-  return { Key, amounts, was: { state: 'open', round } };
+export function oneMore(Key: Key, round: number, report: { reason: string }): Update {
+  return {
+    Key,
+    amounts: { reports: 1, [countedAs(report)]: 1, popularity_rank: rankStep, version: 1 },
+    was: { state: 'open', round },
+  };
 }

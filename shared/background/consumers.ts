@@ -1,4 +1,4 @@
-import type { Route } from './routes.ts';
+// The Lambdas that follow the table's stream, and the records that each reads.
 
 /** A Lambda that reads records of the table's stream. */
 export interface Consumer {
@@ -15,15 +15,6 @@ export interface Consumer {
 export interface RecordKind {
   sortKeys: readonly string[];
   only?: 'INSERT' | 'REMOVE' | { has: string };
-}
-
-/** A Lambda that runs daily at a time in UTC, or every minute. */
-export interface Schedule {
-  operation: string;
-  /** A failed daily job is repeated. The next minute repeats the other kind. */
-  runs: 'every minute' | { hour: number; minute: number };
-  /** Rights on the table, as those of a route. */
-  table: Route['table'];
 }
 
 /**
@@ -57,12 +48,6 @@ export const consumers: readonly Consumer[] = [
       { sortKeys: ['USER'], only: { has: 'hiding' } },
     ],
   },
-];
-
-export const schedules: readonly Schedule[] = [
-  // At 00:15 UTC, no request of the day before is still running.
-  { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
-  { operation: 'send-heartbeat', runs: 'every minute', table: 'health' },
 ];
 
 /** Returns true if the consumer reads this record, as the event source mapping on AWS does. */

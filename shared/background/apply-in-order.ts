@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { describeError } from './describe-error.ts';
+import { describeError } from '../describe-error.ts';
 
 /** Applies records of the table's stream up to the first that fails. Lambda retries from there. */
 export async function applyInOrder(

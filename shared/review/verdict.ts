@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { httpDate } from '../time.ts';
 
+// Reasons and decisions of moderators, as a review stores and shows them.
+
 /** Reasons of a report, a decision or a block. A report may also give a free text. */
 export const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'] as const;
 export type Reason = (typeof reasons)[number];

@@ -1,0 +1,18 @@
+import type { Route } from '../routes.ts';
+
+// The Lambdas that run at a time of day, or every minute.
+
+/** A Lambda that runs daily at a time in UTC, or every minute. */
+export interface Schedule {
+  operation: string;
+  /** A failed daily job is repeated. The next minute repeats the other kind. */
+  runs: 'every minute' | { hour: number; minute: number };
+  /** Rights on the table, as those of a route. */
+  table: Route['table'];
+}
+
+export const schedules: readonly Schedule[] = [
+  // At 00:15 UTC, no request of the day before is still running.
+  { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
+  { operation: 'send-heartbeat', runs: 'every minute', table: 'health' },
+];
