@@ -29,17 +29,17 @@ async function useEmptyTable(): Promise<void> {
   process.env.TABLE_NAME = name;
 }
 
-/**
- * Returns all items, without versions (which contain the time of an import), counts of 0, and
- * aggregates of the stream.
- */
+/** A version contains the time of an import. Imports do not count as publications or edits. */
+const unlike = ['version', 'publications', 'edits'];
+
+/** Returns all items, without counts of 0, aggregates of the stream and records of the service. */
 async function itemsNow() {
   return Object.fromEntries(
     (await scanTable())
-      .filter(({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#)/.test(pk) && sk !== 'PROJECTION')
+      .filter(({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#|HEALTH$)/.test(pk) && sk !== 'PROJECTION')
       .map((item) => {
         const isKept = ([name, value]: [string, unknown]) =>
-          name !== 'version' && !(name.includes('|') && value === 0);
+          !unlike.includes(name) && !(name.includes('|') && value === 0);
         return [keyString(item), Object.fromEntries(Object.entries(item).filter(isKept))];
       }),
   );
