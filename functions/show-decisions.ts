@@ -7,7 +7,7 @@ import {
   linkTo,
   moderationTabs,
   moderationUrl,
-  nameOf,
+  nameOfPerson,
   requireModerator,
   saying,
 } from '../shared/pages/moderation.ts';
@@ -30,7 +30,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ query }, 
     html`<strong>${decisionOf(decision)}</strong>${saying(decision.note)}`,
     aboutOf(decision, users),
     `${decision.reports}`,
-    html`<bdi>${nameOf(decision.moderator_id, users)}</bdi>`,
+    html`<bdi>${nameOfPerson(decision.moderator_id, users)}</bdi>`,
     minuteOf(decision.decided_at),
   ]);
   const none = html`<p>Nothing has been decided yet.</p>`;

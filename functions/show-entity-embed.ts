@@ -5,7 +5,7 @@ import { securityHeaders } from '../shared/pages/html-response.ts';
 import { readNamedEntity, Theme } from '../shared/pages/named-entity.ts';
 import { publicDocument } from '../shared/pages/public-page.ts';
 import { stars } from '../shared/pages/review-card.ts';
-import { reviewsOf } from '../shared/pages/review-list.ts';
+import { reviewCount } from '../shared/pages/review-list.ts';
 import { colours, coloursOf, sourceOf } from '../shared/pages/style.ts';
 
 const layout = `
@@ -45,7 +45,7 @@ export const handler = publicDocument(request, async ({ path, query: { theme } }
 <a href="${url}" target="_top">
 <span class="name"><bdi>${name}</bdi></span>
 ${rating !== null && html`<span class="rating">${rating} ${stars(rating)}</span>`}
-<span class="soft">${summary.review_count > 0 && html`<span>${reviewsOf(summary.review_count)}</span> on `}Reviews</span>
+<span class="soft">${summary.review_count > 0 && html`<span>${reviewCount(summary.review_count)}</span> on `}Reviews</span>
 </a>
 </body>
 </html>`;

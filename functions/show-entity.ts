@@ -19,8 +19,8 @@ import {
   listParameters,
   listUrl,
   readReviews,
+  reviewCount,
   reviewSection,
-  reviewsOf,
 } from '../shared/pages/review-list.ts';
 import { counted, hostOf } from '../shared/pages/words.ts';
 import { Language, Stars } from '../shared/review/review.ts';
@@ -70,7 +70,7 @@ export const handler = publicPage(request, async ({ path: { entity_id }, query }
 function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {
   const { rating, count } = average_rating;
   const average = rating === null ? '' : `${rating} of 5 stars from ${counted(count, 'rating')}. `;
-  return `${average}${reviewsOf(review_count)}.`;
+  return `${average}${reviewCount(review_count)}.`;
 }
 
 function contentOf({ summary: { entity_type }, metadata }: NamedEntity) {

@@ -10,8 +10,8 @@ import { publicPage } from '../shared/pages/public-page.ts';
 import {
   listParameters,
   readReviews,
+  reviewCount,
   reviewSection,
-  reviewsOf,
 } from '../shared/pages/review-list.ts';
 import { dayOf, nameOfType } from '../shared/pages/words.ts';
 import { getUser } from '../shared/user/user-repository.ts';
@@ -28,7 +28,7 @@ export const handler = publicPage(request, async ({ path: { user_id }, query }) 
   return {
     title: name,
     heading: nameWithRole(user),
-    description: `${reviewsOf(list.count)} by ${name}.`,
+    description: `${reviewCount(list.count)} by ${name}.`,
     head: headOf({
       path,
       type: 'profile',

@@ -1,3 +1,4 @@
+// Statistics of a profile: reviews and votes by day.
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readCountsSince } from '../list/totals.ts';
 import { userKey } from '../table/keys.ts';
@@ -48,8 +49,8 @@ async function readSince(userId: string, days: readonly string[], most?: number)
 async function countVotes(userId: string, days: readonly string[]) {
   const votes = await readDailyCounts(userId, { consistent: false });
   return days.map((since) => {
-    const counted = votes.filter(({ day }) => day >= since);
-    return counted.reduce((sum, { cast }) => sum + cast, 0);
+    const recent = votes.filter(({ day }) => day >= since);
+    return recent.reduce((sum, { cast }) => sum + cast, 0);
   });
 }
 

@@ -2,7 +2,7 @@ import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
 import { batchDelete } from '../table/batch.ts';
 import { userKey } from '../table/keys.ts';
-import { retryStale, transact } from '../table/transact.ts';
+import { retryStale, transact, type Update } from '../table/transact.ts';
 import { releaseName } from '../user/moderator-name.ts';
 import { isAlive } from '../user/user.ts';
 import { findUser, named } from '../user/user-repository.ts';
@@ -18,16 +18,19 @@ const maxGrants = 90;
  */
 export async function deleteAccount(userId: string): Promise<void> {
   const grants = await listGrants(userId);
-  const Key = userKey(userId);
   const deleted_at = new Date().toISOString();
-  const set = { deleted_at, all: undefined, date: undefined, display_name: undefined };
   await retryStale(async () => {
     const user = await findUser(userId);
     if (!user) throw invalidToken();
-    const was = named(user);
-    const account = { Key, set, amounts: { version: 1 }, ConditionExpression: isAlive, was };
+    const deletion: Update = {
+      Key: userKey(userId),
+      set: { deleted_at, all: undefined, date: undefined, display_name: undefined },
+      amounts: { version: 1 },
+      ConditionExpression: isAlive,
+      was: named(user),
+    };
     await transact([
-      { Update: account },
+      { Update: deletion },
       ...(user.is_moderator ? await releaseName(user.display_name) : []),
       ...revoked(grants.slice(0, maxGrants)),
     ]);

@@ -27,9 +27,9 @@ export async function eraseAccount(userId: string): Promise<void> {
 }
 
 async function eraseAll(userId: string, isGone: Write): Promise<void> {
-  const listed = (kind: string) => eachOf(queryIndex('author-by-date', `${kind}#${userId}`));
+  const entriesOf = (kind: string) => eachOf(queryIndex('author-by-date', `${kind}#${userId}`));
   await deleteGrants(userId, undefined, (keys) => deleteItems(keys, isGone));
-  for await (const application of listed('OWNER')) {
+  for await (const application of entriesOf('OWNER')) {
     await deleteItems([application], isGone);
     await eraseGrants(idIn(application));
   }
@@ -37,11 +37,19 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
     await eraseReview(String(claim.review_id), isGone);
     await deleteItems([claim], isGone);
   }
-  for await (const vote of listed('VOTER')) await eraseVote(idIn(vote), userId, isGone);
-  for await (const report of listed('REPORTER')) await eraseReport(idIn(report), userId, isGone);
-  for await (const decision of listed('SUBJECT')) await eraseDecision(decision, isGone);
+  for await (const vote of entriesOf('VOTER')) {
+    await eraseVote(idIn(vote), userId, isGone);
+  }
+  for await (const report of entriesOf('REPORTER')) {
+    await eraseReport(idIn(report), userId, isGone);
+  }
+  for await (const decision of entriesOf('SUBJECT')) {
+    await eraseDecision(decision, isGone);
+  }
   for await (const codes of queryIndex('author-by-date', `APPROVER#${userId}`)) {
     await deleteItems(codes, isGone);
   }
-  for await (const days of queryItems(dailyVotesKey(userId, ''))) await deleteItems(days, isGone);
+  for await (const days of queryItems(dailyVotesKey(userId, ''))) {
+    await deleteItems(days, isGone);
+  }
 }

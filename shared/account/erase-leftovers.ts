@@ -1,3 +1,4 @@
+// Finds and finishes erasures that were interrupted, by a look through the whole table.
 import { hideAll } from '../moderation/hide-all.ts';
 import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
@@ -30,23 +31,23 @@ export async function eraseLeftovers(
 ): Promise<Record<keyof Leftovers, number>> {
   const { users = [], reviews = [], applications = [], entities = [], hiding = [] } = leftovers;
   return {
-    users: await countOf(users, async (id) => {
+    users: await countErased(users, async (id) => {
       if (await findUser(id)) return false;
       await eraseAccount(id);
       return true;
     }),
-    reviews: await countOf(reviews, async (id) => {
+    reviews: await countErased(reviews, async (id) => {
       await finishDeletion(id);
       if (await getItem(reviewKey(id))) return false;
       await eraseRemains(id);
       return true;
     }),
-    applications: await countOf(applications, async (id) => {
+    applications: await countErased(applications, async (id) => {
       const revoked = await eraseGrants(id);
       return revoked > 0 || !(await findApplication(id));
     }),
-    entities: await countOf(entities, eraseEntity),
-    hiding: await countOf(hiding, async (id) => {
+    entities: await countErased(entities, eraseEntity),
+    hiding: await countErased(hiding, async (id) => {
       await hideAll(id);
       return true;
     }),
@@ -57,11 +58,13 @@ export async function eraseLeftovers(
 export async function findLeftovers(
   onProgress: (items: number) => void = () => {},
 ): Promise<Leftovers> {
-  const [users, reviews, applications] = [idSets(), idSets(), idSets(nobody)];
+  const users = idSets();
+  const reviews = idSets();
+  const applications = idSets(nobody);
   const entities: string[] = [];
   const hiding: string[] = [];
   const revoked: string[] = [];
-  /** Things that an item belongs to or names, by kind of item. */
+  /** Things that an item's partition key and sort key name, in this order, by kind of item. */
   const belongsTo: Record<string, readonly IdSets[]> = {
     REVISION: [reviews],
     CASE: [reviews],
@@ -75,10 +78,11 @@ export async function findLeftovers(
   const setsByKind: Record<string, IdSets> = { USER: users, REVIEW: reviews, APP: applications };
   const note = (item: Item): void => {
     const id = idIn(item);
-    const [kind = '', of = ''] = item.sk.split('#');
+    const [kind = '', idInSortKey = ''] = item.sk.split('#');
     setsByKind[kind]?.[item.deleted_at === undefined ? 'present' : 'referenced'].add(id);
-    for (const [i, sets] of belongsTo[kind]?.entries() ?? [])
-      sets.referenced.add(i === 0 ? id : of);
+    for (const [i, sets] of belongsTo[kind]?.entries() ?? []) {
+      sets.referenced.add(i === 0 ? id : idInSortKey);
+    }
     // Decisions on an erased account still name it, but have no `author`.
     const isOwned = ['REVIEW', 'APP'].includes(kind) || (kind === 'DECISION' && item.author);
     if (isOwned) users.referenced.add(String(item.user_id));
@@ -103,8 +107,10 @@ export async function findLeftovers(
   };
 }
 
-async function countOf(ids: readonly string[], erase: (id: string) => Promise<boolean>) {
+async function countErased(ids: readonly string[], erase: (id: string) => Promise<boolean>) {
   let count = 0;
-  for (const id of ids) count += Number(await erase(id));
+  for (const id of ids) {
+    if (await erase(id)) count++;
+  }
   return count;
 }

@@ -1,3 +1,4 @@
+// Reads everything that is stored about a person, in parts that fit a response.
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
 import { invalidRequest, invalidToken } from '../errors.ts';
@@ -56,13 +57,14 @@ export async function readOwnData(
   maxBytes = largestBody,
 ): Promise<OwnData> {
   const binding = `export ${userId}`;
-  const from = cursor === undefined ? undefined : openCursor(binding, Cursor, cursor);
-  if (cursor !== undefined && !from) {
+  const start = cursor === undefined ? undefined : openCursor(binding, Cursor, cursor);
+  if (cursor !== undefined && !start) {
     throw invalidRequest('cursor must be one that came with a part of your own data');
   }
-  const [first, after] = from ?? [lists[0], ''];
+  const [first, after] = start ?? [lists[0], ''];
+  const account = start ? undefined : await readAccount(userId);
   const part: OwnData = {
-    ...(from ? {} : await readAccount(userId)),
+    ...account,
     connections: [],
     reviews: [],
     hidden_and_deleted: [],
@@ -86,6 +88,7 @@ export async function readOwnData(
   return part;
 }
 
+/** Reads what only the first part holds. */
 async function readAccount(userId: string) {
   const [account, applications, tokens, days] = await Promise.all([
     findAccount(userId),
@@ -114,22 +117,25 @@ const sources: {
 } = {
   connections,
   reviews,
-  hidden_and_deleted: listed('HIDDEN', v.omit(HiddenClaim, ['user_id'])),
+  hidden_and_deleted: readListed('HIDDEN', v.omit(HiddenClaim, ['user_id'])),
   // Without the moderator.
-  decisions: listed(
+  decisions: readListed(
     'SUBJECT',
     v.pick(Decision, ['review_id', 'decision', 'reason', 'note', 'decided_at']),
   ),
   // By time: a vote that is cast again moves to a later part, so it is never missed.
-  votes: listed('VOTER', v.omit(Vote, ['user_id'])),
-  reports: listed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
+  votes: readListed('VOTER', v.omit(Vote, ['user_id'])),
+  reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
 };
 
+/** Adds a record to its list. The revisions of a review come one at a time and are joined. */
 function add(part: OwnData, list: List, record: OwnData[List][number]): void {
   const last = part.reviews.at(-1);
   if (list === 'reviews' && last?.id === (record as ExportedReview).id) {
     last.revisions.push(...(record as ExportedReview).revisions);
-  } else (part[list] as unknown[]).push(record);
+  } else {
+    (part[list] as unknown[]).push(record);
+  }
 }
 
 /** By application: a cursor inside one would contain a grant id, which tokens are made from. */
@@ -154,18 +160,29 @@ async function* reviews(userId: string, after: string) {
   const claim = claimKey(userId, entity);
   if (revision !== undefined) {
     const claims = await batchGet([claim], { consistent: true });
-    for (const own of await reviewsOf([...claims.values()])) {
+    for (const own of await claimedReviews([...claims.values()])) {
       yield* batchesOf(own, Number(revision));
     }
   }
-  const options = { pageSize: 50, after: entity ? claim.sk : undefined };
-  for await (const claims of queryItems(claimKey(userId, ''), options)) {
-    for (const own of await reviewsOf(claims)) yield* batchesOf(own);
+  const pages = queryItems(claimKey(userId, ''), {
+    pageSize: 50,
+    after: entity ? claim.sk : undefined,
+  });
+  for await (const claims of pages) {
+    for (const own of await claimedReviews(claims)) {
+      yield* batchesOf(own);
+    }
   }
 }
 
+interface OwnReview {
+  review: Review;
+  /** The statement of an undecided appeal. */
+  appeal: string | undefined;
+}
+
 /** Reads the reviews of claims, in order, with their appeals. Reviews being erased are left out. */
-async function reviewsOf(claims: readonly Item[]) {
+async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await getItems(keys, { consistent: true });
   const reviews = items.flatMap((item) =>
@@ -193,8 +210,7 @@ const exportedFields = [
 ] as const;
 
 /** Yields a review with one revision at a time, because all may not fit a part. */
-async function* batchesOf(own: Awaited<ReturnType<typeof reviewsOf>>[number], after = 0) {
-  const { review, appeal } = own;
+async function* batchesOf({ review, appeal }: OwnReview, after = 0) {
   const { id, entity_id, edits } = review;
   const batchOf = ({ review_id: _, ...revision }: Revision, lastKey: string) => {
     const record = { ...pick(review, exportedFields), appeal, revisions: [revision] };
@@ -213,7 +229,7 @@ async function* batchesOf(own: Awaited<ReturnType<typeof reviewsOf>>[number], af
 }
 
 /** Reads items under a kind of author, oldest first, one at a time. */
-function listed<T extends v.GenericSchema>(kind: string, schema: T) {
+function readListed<T extends v.GenericSchema>(kind: string, schema: T) {
   return async function* (userId: string, after: string): AsyncGenerator<Batch<v.InferOutput<T>>> {
     const range = after === '' ? {} : { low: after };
     const pages = queryIndex('author-by-date', `${kind}#${userId}`, { range, pageSize: 100 });

@@ -1,3 +1,4 @@
+// The link from an identity at the provider to an account, and what moderators decided on it.
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Case } from '../review/case.ts';
@@ -41,42 +42,49 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
   const { issuer, subject, display_name, ...contact } = identity;
   const sha256 = hash('sha256', JSON.stringify([issuer, subject]));
   return retryStale(async () => {
-    const stored = v.parse(StoredIdentity, (await getItem(identityKey(sha256))) ?? {});
-    const { user_id, blocked_at, hidden = [], reported = [] } = stored;
-    const known = user_id === undefined ? undefined : await findUser(user_id);
-    if (user_id !== undefined && !known) {
+    const record = v.parse(StoredIdentity, (await getItem(identityKey(sha256))) ?? {});
+    const { user_id, blocked_at, hidden = [], reported = [] } = record;
+    const existing = user_id === undefined ? undefined : await findUser(user_id);
+    if (user_id !== undefined && !existing) {
       await detachIdentity(user_id);
       throw new StaleRead();
     }
-    if (known && hidden.length + reported.length === 0) return known;
-    const id = randomUUID();
-    const isTaken = !known && (await isModeratorName(display_name));
-    const user: User = known ?? {
-      display_name: isTaken ? readerName(id) : display_name,
-      id,
-      created: new Date().toISOString(),
-      has_proposed_name: true,
-      karma: 0,
-      ...(blocked_at && { blocked_at }),
-    };
+    if (existing && hidden.length + reported.length === 0) return existing;
+    const user = existing ?? (await newUser(display_name, blocked_at));
     const marks = hidden.slice(0, maxMarks);
     const reports = reported.slice(0, maxMarks - marks.length);
-    const rest = {
-      hidden: listOf(hidden.slice(marks.length)),
-      reported: listOf(reported.slice(reports.length)),
+    const set = {
+      user_id: user.id,
+      blocked_at: undefined,
+      hidden: unlessEmpty(hidden.slice(marks.length)),
+      reported: unlessEmpty(reported.slice(reports.length)),
     };
-    const set = { user_id: user.id, blocked_at: undefined, ...rest };
-    const was = { user_id, blocked_at, hidden: stored.hidden, reported: stored.reported };
+    const was = { user_id, blocked_at, hidden: record.hidden, reported: record.reported };
     await transact([
       { Update: { Key: identityKey(sha256), set, was } },
-      ...(known ? [] : accountWrites(user, { ...contact, identity: sha256 })),
+      ...(existing ? [] : accountWrites(user, { ...contact, identity: sha256 })),
       ...marks.map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
       ...reports.map((mark) => ({ Put: { Item: reportedClaimItem(user.id, mark) } })),
     ]);
     // Until all marks are written, the person could review a hidden entity again.
-    if (rest.hidden ?? rest.reported) throw new StaleRead();
+    if (set.hidden ?? set.reported) throw new StaleRead();
     return user;
   });
+}
+
+/** Makes the user of a first sign-in, with another name if a moderator has the proposed one. */
+async function newUser(proposedName: string, blocked_at: string | undefined): Promise<User> {
+  const id = randomUUID();
+  const isTaken = await isModeratorName(proposedName);
+  const user: User = {
+    display_name: isTaken ? readerName(id) : proposedName,
+    id,
+    created: new Date().toISOString(),
+    has_proposed_name: true,
+    karma: 0,
+  };
+  if (blocked_at) user.blocked_at = blocked_at;
+  return user;
 }
 
 /**
@@ -89,17 +97,17 @@ export async function detachIdentity(userId: string): Promise<void> {
     const [user, contact] = await getItems(keys, { consistent: true });
     if (!contact || (user && user.deleted_at === undefined)) return;
     const Key = identityKey(String(contact.identity));
-    const stored = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
-    const left = await marksOf(userId, user?.hiding !== undefined);
-    const hidden = [...(stored.hidden ?? []), ...left.hidden].slice(-maxHidden);
-    const reported = [...(stored.reported ?? []), ...left.reported].slice(-maxReported);
+    const record = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
+    const marks = await marksOf(userId, user?.hiding !== undefined);
+    const hidden = [...(record.hidden ?? []), ...marks.hidden].slice(-maxHidden);
+    const reported = [...(record.reported ?? []), ...marks.reported].slice(-maxReported);
     const blocked_at = user?.blocked_at;
-    const was = { user_id: userId, hidden: stored.hidden, reported: stored.reported };
+    const was = { user_id: userId, hidden: record.hidden, reported: record.reported };
     const set = {
       user_id: undefined,
       blocked_at,
-      hidden: listOf(hidden),
-      reported: listOf(reported),
+      hidden: unlessEmpty(hidden),
+      reported: unlessEmpty(reported),
     };
     const hasDecisions = blocked_at !== undefined || hidden.length + reported.length > 0;
     const detachment = hasDecisions ? { Update: { Key, set, was } } : { Delete: { Key, was } };
@@ -107,7 +115,7 @@ export async function detachIdentity(userId: string): Promise<void> {
     await transact([
       { ConditionCheck: { Key: userKey(userId), ConditionExpression: isGone } },
       { Delete: { Key: contactKey(userId), ConditionExpression: 'attribute_exists(pk)' } },
-      ...(stored.user_id === userId ? [detachment] : []),
+      ...(record.user_id === userId ? [detachment] : []),
     ]);
   });
 }
@@ -124,13 +132,15 @@ async function marksOf(userId: string, isHiding: boolean) {
     const ids = claims.map(({ review_id }) => String(review_id));
     const keys = [...ids.map(reviewKey), ...ids.map(caseKey)];
     const items = await getItems(keys, { consistent: true });
-    for (const [i, found] of claims.entries()) {
+    for (const [i, listedClaim] of claims.entries()) {
       const review = items[i] && v.parse(Review, items[i]);
-      // The deletion of a review may have been finished since the claim was read.
-      const isLive = found.marked_at === undefined && found.reported === undefined;
-      const claim = isLive && !review ? ((await getItem(found)) ?? found) : found;
-      const stored = items[claims.length + i];
-      const carried = review && undecidedOn(review, stored && v.parse(Case, stored));
+      let claim = listedClaim;
+      if (claim.marked_at === undefined && claim.reported === undefined && !review) {
+        // The deletion of a review may have been finished since the claim was read.
+        claim = (await getItem(claim)) ?? claim;
+      }
+      const caseItem = items[claims.length + i];
+      const carried = review && undecidedOn(review, caseItem && v.parse(Case, caseItem));
       const isHidden = review && (review.is_hidden || (isHiding && isPublic(review)));
       if (claim.marked_at !== undefined) hidden.push(v.parse(HiddenMark, claim));
       else if (claim.reported !== undefined) reported.push(v.parse(ReportedMark, claim));
@@ -144,4 +154,4 @@ async function marksOf(userId: string, isHiding: boolean) {
   };
 }
 
-const listOf = <T>(list: T[]) => (list.length > 0 ? list : undefined);
+const unlessEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);

@@ -43,7 +43,8 @@ export async function* audit({
       last = item.pk;
       return true;
     });
-    yield { items: items.length, position, ...(await auditItems(due, repair, settle)) };
+    const result = await auditItems(due, repair, settle);
+    yield { items: items.length, position, ...result };
   }
 }
 
@@ -51,7 +52,9 @@ export async function* audit({
 async function auditItems(items: readonly Item[], repair: boolean, settle: number) {
   const result: AuditResult = { differences: [], repaired: 0, changing: [] };
   let due: { item: Item; findings: Finding[] }[] = [];
-  for (const item of items) due.push({ item, findings: await check(item) });
+  for (const item of items) {
+    due.push({ item, findings: await check(item) });
+  }
   for (let checks = 1; checks < mostChecks; checks++) {
     due = due.filter(({ findings }) => findings.length > 0);
     if (due.length === 0) return result;
@@ -59,12 +62,15 @@ async function auditItems(items: readonly Item[], repair: boolean, settle: numbe
     const changed: typeof due = [];
     for (const { item, findings: before } of due) {
       const findings = await check(item);
-      if (textOf(findings) !== textOf(before)) changed.push({ item, findings });
-      else for (const each of findings) await report(each, repair, result);
+      if (textOf(findings) !== textOf(before)) {
+        changed.push({ item, findings });
+      } else {
+        for (const each of findings) await report(each, repair, result);
+      }
     }
     due = changed;
   }
-  result.changing.push(...due.flatMap(({ findings }) => findings.flatMap(keysOf)));
+  result.changing.push(...due.flatMap(({ findings }) => findings.flatMap(differingKeys)));
   return result;
 }
 
@@ -73,14 +79,14 @@ async function report(finding: Finding, isRepair: boolean, result: AuditResult):
   const { differences, repair } = finding;
   const writes = isRepair ? repair : undefined;
   if (writes && !(await tryTransact(writes))) {
-    result.changing.push(...keysOf(finding));
+    result.changing.push(...differingKeys(finding));
     return;
   }
   result.differences.push(...differences);
   if (writes) result.repaired += differences.length;
 }
 
-function keysOf({ differences }: Finding): Key[] {
+function differingKeys({ differences }: Finding): Key[] {
   const keys = differences.map(({ pk, sk }): [string, Key] => [keyString({ pk, sk }), { pk, sk }]);
   return [...new Map(keys).values()];
 }

@@ -1,15 +1,23 @@
+// Recounts what transactions count: one item at a time, or all items of a review together.
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { recount } from '../review/owner-counts.ts';
-import { listedIn, Review } from '../review/review.ts';
+import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
 import { type Amounts, changesOf } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
-import { type Item, type Key, keyString } from '../table/item.ts';
+import { type IndexAttributes, type Item, type Key, keyString } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, eachOf, getItem, queryIndex, queryItems } from '../table/query.ts';
-import { putNew } from '../table/transact.ts';
-import { compare, compareVersioned, type Finding, orphan, set } from './finding.ts';
+import { putNew, type Write } from '../table/transact.ts';
+import {
+  compare,
+  compareVersioned,
+  type Difference,
+  type Finding,
+  orphan,
+  set,
+} from './finding.ts';
 
 /** Finds the differences of an item, or of all items of its review, as they are now. */
 export async function check(item: Item): Promise<Finding[]> {
@@ -24,37 +32,74 @@ async function checkItem(item: Item): Promise<Finding[]> {
   return [];
 }
 
-const noIndexes = {
-  ...{ all: undefined, facet: undefined, entity: undefined, author: undefined },
-  ...{ date: undefined, popularity_rank: undefined, kind: undefined },
+const noIndexes: { [name in keyof Required<IndexAttributes>]: undefined } = {
+  all: undefined,
+  facet: undefined,
+  entity: undefined,
+  author: undefined,
+  date: undefined,
+  popularity_rank: undefined,
+  kind: undefined,
 };
 
 async function checkReview(pk: string): Promise<Finding[]> {
   const items = await collect(queryItems({ pk, sk: '' }, { pageSize: 1000 }));
-  const stored = items.find(({ sk }) => sk === 'REVIEW');
-  if (!stored) {
-    const Key = { pk, sk: reviewKey('').sk };
-    const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-    const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk));
-    return orphans.map((item) => orphan(item, {}, [isGone]));
-  }
-  const { version } = stored;
-  const review = v.parse(Review, stored);
-  const unchanged = { ConditionCheck: { Key: reviewKey(review.id), was: { version } } };
+  const reviewItem = items.find(({ sk }) => sk === 'REVIEW');
+  if (!reviewItem) return findOrphans(pk, items);
+  const { version } = reviewItem;
+  const review = v.parse(Review, reviewItem);
+  const unchanged: Write = { ConditionCheck: { Key: reviewKey(review.id), was: { version } } };
   const votes = items.filter(({ sk }) => sk.startsWith('VOTE#'));
   const byRevision = Map.groupBy(votes, ({ revision }) => Number(revision));
-  const tallyOf = (revision: number) => tallied(byRevision.get(revision) ?? []);
-  const total = tallied(votes);
-  const popularity = total.votes_positive - total.votes_negative;
-  const current = tallyOf(review.edits + 1);
+  const tallyOf = (revision: number) => tally(byRevision.get(revision) ?? []);
+  const counts = countVotes(tally(votes), tallyOf(currentRevision(review)));
   const expected = {
-    ...total,
-    popularity,
+    ...counts,
+    ...noIndexes,
+    ...listedIn({ ...review, popularity: counts.popularity }),
+  };
+  return [
+    ...checkRevisions(review, items, tallyOf, unchanged),
+    ...checkCase(items),
+    await checkClaimOf(review, unchanged),
+    // Repaired last, because this repair changes the version that the other repairs depend on.
+    compareVersioned(reviewItem, expected),
+  ];
+}
+
+/** Finds the items of a review that does not exist. */
+function findOrphans(pk: string, items: readonly Item[]): Finding[] {
+  const Key = { pk, sk: reviewKey('').sk };
+  const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
+  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk));
+  return orphans.map((item) => orphan(item, {}, [isGone]));
+}
+
+type Tally = Pick<typeof noVotes, 'votes_positive' | 'votes_negative'>;
+
+function tally(votes: readonly Item[]): Tally {
+  const votes_positive = votes.filter(({ vote }) => vote).length;
+  return { votes_positive, votes_negative: votes.length - votes_positive };
+}
+
+/** Returns the counts of a review, from all votes and from those on its current revision. */
+function countVotes(all: Tally, current: Tally): typeof noVotes {
+  return {
+    ...all,
     revision_votes_positive: current.votes_positive,
     revision_votes_negative: current.votes_negative,
-    ...noIndexes,
-    ...listedIn({ ...review, popularity }),
+    popularity: all.votes_positive - all.votes_negative,
   };
+}
+
+/** Compares the votes on each earlier revision. A missing revision cannot be repaired. */
+function checkRevisions(
+  review: Review,
+  items: readonly Item[],
+  tallyOf: (revision: number) => Tally,
+  unchanged: Write,
+): Finding[] {
+  const { version } = review;
   const findings: Finding[] = [];
   for (let n = 1; n <= review.edits; n++) {
     const key = revisionKey(review.id, n);
@@ -63,24 +108,29 @@ async function checkReview(pk: string): Promise<Finding[]> {
       const differences = compare(revision, tallyOf(n));
       findings.push({ differences, version, repair: [unchanged, set(revision, differences)] });
     } else {
-      const missing = { attribute: 'item', stored: 'none', counted: 'revision' };
-      findings.push({ differences: [{ ...key, ...missing, isRepairable: false }], version });
+      const missing: Difference = {
+        ...key,
+        attribute: 'item',
+        stored: 'none',
+        counted: 'revision',
+        isRepairable: false,
+      };
+      findings.push({ differences: [missing], version });
     }
   }
-  findings.push(...checkCase(items));
-  const key = claimKey(review.user_id, review.entity_id);
-  const named = { review_id: review.id };
-  const claim = await getItem(key);
-  const repair = claim ? undefined : [unchanged, putNew({ ...key, ...named })];
-  findings.push({ differences: compare(claim ?? { ...key }, named, !claim), version, repair });
-  // Repaired last, because this repair changes the version that the other repairs depend on.
-  findings.push(compareVersioned(stored, expected));
   return findings;
 }
 
-function tallied(votes: readonly Item[]) {
-  const votes_positive = votes.filter(({ vote }) => vote).length;
-  return { votes_positive, votes_negative: votes.length - votes_positive };
+/** Compares the claim of an existing review. A missing claim is written again. */
+async function checkClaimOf(review: Review, unchanged: Write): Promise<Finding> {
+  const key = claimKey(review.user_id, review.entity_id);
+  const expected = { review_id: review.id };
+  const claim = await getItem(key);
+  return {
+    differences: compare(claim ?? { ...key }, expected, !claim),
+    version: review.version,
+    repair: claim ? undefined : [unchanged, putNew({ ...key, ...expected })],
+  };
 }
 
 /**
@@ -91,14 +141,10 @@ function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
   const reviewCase = v.parse(Case, item);
-  const reports = items.filter(
-    ({ sk, round }) => sk.startsWith('REPORT#') && round === reviewCase.round,
-  );
-  const { carried } = reviewCase;
-  const counts = countReports(
-    reports.map((report) => v.parse(Report, report)),
-    carried,
-  );
+  const reports = items
+    .filter(({ sk, round }) => sk.startsWith('REPORT#') && round === reviewCase.round)
+    .map((report) => v.parse(Report, report));
+  const counts = countReports(reports, reviewCase.carried);
   // An import may restore a report after its erasure has closed the case.
   const state = counts.reports > 0 ? 'open' : reviewCase.state;
   const noQueue = pick(noIndexes, ['all', 'date', 'popularity_rank']);
@@ -110,8 +156,8 @@ function checkCase(items: readonly Item[]): Finding[] {
  * Compares the counts of a user or entity with the sums over its reviews. The owner is read first.
  * If it keeps its version, none of the data read afterwards has changed.
  */
-async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
-  const owner = await getItem(stored);
+async function checkOwner(scanned: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
+  const owner = await getItem(scanned);
   if (!owner || owner.deleted_at !== undefined) return [];
   const id = idIn(owner);
   const missingCounts: Amounts = new Map();
@@ -120,20 +166,20 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
     const applications = eachOf(queryIndex('author-by-date', `OWNER#${id}`));
     for await (const item of applications) recount(missingCounts, { ...item });
   }
-  const reviews = scope === 'author' ? reviewsBy(id) : reviewsOf(id);
+  const reviews = scope === 'author' ? reviewsByUser(id) : reviewsOfEntity(id);
   for await (const item of reviews) recount(missingCounts, item);
   const changes = changesOf(missingCounts).find(({ key }) => keyString(key) === keyString(owner));
-  const counted = Object.entries(changes?.by ?? {}).map(([name, by]) => {
+  const counts = Object.entries(changes?.by ?? {}).map(([name, by]) => {
     return [name, Number(owner[name] ?? 0) + by];
   });
-  return [compareVersioned(owner, Object.fromEntries(counted))];
+  return [compareVersioned(owner, Object.fromEntries(counts))];
 }
 
 /** Claims find withdrawn reviews, which are in no index and still count. Indexes find the rest. */
-async function* reviewsBy(userId: string): AsyncGenerator<Item> {
+async function* reviewsByUser(userId: string): AsyncGenerator<Item> {
   const seen = new Set<string>();
   const lists: AsyncIterable<Key[]>[] = [
-    claimed(userId),
+    claimedReviewKeys(userId),
     queryIndex('author-by-date', userId, { pageSize: 100 }),
     queryIndex('author-by-date', `UNLISTED#${userId}`, { pageSize: 100 }),
   ];
@@ -145,13 +191,13 @@ async function* reviewsBy(userId: string): AsyncGenerator<Item> {
   }
 }
 
-async function* claimed(userId: string): AsyncGenerator<Key[]> {
+async function* claimedReviewKeys(userId: string): AsyncGenerator<Key[]> {
   for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
     yield claims.map(({ review_id }) => reviewKey(String(review_id)));
   }
 }
 
-async function* reviewsOf(entityId: string): AsyncGenerator<Item> {
+async function* reviewsOfEntity(entityId: string): AsyncGenerator<Item> {
   for await (const entries of queryIndex('entity-by-date', entityId, { pageSize: 100 })) {
     yield* await readReviews(entries);
   }

@@ -1,3 +1,4 @@
+// Differences between items and their recount, and the writes that repair them.
 import type { Item, Key } from '../table/item.ts';
 import type { Condition, Write } from '../table/transact.ts';
 
@@ -22,9 +23,9 @@ export interface Finding {
 
 /** Finds an item without its review. The repair deletes it if `was` and the `checks` hold. */
 export function orphan({ pk, sk }: Key, was: Condition['was'], checks: Write[] = []): Finding {
-  const stored = sk.replace(/#.*/s, '').toLowerCase();
+  const kind = sk.replace(/#.*/s, '').toLowerCase();
   return {
-    differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
+    differences: [{ pk, sk, attribute: 'item', stored: kind, counted: 'none', isRepairable: true }],
     repair: [{ Delete: { Key: { pk, sk }, was } }, ...checks],
   };
 }

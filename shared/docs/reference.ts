@@ -1,4 +1,4 @@
-import kept from './reference.json' with { type: 'json' };
+import generated from './reference.json' with { type: 'json' };
 
 /**
  * Returns the HTML of the reference and of its contents, with the addresses of this {auth_url}.
@@ -6,6 +6,6 @@ import kept from './reference.json' with { type: 'json' };
  * escapes what it inserts.
  */
 export function referenceAt(authUrl: string): { contents: string; html: string } {
-  const { contents, html } = kept;
-  return { contents, html: html.replaceAll(kept.authUrl, () => authUrl) };
+  const { contents, html } = generated;
+  return { contents, html: html.replaceAll(generated.authUrl, () => authUrl) };
 }

@@ -1,3 +1,4 @@
+// Lookups of several ids in one request.
 import * as v from 'valibot';
 import { canonicalUuid } from '../values.ts';
 
@@ -14,7 +15,7 @@ export function BulkIds(most: number) {
     v.transform((list) => list.split(',').filter((id) => id !== '')),
     v.minLength(1, 'must hold at least one id'),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const canonical = new Map(dataset.value.map((sent) => [sent, canonicalUuid(sent) ?? '']));
+      const canonical = new Map(dataset.value.map((id) => [id, canonicalUuid(id) ?? '']));
       const [wrong] = [...canonical].find(([, id]) => id === '') ?? [];
       if (wrong === undefined) return canonical;
       addIssue({ message: `must be UUIDs separated by commas: "${wrong.slice(0, 64)}" is none` });

@@ -1,3 +1,4 @@
+// An endpoint of the API: first its handler, then its description for the OpenAPI document.
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
@@ -5,58 +6,6 @@ import type * as v from 'valibot';
 import { jsonBody } from './json-body.ts';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './read-request.ts';
 import { Answer, errorResponse, headResponse, json, publicAnswer } from './response.ts';
-
-/** Sections of the API's description, in order, with their subject. */
-export const tags = {
-  Reviews: 'Reviews of albums, events, books and more.',
-  Entities: 'One album, event or book: its reviews in numbers.',
-  'Votes and reports': 'Votes on reviews.',
-  Users: 'The authors of reviews.',
-  'Own account': 'The user that the access token acts for.',
-  'OAuth 2.0':
-    'Act for a user: authorization code flow with refresh tokens (RFC 6749), PKCE (RFC 7636), revocation (RFC 7009) and discovery (RFC 8414).',
-  Service: 'The service itself.',
-};
-
-/** Errors that depend on the endpoint. The others are added automatically. */
-type OwnError =
-  | 'invalid_request'
-  | 'access_denied'
-  | 'limit_exceeded'
-  | 'not_found'
-  | 'gone'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'invalid_scope'
-  | 'unsupported_grant_type'
-  | 'service_unavailable';
-
-/** Parameters with one description everywhere, see infra/openapi/document.ts. */
-type Common = 'limit' | 'offset' | 'cursor';
-
-type Named<T> = T extends object ? Exclude<keyof T, Common> & string : never;
-
-type Field<R extends RequestSchema> =
-  | (v.InferOutput<R> extends { query: infer Query } ? Named<Query> : never)
-  | (v.InferOutput<R> extends { body?: infer Body } ? Named<Body> : never);
-
-/** Description of an endpoint. It is in no bundle, so it may be long. */
-export type Docs<R extends RequestSchema> = {
-  tag: keyof typeof tags;
-  summary: string;
-  /** Markdown, for anything that the summary leaves open. */
-  description?: string;
-  /** A sentence for each code: when it occurs. */
-  errors?: Partial<Record<OwnError, string>>;
-  /** Headers of the response, and of the error for an exceeded limit. */
-  headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'Link')[];
-  /** Media type of the response, if it is not JSON. */
-  type?: 'application/atom+xml';
-  /** Body fields of which at least one must be given, not null. */
-  needsOneOf?: readonly Field<R>[];
-  /** A valid body. */
-  example?: Record<string, unknown>;
-} & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });
 
 /**
  * Makes the Lambda handler of an endpoint. It validates the request parts in `schema`, then answers
@@ -74,16 +23,78 @@ export function endpoint<T extends RequestSchema>(
   handle: (request: v.InferOutput<T>) => Promise<unknown> | unknown,
 ) {
   const isPublic = !('caller' in schema.entries);
-  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-    .use(headResponse())
-    .use(errorResponse())
-    .use(httpHeaderNormalizer())
-    .use('body' in schema.entries ? jsonBody() : [])
-    .handler(async (event) => {
-      const result = await handle(readRequest(schema, partsOf(event)));
-      const answer = result instanceof Answer ? result : new Answer(result);
-      return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
-        ? publicAnswer(answer, listHeaderOf(event, 'if-none-match'))
-        : json(200, answer.body, answer.options.headers);
-    });
+  return (
+    middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+      // On the way in, the first of these comes first. On the way out, it comes last.
+      .use(headResponse())
+      .use(errorResponse())
+      .use(httpHeaderNormalizer())
+      .use('body' in schema.entries ? jsonBody() : [])
+      .handler(async (event) => {
+        const result = await handle(readRequest(schema, partsOf(event)));
+        const answer = result instanceof Answer ? result : new Answer(result);
+        if (isPublic && ['GET', 'HEAD'].includes(event.httpMethod)) {
+          return publicAnswer(answer, listHeaderOf(event, 'if-none-match'));
+        }
+        return json(200, answer.body, answer.options.headers);
+      })
+  );
 }
+
+/** Sections of the API's description, in order, with their subject. */
+export const tags = {
+  Reviews: 'Reviews of albums, events, books and more.',
+  Entities: 'One album, event or book: its reviews in numbers.',
+  'Votes and reports': 'Votes on reviews.',
+  Users: 'The authors of reviews.',
+  'Own account': 'The user that the access token acts for.',
+  'OAuth 2.0':
+    'Act for a user: authorization code flow with refresh tokens (RFC 6749), PKCE (RFC 7636), revocation (RFC 7009) and discovery (RFC 8414).',
+  Service: 'The service itself.',
+};
+
+/** Errors that depend on the endpoint. The others are added automatically. */
+type OwnErrorCode =
+  | 'invalid_request'
+  | 'access_denied'
+  | 'limit_exceeded'
+  | 'not_found'
+  | 'gone'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unsupported_grant_type'
+  | 'service_unavailable';
+
+/** Parameters with one description everywhere, see infra/openapi/document.ts. */
+type CommonParameter = 'limit' | 'offset' | 'cursor';
+
+type OwnName<T> = T extends object ? Exclude<keyof T, CommonParameter> & string : never;
+
+/** Names of the query parameters and body fields that only this endpoint can describe. */
+type FieldName<R extends RequestSchema> =
+  | (v.InferOutput<R> extends { query: infer Query } ? OwnName<Query> : never)
+  | (v.InferOutput<R> extends { body?: infer Body } ? OwnName<Body> : never);
+
+/** A sentence for each field. Required if there is a field. */
+type FieldDocs<R extends RequestSchema> = [FieldName<R>] extends [never]
+  ? unknown
+  : { fields: Record<FieldName<R>, string> };
+
+/** Description of an endpoint. It is in no bundle, so it may be long. */
+export type Docs<R extends RequestSchema> = {
+  tag: keyof typeof tags;
+  summary: string;
+  /** Markdown, for anything that the summary leaves open. */
+  description?: string;
+  /** A sentence for each code: when it occurs. */
+  errors?: Partial<Record<OwnErrorCode, string>>;
+  /** Headers of the response, and of the error for an exceeded limit. */
+  headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'Link')[];
+  /** Media type of the response, if it is not JSON. */
+  type?: 'application/atom+xml';
+  /** Body fields of which at least one must be given, not null. */
+  needsOneOf?: readonly FieldName<R>[];
+  /** A valid body. */
+  example?: Record<string, unknown>;
+} & FieldDocs<R>;

@@ -66,10 +66,14 @@ export async function answerOnce(
     });
   }
 
-  // As text, to preserve the order of the fields.
-  const stored = { fingerprint, answer: JSON.stringify(answer), expires_at: now + keptSeconds };
   const record = {
-    Item: { ...Key, ...stored },
+    Item: {
+      ...Key,
+      fingerprint,
+      // As text, to preserve the order of the fields.
+      answer: JSON.stringify(answer),
+      expires_at: now + keptSeconds,
+    },
     ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
     ExpressionAttributeValues: { ':now': now },
   };
@@ -88,9 +92,9 @@ export async function answerOnce(
 }
 
 function readKey(header: string): string | undefined {
-  const sent = header.trim();
-  const quoted = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/.exec(sent)?.[1];
+  const value = header.trim();
+  const quoted = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/.exec(value)?.[1];
   if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
   // Separators of structured fields are not part of a key.
-  return /^[!#-+\--:<-[\]-~]*$/.test(sent) ? sent : undefined;
+  return /^[!#-+\--:<-[\]-~]*$/.test(value) ? value : undefined;
 }

@@ -32,20 +32,23 @@ export function resourceOf({ base = version, path }: Pick<Route, 'base' | 'path'
 }
 
 function matches(path: string): Match[] {
-  const sent = segments(path);
+  const requested = segments(path);
   return routes.flatMap((route) => {
-    const params = matchSegments(segments(resourceOf(route)), sent);
+    const params = matchSegments(segments(resourceOf(route)), requested);
     return params ? [{ route, params }] : [];
   });
 }
 
-function matchSegments(template: readonly string[], sent: readonly string[]) {
-  if (template.length !== sent.length) return undefined;
+function matchSegments(template: readonly string[], requested: readonly string[]) {
+  if (template.length !== requested.length) return undefined;
   const params: Record<string, string> = {};
   for (const [i, segment] of template.entries()) {
-    const value = sent[i] ?? '';
-    if (segment.startsWith('{')) params[segment.slice(1, -1)] = value;
-    else if (segment !== value) return undefined;
+    const value = requested[i] ?? '';
+    if (segment.startsWith('{')) {
+      params[segment.slice(1, -1)] = value;
+    } else if (segment !== value) {
+      return undefined;
+    }
   }
   return params;
 }

@@ -7,8 +7,8 @@ export function requireMediaType(
   type: string,
   otherwise: (message: string) => ApiError,
 ): void {
-  const sent = event.headers['content-type'] ?? '';
-  if (sent.split(';')[0]?.trim().toLowerCase() !== type) {
+  const contentType = event.headers['content-type'] ?? '';
+  if (contentType.split(';')[0]?.trim().toLowerCase() !== type) {
     throw otherwise(`The body must be sent as Content-Type: ${type}`);
   }
 }

@@ -32,8 +32,8 @@ export function oauthEndpoint<T extends v.GenericSchema>(
         throw invalidRequest('Parameters must be sent in the body, never in the URL');
       }
       // A field without a value counts as not sent (RFC 6749 section 3.2).
-      const sent = Object.entries(readForm(event)).filter(([, value]) => value !== '');
-      const form = Object.fromEntries(sent);
+      const fields = Object.entries(readForm(event)).filter(([, value]) => value !== '');
+      const form = Object.fromEntries(fields);
       const client = await authenticateClient(event.headers.authorization, form);
       return json(200, await handle(client, validated(schema, form)), { Pragma: 'no-cache' });
     });

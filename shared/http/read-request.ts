@@ -1,3 +1,4 @@
+// Takes from an event the parts of a request that a schema names, and validates them.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
@@ -56,8 +57,8 @@ export function readRequest<T extends RequestSchema>(
   parts: RequestParts,
 ): v.InferOutput<T> {
   const last = Object.entries(parts.query).map(([name, values]) => [name, values?.at(-1)]);
-  const sent = { ...parts, query: Object.fromEntries(last) };
-  const result = v.safeParse(schema, sent, { abortEarly: true });
+  const input = { ...parts, query: Object.fromEntries(last) };
+  const result = v.safeParse(schema, input, { abortEarly: true });
   if (!result.success) throw fault(result.issues[0]);
   refuseRepeated(schema, parts);
   return result.output;
@@ -76,31 +77,33 @@ function encode(text: string): string {
   return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
 }
 
-function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
+function refuseRepeated(schema: RequestSchema, parts: RequestParts): void {
   const { query } = schema.entries;
   if (!query || !('entries' in query)) return;
   for (const name of Object.keys(query.entries as object)) {
-    if ((sent.query[name]?.length ?? 0) > 1) throw invalidRequest(`${name} must be sent only once`);
+    if ((parts.query[name]?.length ?? 0) > 1) {
+      throw invalidRequest(`${name} must be sent only once`);
+    }
   }
 }
 
-const headers = { if_match: 'If-Match', idempotency_key: 'Idempotency-Key' };
+/** Names of headers in error messages, by part. */
+const headerNames = { if_match: 'If-Match', idempotency_key: 'Idempotency-Key' };
 
 function fault(issue: v.BaseIssue<unknown>): ApiError {
   const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
   if (part === 'caller') return notAuthorized();
   if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
   if (part === 'path') return notFound(issue.message);
-  const name = headers[part as keyof typeof headers] ?? names[0] ?? 'The body';
-  const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
-  return invalidRequest(
-    isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,
-  );
+  const name = headerNames[part as keyof typeof headerNames] ?? names[0] ?? 'The body';
+  const isMissing = issue.kind === 'schema' && issue.received === 'undefined' && names.length > 0;
+  return invalidRequest(isMissing ? `${name} is required` : `${name} ${issue.message}`);
 }
 
 /** Throws ApiError 400 for plain HTTP (RFC 6749 section 3.1), unless the service is local. */
 export function requireHttps(event: APIGatewayProxyEvent): void {
   const isPlain = event.headers['x-forwarded-proto']?.toLowerCase() === 'http';
-  if (isPlain && !isLoopback(new URL(authUrl())))
+  if (isPlain && !isLoopback(new URL(authUrl()))) {
     throw invalidRequest('This endpoint is HTTPS only');
+  }
 }

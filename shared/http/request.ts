@@ -42,7 +42,11 @@ export function IntegerParameter(min: number, max?: number) {
   );
 }
 
-/** A path parameter that holds a UUID. Anything else is 404 `<what> not found`. */
+/**
+ * A path parameter that holds a UUID. Anything else is 404 `<what> not found`.
+ * @example
+ *   export const request = v.object({ path: v.object({ entity_id: PathId('Entity') }) });
+ */
 export function PathId(what: string) {
   return PathParameter(what, Uuid);
 }
@@ -50,7 +54,7 @@ export function PathId(what: string) {
 /** A path parameter of another schema; otherwise like `PathId`. */
 export function PathParameter<T extends v.GenericSchema>(what: string, schema: T) {
   return v.pipe(
-    v.custom<v.InferInput<T>>((sent) => v.is(schema, sent), what),
+    v.custom<v.InferInput<T>>((value) => v.is(schema, value), what),
     schema,
   );
 }

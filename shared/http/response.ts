@@ -1,3 +1,4 @@
+// Builds the responses of endpoints: JSON, public answers with an ETag, and errors.
 import { hash } from 'node:crypto';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
@@ -39,10 +40,15 @@ export function json(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ) {
-  const type = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
   return {
     statusCode,
-    headers: { ...type, ...commonHeaders, ...transportHeaders(), ...headers },
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      ...commonHeaders,
+      ...transportHeaders(),
+      ...headers,
+    },
     body: JSON.stringify(body),
   };
 }
@@ -100,11 +106,16 @@ function taggedAnswer(
   ifNoneMatch: string | undefined,
   tag?: string,
 ): APIGatewayProxyResult {
-  // API Gateway compresses responses, but does not tell caches.
-  const cached = { 'Cache-Control': 'public, no-cache', Vary: 'Accept-Encoding' };
-  const typed = type !== undefined && { 'Content-Type': type };
-  const inJson = json(200, body, { ...cached, ...headers, ...typed });
-  const response = type === undefined ? inJson : { ...inJson, body: `${body}` };
+  const response = json(200, body, {
+    'Cache-Control': 'public, no-cache',
+    // API Gateway compresses responses, but does not tell caches.
+    Vary: 'Accept-Encoding',
+    ...headers,
+  });
+  if (type !== undefined) {
+    response.headers['Content-Type'] = type;
+    response.body = `${body}`;
+  }
   const digest = tag ?? hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
   if (!isTagKnown(ETag, ifNoneMatch)) {
@@ -115,17 +126,17 @@ function taggedAnswer(
 }
 
 function isTagKnown(ETag: string, ifNoneMatch: string | undefined): boolean {
-  const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
-  return known === '*' || known.some((tag) => tag.replace(/^W\//, '') === ETag);
+  const tags = parseEntityTags(ifNoneMatch ?? '') ?? [];
+  return tags === '*' || tags.some((tag) => tag.replace(/^W\//, '') === ETag);
 }
 
 /** Removes the body for HEAD. The first middleware runs last. */
 export function headResponse(): Http {
-  const leaveOut: Http['after'] = (request) => {
+  const removeBody: Http['after'] = (request) => {
     if (request.event.httpMethod !== 'HEAD' || !request.response) return;
     request.response = { ...request.response, body: '' };
   };
-  return { after: leaveOut, onError: leaveOut };
+  return { after: removeBody, onError: removeBody };
 }
 
 /**

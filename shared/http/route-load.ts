@@ -1,3 +1,4 @@
+// Kinds of routes by their load, for the limits that both hosts set.
 import type { Route } from '../routes.ts';
 
 /**

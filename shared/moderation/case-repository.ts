@@ -19,10 +19,10 @@ export interface ReviewCase {
 /** Reads a review and its case, which may be new. Throws ApiError 404 without the review. */
 export async function readCase(reviewId: string): Promise<ReviewCase> {
   const keys = [reviewKey(reviewId), caseKey(reviewId)];
-  const [item, found] = await getItems(keys, { consistent: true });
-  const review = item && v.parse(Review, item);
+  const [reviewItem, caseItem] = await getItems(keys, { consistent: true });
+  const review = reviewItem && v.parse(Review, reviewItem);
   if (!review || review.deleted_at !== undefined) throw notFound('Review');
-  return { review, moderationCase: found ? v.parse(Case, found) : newCase(review) };
+  return { review, moderationCase: caseItem ? v.parse(Case, caseItem) : newCase(review) };
 }
 
 /** Counts the open cases for the menu, up to `99+`, for at most 2.5 read units. */

@@ -1,7 +1,8 @@
+// The log of decisions: an entry for each decision, listed for all and for the person concerned.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { type ListPage, readPage } from '../list/read-page.ts';
+import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
@@ -29,8 +30,11 @@ export function logged(decision: Decision): Write[] {
   const entry = logEntry(decision);
   if (moderator_id === null) return [entry];
   const Key = userKey(moderator_id);
-  const isModerator = { Key, ConditionExpression: mayWrite, was: { is_moderator: true } };
-  return [entry, { ConditionCheck: isModerator, otherwise: notFound('Page') }];
+  const isModerator: Write = {
+    ConditionCheck: { Key, ConditionExpression: mayWrite, was: { is_moderator: true } },
+    otherwise: notFound('Page'),
+  };
+  return [entry, isModerator];
 }
 
 /** Writes a decision into the log without that condition: it carries out an earlier decision. */
@@ -45,10 +49,17 @@ export async function listDecisions(
   limit: number,
   { userId, after }: { userId?: string; after?: SortKey } = {},
 ): Promise<Pick<ListPage, 'next'> & { decisions: Decision[] }> {
-  const ofUser = { scope: 'author', value: `SUBJECT#${userId}` } as const;
-  const log = userId === undefined ? ({ scope: 'all', value: 'DECISION' } as const) : ofUser;
-  const order = { order: 'date', descending: true, offset: 0 } as const;
-  const { entries, next } = await readPage({ partitions: [log] }, { ...order, limit, after });
+  const log: ListPlan =
+    userId === undefined
+      ? { partitions: [{ scope: 'all', value: 'DECISION' }] }
+      : { partitions: [{ scope: 'author', value: `SUBJECT#${userId}` }] };
+  const { entries, next } = await readPage(log, {
+    order: 'date',
+    descending: true,
+    offset: 0,
+    limit,
+    after,
+  });
   return { decisions: await readDecisions(entries), next };
 }
 

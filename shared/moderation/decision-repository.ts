@@ -8,7 +8,7 @@ import type { Verdict } from '../review/verdict.ts';
 import { reportKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { isAlive, parseUser } from '../user/user.ts';
+import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
@@ -26,10 +26,10 @@ export function decideReview(
   by: Decider,
   snapshot?: Pick<Case, 'version'> & Pick<Review, 'edits'>,
 ): Promise<Decision | undefined> {
-  return close(reviewId, by, async (found) => {
+  return applyVerdict(reviewId, by, async (current) => {
     if (snapshot) {
-      checkShown(found);
-      const { review, moderationCase } = found;
+      checkShown(current);
+      const { review, moderationCase } = current;
       if (snapshot.version !== moderationCase.version || snapshot.edits !== review.edits) {
         const { state, decided_by } = moderationCase;
         const last = { ...review.moderation, moderator_id: decided_by };
@@ -37,7 +37,7 @@ export function decideReview(
         throw await outdated(moderationCase, snapshot.version);
       }
     }
-    checkVerdict(verdict, found, by);
+    checkVerdict(verdict, current, by);
     return verdict;
   });
 }
@@ -51,7 +51,8 @@ export async function setHidden(
   isHidden: boolean,
   grounds: Grounds = { reason: 'other', note: '' },
 ): Promise<void> {
-  await close(reviewId, { ...grounds, moderator_id: null }, ({ review, moderationCase }) => {
+  const operator: Decider = { ...grounds, moderator_id: null };
+  await applyVerdict(reviewId, operator, ({ review, moderationCase }) => {
     if (!isHidden) return review.is_hidden ? 'restore' : undefined;
     if (!review.is_hidden) return 'hide';
     return moderationCase.state === 'open' ? 'uphold' : undefined;
@@ -64,20 +65,22 @@ const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
  * Writes the verdict that `choose` returns for the current review and case, if any. With `ofAll` it
  * carries out an earlier decision, on condition that the author's account still asks for it.
  */
-export function close(
+export function applyVerdict(
   reviewId: string,
   by: Decider,
-  choose: (found: ReviewCase) => Promise<Verdict | undefined> | Verdict | undefined,
+  choose: (current: ReviewCase) => Promise<Verdict | undefined> | Verdict | undefined,
   ofAll?: Writer,
 ): Promise<Decision | undefined> {
   return retryStale(async () => {
-    const found = await readCase(reviewId);
-    const verdict = await choose(found);
+    const current = await readCase(reviewId);
+    const verdict = await choose(current);
     if (!verdict) return undefined;
-    const { review, moderationCase } = found;
-    const { reports, round } = moderationCase;
-    const about = { user_id: review.user_id, review_id: reviewId, reports };
-    const decision = newDecision(verdict, by, about);
+    const { review, moderationCase } = current;
+    const decision = newDecision(verdict, by, {
+      user_id: review.user_id,
+      review_id: reviewId,
+      reports: moderationCase.reports,
+    });
     const { reason, note, decided_at, moderator_id } = decision;
     const after: Review = {
       ...review,
@@ -87,22 +90,24 @@ export function close(
       appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
       reported: undefined,
     };
-    if (review.is_hidden && isPublic(after)) await registerFacet(facetOf(after));
-    await transact([
+    const closed: Case = {
+      ...moderationCase,
+      appeal: undefined,
+      state: 'closed',
+      round: moderationCase.round + 1,
+      ...countReports([]),
+      carried: undefined,
+      decided_by: moderator_id,
+    };
+    const writes = [
       replaceReview(review, after),
       ...countWrites(review, after, ofAll ?? author),
-      replaceCase(moderationCase, {
-        ...moderationCase,
-        appeal: undefined,
-        state: 'closed',
-        round: round + 1,
-        ...countReports([]),
-        carried: undefined,
-        decided_by: moderator_id,
-      }),
+      replaceCase(moderationCase, closed),
       ...(ofAll ? [logEntry(decision)] : logged(decision)),
-      ...(moderator_id === null ? [] : [hasNotReported(reviewId, moderator_id)]),
-    ]);
+    ];
+    if (moderator_id !== null) writes.push(hasNotReported(reviewId, moderator_id));
+    if (review.is_hidden && isPublic(after)) await registerFacet(facetOf(after));
+    await transact(writes);
     return decision;
   });
 }
@@ -148,11 +153,8 @@ export async function decideUser(
     if (!user) throw notFound('User');
     const { is_moderator, blocked_at, hiding } = user;
     const isBlocked = blocked_at !== undefined;
-    const isDone =
-      verdict === 'hide_all'
-        ? hiding !== undefined || (isBlocked && countMatching(facetCounts(item), {}).all === 0)
-        : isBlocked === (verdict === 'block');
-    if (isDone) {
+    const publicReviews = countMatching(facetCounts(item), {}).all;
+    if (isCarriedOut(verdict, user, publicReviews)) {
       const { decisions } = await listDecisions(20, { userId });
       const last = decisions.find(({ review_id }) => review_id === null);
       if (last && isSame(last, verdict, by)) return last;
@@ -172,6 +174,18 @@ export async function decideUser(
     await transact([block, ...logged(decision)]);
     return decision;
   });
+}
+
+/** Returns true if a decision on an account, with so many public reviews, changes nothing. */
+function isCarriedOut(
+  verdict: 'block' | 'hide_all' | 'unblock',
+  { blocked_at, hiding }: User,
+  publicReviews: number,
+): boolean {
+  const isBlocked = blocked_at !== undefined;
+  if (verdict === 'block') return isBlocked;
+  if (verdict === 'unblock') return !isBlocked;
+  return hiding !== undefined || (isBlocked && publicReviews === 0);
 }
 
 /** Throws ApiError 400 if the verdict is not possible, or not for this moderator. */

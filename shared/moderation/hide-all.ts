@@ -2,14 +2,16 @@ import * as v from 'valibot';
 import { ApiError } from '../errors.ts';
 import { isPublic, type Review } from '../review/review.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
+import type { Verdict } from '../review/verdict.ts';
 import { claimKey, decisionKey, userKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import type { Writer } from '../user/writer.ts';
+import type { ReviewCase } from './case-repository.ts';
 import { Decision } from './decision.ts';
-import { checkVerdict, close } from './decision-repository.ts';
+import { applyVerdict, checkVerdict } from './decision-repository.ts';
 
 /**
  * Carries out the decision to hide all reviews of an account, if there is one. Each review is
@@ -36,26 +38,26 @@ export async function hideAll(userId: string): Promise<void> {
 }
 
 /** Finds the reviews by their claims: the block stops new ones, and an index may lack the last. */
-async function hideEach({ user_id, ...all }: Decision, writer: Writer): Promise<void> {
-  const { reason, note, moderator_id, decided_at } = all;
+async function hideEach(decision: Decision, writer: Writer): Promise<void> {
+  const { user_id, reason, note, moderator_id, decided_at } = decision;
   const by = { reason, note, moderator_id };
   for await (const claims of queryItems(claimKey(user_id, ''), { pageSize: 100 })) {
     const reviews = await findPublicReviews(claims.map(({ review_id }) => String(review_id)));
-    for (const { review } of reviews) await hide(review.id);
+    for (const { review } of reviews) {
+      await hide(review.id);
+    }
+  }
+
+  function chooseToHide(current: ReviewCase): Verdict | undefined {
+    const { review } = current;
+    if (!isPublic(review) || lastDecision(review) > decided_at) return undefined;
+    checkVerdict('hide', current, by);
+    return 'hide';
   }
 
   async function hide(id: string) {
     try {
-      await close(
-        id,
-        by,
-        (found) => {
-          if (!isPublic(found.review) || lastDecision(found.review) > decided_at) return undefined;
-          checkVerdict('hide', found, by);
-          return 'hide';
-        },
-        writer,
-      );
+      await applyVerdict(id, by, chooseToHide, writer);
     } catch (error) {
       // The moderator may not decide on it, or it was withdrawn.
       const isLeft = error instanceof ApiError && [400, 404].includes(error.status);

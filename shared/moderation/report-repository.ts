@@ -28,25 +28,26 @@ export async function insertReport(
     const reported_at = new Date().toISOString();
     const counterKey = dailyVotesKey(user_id, reported_at.slice(0, 10));
     const keys = [userKey(user_id), counterKey];
-    const { known, before, others } = await readReport(review, user_id, keys);
-    const [item, counter] = others;
-    const reporter = parseUser(item);
+    const { existing, before, others } = await readReport(review, user_id, keys);
+    const [userItem, counter] = others;
+    const reporter = parseUser(userItem);
     if (!reporter) throw invalidToken();
     refuseBlocked(reporter);
     const spent = spentOf('reports', counter);
-    if (known) return { headers: limitHeaders('reports', reporter, spent), isRepeated: true };
+    if (existing) return { headers: limitHeaders('reports', reporter, spent), isRepeated: true };
     const { id: review_id } = review;
     const report: Report = { review_id, user_id, reason, reported_at, round: before.round };
+    const author = `REPORTER#${user_id}`;
     const date = `${reported_at}#${review_id}#${user_id}`;
     const isPublic = { Key: reviewKey(review_id), was: { all: 'REVIEW' } };
-    const isThere = { Key: userKey(review.user_id), ConditionExpression: isAlive };
+    const hasAuthor = { Key: userKey(review.user_id), ConditionExpression: isAlive };
     await transact([
       ...also,
-      putNew({ ...reportKey(review_id, user_id), author: `REPORTER#${user_id}`, date, ...report }),
+      putNew({ ...reportKey(review_id, user_id), author, date, ...report }),
       countReport(before, report),
       { ConditionCheck: isPublic, otherwise: notFound('Review') },
       // What a deleted account leaves to the next one no longer changes.
-      { ConditionCheck: isThere, otherwise: notFound('Review') },
+      { ConditionCheck: hasAuthor, otherwise: notFound('Review') },
       ableAs(reporter),
       spend('reports', reporter, reported_at),
     ]);
@@ -54,7 +55,7 @@ export async function insertReport(
   });
 }
 
-/** Returns a user's report of a review, of any round. */
+/** Reads a user's report of a review, of any round. */
 export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
   const item = await getItem(reportKey(reviewId, userId));
   return item && v.parse(Report, item);
@@ -98,21 +99,31 @@ export async function readReports(
 /** Deletes a report of an account that is being erased, and closes the case without others. */
 export async function eraseReport(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
-    const { known, before } = await readReport({ id: reviewId, user_id: '' }, userId);
-    if (!known) return;
-    // An appeal is about a decision, which has answered all earlier reports: their round is over.
-    const isOpen = before.state === 'open' && known.round === before.round;
-    const reason = countedAs(known);
-    const reports = before.reports - 1;
-    const counts = { reports, [reason]: before[reason] - 1 };
-    await transact([
+    const { existing, before } = await readReport({ id: reviewId, user_id: '' }, userId);
+    if (!existing) return;
+    const Key = reportKey(reviewId, userId);
+    const writes: Write[] = [
       isGone,
-      { Delete: { Key: reportKey(reviewId, userId), ConditionExpression: 'attribute_exists(pk)' } },
-      ...(isOpen
-        ? [replaceCase(before, { ...before, ...counts, state: reports === 0 ? 'closed' : 'open' })]
-        : []),
-    ]);
+      { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' } },
+    ];
+    // An appeal is about a decision, which has answered all earlier reports: their round is over.
+    if (before.state === 'open' && existing.round === before.round) {
+      writes.push(replaceCase(before, withoutReport(before, existing)));
+    }
+    await transact(writes);
   });
+}
+
+/** Takes a report from an open case. Its last report closes the case. */
+function withoutReport(before: Case, report: Report): Case {
+  const reason = countedAs(report);
+  const reports = before.reports - 1;
+  return {
+    ...before,
+    reports,
+    [reason]: before[reason] - 1,
+    state: reports === 0 ? 'closed' : 'open',
+  };
 }
 
 /** Opens a case again after an import has restored its reports. */
@@ -135,10 +146,10 @@ async function readReport(
   alsoRead: readonly Key[] = [],
 ) {
   const keys = [reportKey(review.id, userId), caseKey(review.id), ...alsoRead];
-  const [report, found, ...others] = await getItems(keys, { consistent: true });
+  const [report, caseItem, ...others] = await getItems(keys, { consistent: true });
   return {
-    known: report && v.parse(Report, report),
-    before: found ? v.parse(Case, found) : newCase(review),
+    existing: report && v.parse(Report, report),
+    before: caseItem ? v.parse(Case, caseItem) : newCase(review),
     others,
   };
 }

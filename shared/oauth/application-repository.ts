@@ -39,8 +39,8 @@ export async function getOwnApplication(clientId: string, userId: string): Promi
 /** Returns the existing applications with these ids, by id. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
   const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
-  const found = [...items.values()].map((item) => v.parse(Application, item));
-  return new Map(found.map((application) => [application.client_id, application]));
+  const applications = [...items.values()].map((item) => v.parse(Application, item));
+  return new Map(applications.map((application) => [application.client_id, application]));
 }
 
 /** Lists a user's own applications, oldest first. */
@@ -79,8 +79,8 @@ export async function insertApplication(
     created: new Date().toISOString(),
   };
   return retryStale(async () => {
-    const known = await findApplication(application.client_id);
-    if (known) return known;
+    const existing = await findApplication(application.client_id);
+    if (existing) return existing;
     await transact([
       putNew({
         ...applicationKey(application.client_id),
@@ -88,7 +88,7 @@ export async function insertApplication(
         date: `${application.created}#${application.client_id}`,
         ...application,
       }),
-      await counted(userId),
+      await countApplication(userId),
     ]);
     return application;
   });
@@ -116,8 +116,10 @@ export async function rotateSecret(clientId: string, userId: string): Promise<vo
       throw invalidRequest('There are two secrets already: end the old one first');
     }
     const until = new Date(Date.now() + 86_400_000).toISOString();
-    const previous_secret = { secret_id: before.secret_id, until };
-    return { secret_id: randomBytes(16).toString('hex'), previous_secret };
+    return {
+      secret_id: randomBytes(16).toString('hex'),
+      previous_secret: { secret_id: before.secret_id, until },
+    };
   });
 }
 
@@ -131,9 +133,12 @@ export async function endPreviousSecret(clientId: string, userId: string): Promi
  * second. Throws ApiError 404 if another user owns it, 401 if the account was deleted.
  */
 export async function deleteApplication(clientId: string, userId: string): Promise<void> {
-  const Key = userKey(userId);
-  const amounts = { applications: -1 };
-  const owner: Update = { Key, amounts, isOwner: true, ConditionExpression: isAlive };
+  const owner: Update = {
+    Key: userKey(userId),
+    amounts: { applications: -1 },
+    isOwner: true,
+    ConditionExpression: isAlive,
+  };
   await retryStale(async () => {
     await getOwnApplication(clientId, userId);
     await transact([
@@ -180,7 +185,7 @@ function clientIdOf(userId: string, registration: Registration, formId: string):
 }
 
 /** Counts a new application. As a stale read, the write fails if another took the last place. */
-async function counted(userId: string): Promise<Write> {
+async function countApplication(userId: string): Promise<Write> {
   const Key = userKey(userId);
   const item = await getItem(Key);
   const user = parseUser(item);

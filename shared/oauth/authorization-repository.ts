@@ -1,3 +1,4 @@
+// Authorization requests until they are answered, and the codes that an approval gives.
 import { hash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
@@ -85,20 +86,26 @@ export async function answerAuthorization(
     const { answer: before, ...request } = await getStoredRequest(id);
     const user_hash = hash('sha256', userId);
     if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
-    const grant_id = randomBytes(16).toString('hex');
-    const code_expires_at = epochSeconds(codeLifetime);
-    const answer = before ?? { decision, user_hash, grant_id, code_expires_at };
+    const answer = before ?? {
+      decision,
+      user_hash,
+      grant_id: randomBytes(16).toString('hex'),
+      code_expires_at: epochSeconds(codeLifetime),
+    };
     const grant = { user_id: userId, client_id: request.client_id, grant_id: answer.grant_id };
     // Derived from the answer, so that the table need not hold the code.
     const content = { ...grant, generation: 0, expires_at: answer.code_expires_at };
     const code = decision === 'approve' ? await sealToken('code', content) : undefined;
-    const approved = { ...grant, ...pick(request, ['scopes', 'redirect_uri', 'code_challenge']) };
-    const approval =
-      code === undefined ? [] : [codeWrite(code, approved), checkWriter(userId, writer)];
-    await transact([
-      ...(before ? [] : [answered(id, answer), ...approval]),
-      stillRegistered(request),
-    ]);
+    const writes: Write[] = [];
+    if (!before) {
+      writes.push(answered(id, answer));
+      if (code !== undefined) {
+        const terms = pick(request, ['scopes', 'redirect_uri', 'code_challenge']);
+        writes.push(codeWrite(code, { ...grant, ...terms }), checkWriter(userId, writer));
+      }
+    }
+    writes.push(stillRegistered(request));
+    await transact(writes);
     return { request, code };
   };
   return writeAs(userId, (writer) => retryStale(() => act(writer)));
@@ -151,10 +158,15 @@ function answered(id: string, answer: Answer): Write {
 function codeWrite(code: string, approved: Omit<AuthorizationCode, 'is_redeemed'>): Write {
   const sha256 = hash('sha256', code);
   const date = `${new Date().toISOString()}#${sha256}`;
-  const listed = { author: `APPROVER#${approved.user_id}`, date };
-  const stored: AuthorizationCode = { ...approved, is_redeemed: false };
-  const expires_at = epochSeconds(codeMemory);
-  return { Put: { Item: { ...codeKey(sha256), ...listed, ...stored, expires_at } } };
+  const authorizationCode: AuthorizationCode = { ...approved, is_redeemed: false };
+  const Item = {
+    ...codeKey(sha256),
+    author: `APPROVER#${approved.user_id}`,
+    date,
+    ...authorizationCode,
+    expires_at: epochSeconds(codeMemory),
+  };
+  return { Put: { Item } };
 }
 
 /** Nobody is sent to an old address, or approves a name that they did not see. */

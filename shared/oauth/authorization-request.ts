@@ -1,3 +1,4 @@
+// Reads a client's authorization request, and builds the address that takes the answer back.
 import * as v from 'valibot';
 import { scopes } from '../routes.ts';
 import { parseScopes } from './scopes.ts';
@@ -60,10 +61,10 @@ const names = [
 export function readAuthorizationRequest(parameters: Parameters): RequestedGrant {
   const repeated = names.find((name) => (parameters[name]?.length ?? 0) > 1);
   if (repeated) return invalid(`${repeated} must be sent only once`);
-  const sent: Partial<Record<(typeof names)[number], string>> = Object.fromEntries(
+  const values: Partial<Record<(typeof names)[number], string>> = Object.fromEntries(
     names.map((name) => [name, parameters[name]?.[0]]),
   );
-  const { request, request_uri, state = '', response_mode, response_type, scope = '' } = sent;
+  const { request, request_uri, state = '', response_mode, response_type, scope = '' } = values;
   if (request) return failed('request_not_supported', 'request is not supported');
   if (request_uri) return failed('request_uri_not_supported', 'request_uri is not supported');
   if (isTooLong(state)) return invalid(`state must have at most ${mostState} bytes of UTF-8`);
@@ -74,7 +75,7 @@ export function readAuthorizationRequest(parameters: Parameters): RequestedGrant
   }
   const scopes = parseScopes(scope);
   if (!scopes) return failed('invalid_scope', 'scope may hold review, vote and user');
-  const { code_challenge, code_challenge_method: method } = sent;
+  const { code_challenge, code_challenge_method: method } = values;
   if (code_challenge === undefined) {
     if (method !== undefined) return invalid('code_challenge is required');
     return { scopes, code_challenge: null };
@@ -93,8 +94,9 @@ const isTooLong = (state: string) => Buffer.byteLength(state) > mostState;
 
 /** Returns the state to send back, also with an error. Null if none, repeated or too long. */
 export function stateOf({ state = [] }: Parameters): string | null {
-  const [sent] = state;
-  return sent === undefined || state.length > 1 || isTooLong(sent) ? null : sent;
+  const [value] = state;
+  if (value === undefined || state.length > 1 || isTooLong(value)) return null;
+  return value;
 }
 
 /** Returns the URL that takes the answer to the client. `iss` prevents mix-up (RFC 9207). */

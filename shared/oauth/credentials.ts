@@ -1,3 +1,4 @@
+// Seals and opens tokens, and derives the secrets of applications. No table is read.
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../routes.ts';
 import { keysOf } from '../secrets.ts';
@@ -41,9 +42,9 @@ export async function openToken(kind: TokenKind, token: string): Promise<TokenCo
   const isKnown = length === contentBytes || length === contentBytes + 1;
   if (!isKnown || bytes.toString('base64url') !== encoded) return undefined;
   const content = bytes.subarray(0, length);
-  const sent = bytes.subarray(length);
+  const tag = bytes.subarray(length);
   const keys = await keysOf('SIGNING_KEYS');
-  const isOurs = keys.some((key) => timingSafeEqual(mac(key, kind, content), sent));
+  const isOurs = keys.some((key) => timingSafeEqual(mac(key, kind, content), tag));
   return isOurs ? decode(content) : undefined;
 }
 
@@ -91,17 +92,20 @@ function encode(content: TokenContent): Buffer {
 
 function decode(bytes: Buffer): TokenContent {
   const hex = bytes.toString('hex');
-  return {
+  const content: TokenContent = {
     user_id: hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
     client_id: hex.slice(32, 64),
     grant_id: hex.slice(64, 96),
     generation: bytes.readUInt32BE(48),
     expires_at: bytes.readUInt32BE(52),
-    ...(bytes.length > contentBytes && { narrowed_to: scopesOf(bytes.readUInt8(contentBytes)) }),
   };
+  if (bytes.length > contentBytes) {
+    content.narrowed_to = scopesIn(bytes.readUInt8(contentBytes));
+  }
+  return content;
 }
 
-function scopesOf(bits: number): Scope[] {
+function scopesIn(bits: number): Scope[] {
   const scopes = Object.keys(scopeBits) as Scope[];
   return scopes.filter((scope) => (bits & scopeBits[scope]) !== 0);
 }

@@ -69,26 +69,28 @@ export async function redeemCode(
   const content = await openToken('code', code);
   if (content?.client_id !== client_id) throw notValid();
   return retryStale(async () => {
-    const stored = await findCode(code);
-    if (!stored) throw notValid();
-    if (stored.redirect_uri !== redirect_uri) {
+    const authorizationCode = await findCode(code);
+    if (!authorizationCode) throw notValid();
+    if (authorizationCode.redirect_uri !== redirect_uri) {
       throw invalidGrant('redirect_uri must be the one that the code was asked for');
     }
-    if (!isVerified(stored, codeVerifier)) throw invalidGrant('code_verifier does not match');
-    if (stored.is_redeemed) {
-      await deleteGrant(stored);
+    if (!isVerified(authorizationCode, codeVerifier)) {
+      throw invalidGrant('code_verifier does not match');
+    }
+    if (authorizationCode.is_redeemed) {
+      await deleteGrant(authorizationCode);
       throw invalidGrant('code has been used before, so what it granted is revoked');
     }
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
-    const grant = newGrant(stored);
+    const grant = newGrant(authorizationCode);
     const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
-    // An application of a blocked account gets no access, also by a code from before the block.
-    const owner = { ConditionExpression: mayWrite, otherwise: notValid() };
-    await transact([
-      redeemed(code),
-      ...grantWrites(grant, notValid(), notValid(), approved),
-      ...(ownerId === grant.user_id ? [] : [checkWriter(ownerId, owner)]),
-    ]);
+    const writes = [redeemed(code), ...grantWrites(grant, notValid(), notValid(), approved)];
+    if (ownerId !== grant.user_id) {
+      // An application of a blocked account gets no access, also by a code from before the block.
+      const owner = { ConditionExpression: mayWrite, otherwise: notValid() };
+      writes.push(checkWriter(ownerId, owner));
+    }
+    await transact(writes);
     await deleteOldest(grant);
     return grant;
   });
@@ -122,7 +124,11 @@ export async function rotateRefreshToken(
       throw invalidScope('scope may hold only what was granted');
     }
     if (isRepeat) return grant;
-    const next = { ...grant, generation: grant.generation + 1, renewed: new Date().toISOString() };
+    const next: Grant = {
+      ...grant,
+      generation: grant.generation + 1,
+      renewed: new Date().toISOString(),
+    };
     await transact([{ Put: { Item: grantItem(next), was: { generation: grant.generation } } }]);
     return next;
   });

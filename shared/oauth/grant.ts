@@ -37,13 +37,13 @@ export async function tokenResponse(
   lifetime = accessTokenLifetime,
   scopes: readonly Scope[] = grant.scopes,
 ): Promise<TokenResponse> {
-  const made = Date.parse(grant.renewed);
-  const expires_at = Math.ceil(made / 1000) + lifetime;
+  const renewed = Date.parse(grant.renewed);
+  const expires_at = Math.ceil(renewed / 1000) + lifetime;
   const narrowed_to = grant.scopes.every((scope) => scopes.includes(scope)) ? undefined : scopes;
   return {
     access_token: await sealToken('access', { ...grant, expires_at, narrowed_to }),
     token_type: 'Bearer',
-    expires_in: lifetime - Math.floor((Date.now() - made) / 1000),
+    expires_in: lifetime - Math.floor((Date.now() - renewed) / 1000),
     refresh_token: await refreshToken(grant),
   };
 }

@@ -39,9 +39,11 @@ export const nobody = '0'.repeat(32);
  * 400 if there are too many tokens.
  */
 export async function createPersonalToken(
-  asked: Pick<PersonalToken, 'user_id' | 'name' | 'scopes'> & { days: (typeof lifetimes)[number] },
+  request: Pick<PersonalToken, 'user_id' | 'name' | 'scopes'> & {
+    days: (typeof lifetimes)[number];
+  },
 ): Promise<{ access_token: string; expires_at: number }> {
-  const { user_id, name, scopes, days } = asked;
+  const { user_id, name, scopes, days } = request;
   const grant_id = randomBytes(16).toString('hex');
   const grant = newGrant({ grant_id, user_id, client_id: nobody, scopes });
   const token: PersonalToken = { ...grant, name, expires_at: epochSeconds(days * 86_400) };

@@ -69,7 +69,7 @@ export async function applicationPage(clientId: string, { user, csrf }: Visitor)
     getOwnApplication(clientId, user.id),
     countPeople(clientId),
   ]);
-  const at = authUrl() + applicationPath(clientId);
+  const url = authUrl() + applicationPath(clientId);
   return {
     title: application.name,
     content: html`${await credentials(application, peopleOf(people), csrf)}
@@ -83,7 +83,7 @@ export async function applicationPage(clientId: string, { user, csrf }: Visitor)
           Do this after a leak. All tokens of the application become invalid at once, and everybody has to connect it
           again. The application stays registered and keeps its secret.
         </p>
-        <form method="post" action="${at}/revoke">
+        <form method="post" action="${url}/revoke">
           ${csrfField(csrf)}
           ${confirmation('everybody', 'Revoke access to all accounts')}
           <button class="danger">Revoke all access</button>
@@ -92,7 +92,7 @@ export async function applicationPage(clientId: string, { user, csrf }: Visitor)
       <section class="end">
         <h2>Delete application</h2>
         <p>The application loses access to every account at once. Nobody can connect it again.</p>
-        <form method="post" action="${at}/delete">
+        <form method="post" action="${url}/delete">
           ${csrfField(csrf)}
           ${confirmation('confirm', `Delete ${application.name}`)}
           <button class="danger">Delete application</button>

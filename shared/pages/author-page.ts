@@ -1,3 +1,4 @@
+// The page about an author for moderators: facts, reviews, decisions, and forms to decide.
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntityType } from '../entity/entity-type.ts';
@@ -15,7 +16,7 @@ import { nextPage, rowsUnder } from './lists.ts';
 import {
   decisionOf,
   moderationUrl,
-  nameOf,
+  nameOfPerson,
   requireModerator,
   saying,
   stateOf,
@@ -38,12 +39,13 @@ export async function authorPage(
   const [history, claims, written] = await Promise.all([
     findHistory(userId),
     listHiddenClaims(userId),
-    reviewsOf(userId, cursor),
+    reviewTable(userId, cursor),
   ]);
   if (!history) throw notFound('User');
   const { user } = history;
   const isBlocked = user.blocked_at !== undefined;
-  const sent = (...decisions: string[]) =>
+  // Only the form that was submitted is filled again.
+  const stateOfForm = (...decisions: string[]) =>
     decisions.includes(filled.values.decision ?? '') ? filled : blank;
   return {
     title: `About ${user.display_name}`,
@@ -53,16 +55,16 @@ export async function authorPage(
       <div class="desk">
       <section><h2>Reviews</h2>${written}</section>
       <div>
-      ${claims.length > 0 && allowance(claims, user, visitor, sent('allow'))}
-      ${user.is_moderator ? onModerator : html`${blocking(history, visitor, sent('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, sent('unblock'))}`}
+      ${claims.length > 0 && allowance(claims, user, visitor, stateOfForm('allow'))}
+      ${user.is_moderator ? onModerator : html`${blocking(history, visitor, stateOfForm('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, stateOfForm('unblock'))}`}
       <section>${await decisionsOn(history)}</section>
       </div>
       </div>`,
   };
 }
 
-async function reviewsOf(userId: string, from: string | undefined) {
-  const { written, cursor } = await readWritten(userId, from);
+async function reviewTable(userId: string, start: string | undefined) {
+  const { written, cursor } = await readWritten(userId, start);
   const rows = written.flatMap(({ review, metadata }) => {
     if (review.published_on === null) return [];
     const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
@@ -190,7 +192,7 @@ function entry(decision: Decision, users: ReadonlyMap<string, User>) {
   return html`<p><strong>${decisionOf(decision)}</strong></p>
     ${saying(note)}
     <p class="soft">
-      ${minuteOf(decided_at)}, by <bdi>${nameOf(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}
+      ${minuteOf(decided_at)}, by <bdi>${nameOfPerson(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}
       ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">The review</a>`}
     </p>`;
 }

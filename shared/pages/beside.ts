@@ -1,3 +1,4 @@
+// The layout of the guides and the reference: a menu beside an article.
 import { html } from 'hono/html';
 import type { Html } from './layout.ts';
 

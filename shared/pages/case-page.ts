@@ -1,3 +1,4 @@
+// The page of a moderation case: the review, its reports, its author, and the form to decide.
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity, nameOfEntityType } from '../entity/entity-type.ts';
@@ -19,7 +20,7 @@ import {
   decisionOf,
   linkTo,
   moderationUrl,
-  nameOf,
+  nameOfPerson,
   reasonOf,
   reasonsOf,
   requireModerator,
@@ -37,9 +38,9 @@ const mostReports = 100;
 /** The page of a case. Throws ApiError 404 for a draft, and if the review or author is missing. */
 export async function casePage(reviewId: string, visitor: Visitor, filled = blank): Promise<Page> {
   requireModerator(visitor);
-  const found = await readCase(reviewId);
-  checkShown(found);
-  const { review, moderationCase } = found;
+  const reviewCase = await readCase(reviewId);
+  checkShown(reviewCase);
+  const { review, moderationCase } = reviewCase;
   const [{ open, earlier }, history, [metadata]] = await Promise.all([
     readReports(moderationCase, mostRead),
     findHistory(review.user_id),
@@ -47,11 +48,10 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   ]);
   if (!history) throw notFound('Review');
   const { display_name: author } = history.user;
-  const shown = [open, earlier].flatMap((each) => each.slice(0, mostReports));
-  const users = await findUsers([
-    ...shown.map(({ user_id }) => user_id),
-    ...[moderationCase.decided_by ?? []].flat(),
-  ]);
+  const listed = [...open.slice(0, mostReports), ...earlier.slice(0, mostReports)];
+  const userIds = listed.map(({ user_id }) => user_id);
+  if (moderationCase.decided_by) userIds.push(moderationCase.decided_by);
+  const users = await findUsers(userIds);
   return {
     title: `A review by ${author}`,
     isWide: true,
@@ -62,12 +62,12 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
           <section>
             ${review.rating !== null && html`<p>${stars(review.rating)}</p>`}
             ${textOf(review)}
-            ${lastDecision(found, users)}
+            ${lastDecision(reviewCase, users)}
           </section>
           ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}
           ${carriedOver(moderationCase)}
           ${reports(' from before the last decision', earlier, earlier.length, users)}
-          ${verdict(found, [...open, ...earlier], visitor, filled)}
+          ${verdict(reviewCase, [...open, ...earlier], visitor, filled)}
         </div>
         <div>
           <section><h2>The review</h2>${facts(review, metadata)}</section>
@@ -102,7 +102,7 @@ function lastDecision(
   return html`<h2>Decided last</h2>
     <p>
       <strong>${decisionOf(moderation)}</strong>
-      <span class="soft">${minuteOf(moderation.decided_at)}, by <bdi>${nameOf(decided_by, users)}</bdi></span>
+      <span class="soft">${minuteOf(moderation.decided_at)}, by <bdi>${nameOfPerson(decided_by, users)}</bdi></span>
     </p>
     ${saying(moderation.note)}`;
 }
@@ -118,23 +118,23 @@ function appealOf({ appeal, opened_at }: Case) {
 
 function reports(
   when: string,
-  found: readonly Report[],
+  all: readonly Report[],
   count: number,
   users: ReadonlyMap<string, User>,
 ) {
   if (count === 0) return '';
-  const shown = found.slice(0, mostReports);
+  const listed = all.slice(0, mostReports);
   return html`<section>
     <h2>${counted(count, 'report')}${when}</h2>
     <ul class="plain">
-      ${shown.map(
+      ${listed.map(
         ({ user_id, reason, reported_at }) => html`<li>
           ${saying(reasonOf(reason))}
           <p class="soft">${linkTo(user_id, users)}, ${minuteOf(reported_at)}</p>
         </li>`,
       )}
     </ul>
-    ${count > shown.length && html`<p>And ${counted(count - shown.length, 'report')} more.</p>`}
+    ${count > listed.length && html`<p>And ${counted(count - listed.length, 'report')} more.</p>`}
   </section>`;
 }
 
@@ -148,32 +148,39 @@ function carriedOver({ carried }: Case) {
   </section>`;
 }
 
+/** Says why this moderator may not decide, as `checkVerdict` does. Undefined if they may. */
+function obstacleOf(
+  { review, moderationCase: { appeal, decided_by } }: ReviewCase,
+  reports: readonly Report[],
+  moderator: User,
+): string | undefined {
+  if (review.user_id === moderator.id) return 'This review is your own';
+  const hasReported = reports.some(({ user_id }) => user_id === moderator.id);
+  if (hasReported) return 'You have reported this review';
+  const isAgainstOwn = appeal !== undefined && decided_by === moderator.id;
+  return isAgainstOwn ? 'The author appeals against your decision' : undefined;
+}
+
 function verdict(
-  { review, moderationCase: { state, appeal, decided_by, version } }: ReviewCase,
-  known: readonly Report[],
+  reviewCase: ReviewCase,
+  reports: readonly Report[],
   { user, csrf }: Visitor,
   filled: FormState,
 ) {
-  const obstacle =
-    review.user_id === user.id
-      ? 'This review is your own'
-      : known.some(({ user_id }) => user_id === user.id)
-        ? 'You have reported this review'
-        : appeal !== undefined && decided_by === user.id
-          ? 'The author appeals against your decision'
-          : undefined;
+  const { review, moderationCase } = reviewCase;
+  const obstacle = obstacleOf(reviewCase, reports, user);
   if (obstacle) {
     return html`<section>
       <h2>Decide</h2>
       <p>${obstacle}: another moderator decides on it.</p>
     </section>`;
   }
-  const isOpen = state === 'open';
+  const isOpen = moderationCase.state === 'open';
   return html`<section>
     <h2>Decide</h2>
     <form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
       ${csrfField(csrf)}
-      <input type="hidden" name="version" value="${version}">
+      <input type="hidden" name="version" value="${moderationCase.version}">
       <input type="hidden" name="edits" value="${review.edits}">
       ${whyFields(filled)}
       <div class="buttons">

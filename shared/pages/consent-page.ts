@@ -31,14 +31,14 @@ export function consentPage(
 ): Page {
   if (developer?.blocked_at !== undefined) return blockedOwnerPage(application);
   const { name, website, desc, created } = application;
-  const at = consentUrl(id);
+  const url = consentUrl(id);
   return {
     title: `Let ${name} use your account?`,
     isDecision: true,
     content: html`<section>
         <p>
           <strong>${name}</strong> asks to act for you, <strong>${user.display_name}</strong>.
-          <a href="${signInUrl(at, 'login')}">Not you? Use another account</a>
+          <a href="${signInUrl(url, 'login')}">Not you? Use another account</a>
         </p>
         ${whatItGets(name, request.scopes, granted)}
         <h2>Who is asking</h2>
@@ -48,7 +48,7 @@ export function consentPage(
           <dt>Registered</dt><dd>${dayOf(created)}</dd>
           <dt>Used by</dt><dd>${peopleOf(people)}</dd>
         </dl>
-        <form method="post" action="${at}">
+        <form method="post" action="${url}">
           ${csrfField(csrf)}
           <div class="buttons">
             <button class="late" name="decision" value="approve">Allow</button>
@@ -125,8 +125,8 @@ export function backTo({ website, redirect_uri }: Application, href?: string): N
 }
 
 function whatItGets(name: string, scopes: readonly Scope[], granted: readonly Grant[]) {
-  const before =
-    granted.length > 0 ? [...new Set(granted.flatMap((grant) => grant.scopes))] : undefined;
+  const grantedScopes = [...new Set(granted.flatMap((grant) => grant.scopes))];
+  const before = granted.length > 0 ? grantedScopes : undefined;
   const added = abilitiesOf(scopes, before);
   const safe = added.filter(({ isDangerous }) => !isDangerous);
   const dangerous = added.filter(({ isDangerous }) => isDangerous);

@@ -1,3 +1,4 @@
+// Errors as pages, and the handler that all pages have in common.
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';

@@ -1,3 +1,4 @@
+// The fields of forms, with their hints and errors.
 import { html } from 'hono/html';
 import type * as v from 'valibot';
 import type { Html } from './layout.ts';

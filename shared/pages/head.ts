@@ -1,3 +1,4 @@
+// The head of a public page, and its structured data for search engines (schema.org).
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { EntityType } from '../entity/entity-type.ts';
@@ -9,6 +10,13 @@ import { version } from '../routes.ts';
 import type { EntitySummary } from '../summary/presented.ts';
 import type { Html } from './layout.ts';
 
+/** Another format of a page, for a `link` element. */
+interface Alternate {
+  type: string;
+  href: string;
+  title?: string;
+}
+
 /** Head content of a public page for browsers, feed readers and search engines. */
 interface Head {
   /** Path below {auth_url}. The API has the same path below its version. */
@@ -17,7 +25,7 @@ interface Head {
   type: 'article' | 'profile' | 'website';
   /** Title of the Atom feed, if there is one. */
   feed?: string;
-  alternates?: readonly { type: string; href: string; title?: string }[];
+  alternates?: readonly Alternate[];
   /** Structured data (schema.org), if enough is known for it. */
   data?: object | undefined;
   /** Set to exclude the page from search engines. */
@@ -26,12 +34,11 @@ interface Head {
 
 /** The head of a public page, without its title and description. */
 export function headOf({ path, type, feed, alternates = [], data, isUnlisted }: Head): Html {
-  const [page, api] = [authUrl() + path, authUrl() + version + path];
-  const all = [
-    { type: 'application/json', href: api },
-    ...(feed ? [{ type: atomType, href: `${api}/reviews.atom`, title: feed }] : []),
-    ...alternates,
-  ];
+  const page = authUrl() + path;
+  const api = authUrl() + version + path;
+  const all: Alternate[] = [{ type: 'application/json', href: api }];
+  if (feed) all.push({ type: atomType, href: `${api}/reviews.atom`, title: feed });
+  all.push(...alternates);
   return html`<link rel="canonical" href="${page}">
 ${all.map(({ type, href, title }) => html`<link rel="alternate" type="${type}" href="${href}"${title && html` title="${title}"`}>\n`)}<meta property="og:url" content="${page}">
 <meta property="og:type" content="${type}">

@@ -32,19 +32,18 @@ export async function respond(
     headers['Content-Disposition'] = `attachment; filename="${answer.file}"`;
     return { statusCode: 200, headers, body: JSON.stringify(answer.document) };
   }
-  const cookies = answer.cookies?.length && {
-    multiValueHeaders: { 'Set-Cookie': [...answer.cookies] },
-  };
+  const { cookies = [] } = answer;
+  const withCookies = cookies.length > 0 && { multiValueHeaders: { 'Set-Cookie': [...cookies] } };
   if ('location' in answer) {
     const { location } = answer;
     const Location = location.startsWith('/') ? authUrl() + location : location;
-    return { statusCode: 303, headers: { ...headers, Location }, body: '', ...cookies };
+    return { statusCode: 303, headers: { ...headers, Location }, body: '', ...withCookies };
   }
   return {
     statusCode: answer.status ?? 200,
     headers: { ...headers, ...answer.headers },
     body: `${await layout(answer, visitor)}`,
-    ...cookies,
+    ...withCookies,
   };
 }
 
@@ -56,12 +55,16 @@ export function securityHeaders(
   policy: readonly string[],
   { isFramed = false } = {},
 ): Record<string, string> {
-  const ancestors = `frame-ancestors ${isFramed ? '*' : "'none'"}`;
-  const whole = ["default-src 'none'", ...policy, ancestors, "base-uri 'none'"];
+  const directives = [
+    "default-src 'none'",
+    ...policy,
+    `frame-ancestors ${isFramed ? '*' : "'none'"}`,
+    "base-uri 'none'",
+  ];
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': whole.join('; '),
+    'Content-Security-Policy': directives.join('; '),
     ...(!isFramed && { 'X-Frame-Options': 'DENY' }),
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',

@@ -1,3 +1,4 @@
+// The pages at the end: to delete an account, and after a sign-out or deletion.
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { listApplications } from '../oauth/application-repository.ts';
@@ -13,9 +14,9 @@ export async function deletionPage(
   filled: FormState = blank,
 ): Promise<Page> {
   const title = 'Delete your account';
-  const at = `${authUrl()}/account/delete`;
+  const url = `${authUrl()}/account/delete`;
   if (!isFresh(session)) {
-    const signIn = { href: signInUrl(at, 'login'), text: 'Sign in again' };
+    const signIn = { href: signInUrl(url, 'login'), text: 'Sign in again' };
     return {
       title,
       content: html`<section>
@@ -64,7 +65,7 @@ export async function deletionPage(
         </ul>
       </section>
       <section class="end">
-        <form method="post" action="${at}">
+        <form method="post" action="${url}">
           ${csrfField(csrf)}
           ${field({ name: 'name', label: `To confirm, type your name: ${user.display_name}`, maxlength: 64, isRequired: true, autocomplete: 'off', filled })}
           <button class="danger">Delete account</button>

@@ -18,13 +18,13 @@ export const CursorQuery = v.object({ cursor: v.optional(v.string()) });
  */
 export async function readDated<T extends { next?: SortKey }>(
   list: object,
-  sent: string | undefined,
+  start: string | undefined,
   read: (limit: number, after?: SortKey) => Promise<T>,
   limit = perPage,
 ): Promise<T & { cursor: string | undefined }> {
   const { page, cursor } = await readFromCursor(
     { ...list, sort: 'date' },
-    { offset: 0, limit, cursor: sent },
+    { offset: 0, limit, cursor: start },
     ({ after }) => read(limit, after),
   );
   return { ...page, cursor };

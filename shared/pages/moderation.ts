@@ -1,3 +1,4 @@
+// Words, addresses and fields that the pages for moderators share.
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { notFound } from '../errors.ts';
@@ -78,7 +79,7 @@ export function stateOf({ is_hidden, published_on, moderation }: Review): string
 }
 
 /** The public name of a person who may have left; null is the operator. */
-export function nameOf(id: string | null, users: ReadonlyMap<string, User>): string {
+export function nameOfPerson(id: string | null, users: ReadonlyMap<string, User>): string {
   if (id === null) return 'the operator';
   return users.get(id)?.display_name ?? 'somebody who has left';
 }
@@ -86,7 +87,7 @@ export function nameOf(id: string | null, users: ReadonlyMap<string, User>): str
 /** The name, with a link to the page about that person, if the account exists. */
 export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
   const user = users.get(id);
-  if (!user) return html`<bdi>${nameOf(id, users)}</bdi>`;
+  if (!user) return html`<bdi>${nameOfPerson(id, users)}</bdi>`;
   return html`<a href="${moderationUrl(`/users/${id}`)}">${nameWithRole(user)}</a>`;
 }
 

@@ -1,3 +1,4 @@
+// An entity with its name, as its pages and the frames for other sites show it.
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';

@@ -39,6 +39,6 @@ export function leaveNotice(notice?: Notice): string {
 
 /** Reads the text of the notice, if there is one. */
 export function readNotice(event: APIGatewayProxyEvent): string | undefined {
-  const left = readCookie(event, 'notice') ?? '';
-  return Object.hasOwn(notices, left) ? notices[left as Notice] : undefined;
+  const code = readCookie(event, 'notice') ?? '';
+  return Object.hasOwn(notices, code) ? notices[code as Notice] : undefined;
 }

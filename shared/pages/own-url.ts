@@ -1,3 +1,4 @@
+// Addresses of our own pages.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
 import { matchRoute } from '../http/match-route.ts';
@@ -35,6 +36,7 @@ export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEven
 
 /** An address with a query; undefined parameters are left out. */
 export function withQuery(url: string, query: Record<string, string | number | undefined>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  return given.length > 0 ? `${url}?${new URLSearchParams(given as [string, string][])}` : url;
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (parameters.length === 0) return url;
+  return `${url}?${new URLSearchParams(parameters as [string, string][])}`;
 }

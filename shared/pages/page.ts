@@ -89,8 +89,8 @@ async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: V
   if ('file' in answer) return respond(answer);
   const { cookies = [] } = answer;
   if ('location' in answer) {
-    const left = answer.notice ? [leaveNotice(answer.notice)] : [];
-    return respond({ ...answer, cookies: [...cookies, ...left] });
+    if (!answer.notice) return respond(answer);
+    return respond({ ...answer, cookies: [...cookies, leaveNotice(answer.notice)] });
   }
   const notice = readNotice(event);
   const { content, isLast } = answer;
@@ -122,10 +122,10 @@ async function takeForm<T extends RequestSchema>(
     throw accessDenied('This page is from before you last signed in, so nothing was changed');
   }
   if (!again || !body) return handle(readRequest(schema, parts), visit);
-  const showAgain = async (faults: FormState['faults']): Promise<Page> => ({
-    status: 400,
-    ...(await again(request, { values: form, faults }, visit)),
-  });
+  const showAgain = async (faults: FormState['faults']): Promise<Page> => {
+    const shown = await again(request, { values: form, faults }, visit);
+    return { status: 400, ...shown };
+  };
   const read = v.safeParse(body, form, { abortPipeEarly: true });
   if (!read.success) return showAgain(faultsOf(read.issues, form));
   try {

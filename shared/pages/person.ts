@@ -1,3 +1,4 @@
+// The name of a person as pages show it.
 import { html } from 'hono/html';
 import type { User } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';

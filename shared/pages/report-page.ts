@@ -3,6 +3,7 @@ import { authUrl } from '../auth-url.ts';
 import { findReport } from '../moderation/report-repository.ts';
 import { getPublicReview } from '../review/review-repository.ts';
 import { reasons } from '../review/verdict.ts';
+import type { User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { nextSteps } from './error-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
@@ -24,13 +25,7 @@ export async function reportPage(
   ]);
   const href = `${authUrl()}/review/${reviewId}`;
   const toReview = nextSteps({ href, text: 'Go to the review' });
-  const obstacle =
-    author.id === user.id
-      ? 'You cannot report your own review.'
-      : user.blocked_at !== undefined
-        ? 'You cannot report reviews, because a moderator has blocked your account.'
-        : userTypeOf(user).votes_per_day === 0 &&
-          'You cannot report reviews, because your karma is too low.';
+  const obstacle = obstacleOf(user, author);
   return {
     title: report ? 'You have reported this review' : 'Report a review',
     content: report
@@ -47,9 +42,21 @@ export async function reportPage(
   };
 }
 
-function form(at: string, csrf: string, { values, faults }: FormState) {
+/** Says why a user may not report reviews of an author. Undefined if they may. */
+function obstacleOf(user: User, author: User): string | undefined {
+  if (author.id === user.id) return 'You cannot report your own review.';
+  if (user.blocked_at !== undefined) {
+    return 'You cannot report reviews, because a moderator has blocked your account.';
+  }
+  if (userTypeOf(user).votes_per_day === 0) {
+    return 'You cannot report reviews, because your karma is too low.';
+  }
+  return undefined;
+}
+
+function form(action: string, csrf: string, { values, faults }: FormState) {
   const fault = faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`;
-  return html`<form method="post" action="${at}">
+  return html`<form method="post" action="${action}">
     ${csrfField(csrf)}
     <fieldset>
       <legend>What is wrong with the review?</legend>

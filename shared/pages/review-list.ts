@@ -1,3 +1,4 @@
+// A list of reviews on a page: its query, its reading and its HTML.
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { findMetadata } from '../entity/metadata.ts';
@@ -33,22 +34,22 @@ type ListPage = Omit<ReviewList, 'next'> & { cursor: string | undefined };
 /** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
 export async function readReviews(
   owner: FeedOwner,
-  { cursor: sent, ...query }: ListQuery,
+  { cursor: start, ...query }: ListQuery,
 ): Promise<ListPage> {
   const { sort, ...filter } = query;
   const order = sort === 'popularity' ? 'popularity' : 'date';
-  const list = { ...filter, order, descending: true, limit: perPage } as const;
   const { page, cursor } = await readFromCursor(
     { ...owner, ...query },
-    { cursor: sent, offset: 0, limit: perPage },
-    (position) => listReviewsOf(owner, { ...list, ...position }),
+    { cursor: start, offset: 0, limit: perPage },
+    (position) =>
+      listReviewsOf(owner, { ...filter, order, descending: true, limit: perPage, ...position }),
   );
   return { ...page, cursor };
 }
 
 /** A page of a person's reviews, with drafts, hidden reviews, and names. */
-export async function readWritten(user_id: string, sent: string | undefined) {
-  const page = await readDated({ list: 'written', user_id }, sent, (limit, after) =>
+export async function readWritten(user_id: string, start: string | undefined) {
+  const page = await readDated({ list: 'written', user_id }, start, (limit, after) =>
     listWritten(user_id, { limit, offset: 0, after }),
   );
   const reviews = page.reviews.map(({ review }) => review);
@@ -78,7 +79,7 @@ export function reviewSection(
   const isFiltered = (rating ?? language) !== undefined;
   if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
   return html`<section>
-    <h2>${reviewsOf(count)}${rating && ` with ${starsIn(rating)}`}${language && ` in ${nameOfLanguage(language)}`}</h2>
+    <h2>${reviewCount(count)}${rating && ` with ${starsIn(rating)}`}${language && ` in ${nameOfLanguage(language)}`}</h2>
     ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
     ${
       count > 1 &&
@@ -95,7 +96,7 @@ export function reviewSection(
 }
 
 /** Number of reviews in words. */
-export function reviewsOf(count: number): string {
+export function reviewCount(count: number): string {
   return count === 0 ? 'No reviews' : counted(count, 'review');
 }
 

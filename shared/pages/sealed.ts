@@ -1,3 +1,4 @@
+// Seals data that a browser carries for us.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';

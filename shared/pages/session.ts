@@ -1,3 +1,4 @@
+// The cookies of a browser: its session, its sign-ins in progress, and the tokens of its forms.
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -45,8 +46,15 @@ function cookiesOf(event: APIGatewayProxyEvent) {
 
 /** A cookie hidden from scripts and forms on other sites. `maxAge` is in seconds; 0 deletes it. */
 export function setCookie(name: string, value: string, maxAge: number): string {
-  const limits = { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps() } as const;
-  return stringifySetCookie({ name: cookieName(name), value, maxAge, ...limits });
+  return stringifySetCookie({
+    name: cookieName(name),
+    value,
+    maxAge,
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: isHttps(),
+  });
 }
 
 /** The full name of a cookie. The prefix restricts it to this exact host, but needs HTTPS. */
@@ -87,7 +95,7 @@ export async function startSignIn(
   signIn: SignIn,
 ): Promise<string[] | undefined> {
   const sealed = await seal('sign-in', signIn, signInLifetime);
-  const cookie = setCookie(nameOf(signIn.state), sealed, signInLifetime);
+  const cookie = setCookie(signInCookie(signIn.state), sealed, signInLifetime);
   // Browsers reject a larger cookie, counting its name and attributes.
   if (cookie.length > 4096) return undefined;
   return [cookie, ...(await evictedBy(event, cookie))];
@@ -96,12 +104,12 @@ export async function startSignIn(
 /** Reads the sign-in that this browser started with the sent state, unless it has expired. */
 export async function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
   const state = event.queryStringParameters?.state ?? '';
-  return (await open('sign-in', SignIn, readCookie(event, nameOf(state)) ?? ''))?.content;
+  return (await open('sign-in', SignIn, readCookie(event, signInCookie(state)) ?? ''))?.content;
 }
 
 /** Returns the Set-Cookie header that deletes a sign-in. */
 export function forgetSignIn({ state }: SignIn): string {
-  return setCookie(nameOf(state), '', 0);
+  return setCookie(signInCookie(state), '', 0);
 }
 
 /**
@@ -119,9 +127,9 @@ export async function csrfToken(session: Session): Promise<string> {
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
   const bytes = Buffer.from(sent, 'base64url');
   if (bytes.length !== 2 * csrfBytes || bytes.toString('base64url') !== sent) return false;
-  const given = xor(bytes.subarray(0, csrfBytes), bytes.subarray(csrfBytes));
+  const unmasked = xor(bytes.subarray(0, csrfBytes), bytes.subarray(csrfBytes));
   const keys = await keysOf('SESSION_KEYS');
-  return keys.some((key) => timingSafeEqual(given, csrfUnder(key, session)));
+  return keys.some((key) => timingSafeEqual(unmasked, csrfUnder(key, session)));
 }
 
 function csrfUnder(key: KeyObject, { session_id }: Session): Buffer {
@@ -134,15 +142,16 @@ function xor(a: Buffer, b: Buffer): Buffer {
 
 /** Makes Set-Cookie headers that delete sign-ins: expired ones, and the oldest to make room. */
 async function evictedBy(event: APIGatewayProxyEvent, cookie: string): Promise<string[]> {
-  const prefix = cookieName(nameOf('')).length;
-  const others = Object.entries(cookiesOf(event)).map(async ([sent, value = '']) => {
-    const name = nameOf(sent.slice(prefix));
-    if (sent !== cookieName(name)) return [];
+  const prefix = cookieName(signInCookie('')).length;
+  const others = Object.entries(cookiesOf(event)).map(async ([fullName, value = '']) => {
+    const name = signInCookie(fullName.slice(prefix));
+    if (fullName !== cookieName(name)) return [];
     const until = (await open('sign-in', SignIn, value))?.expires_at ?? 0;
-    return [{ name, until, size: sent.length + value.length }];
+    return [{ name, until, size: fullName.length + value.length }];
   });
   const newestFirst = (await Promise.all(others)).flat().toSorted((a, b) => b.until - a.until);
-  let [count, bytes] = [1, cookie.length];
+  let count = 1;
+  let bytes = cookie.length;
   return newestFirst.flatMap(({ name, until, size }) => {
     count += 1;
     bytes += size;
@@ -152,6 +161,6 @@ async function evictedBy(event: APIGatewayProxyEvent, cookie: string): Promise<s
 }
 
 /** Names a cookie by a part of the state. The whole state is compared later. */
-function nameOf(state: string): string {
+function signInCookie(state: string): string {
   return `sign-in-${state.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
 }

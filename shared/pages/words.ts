@@ -1,12 +1,23 @@
+// Times, counts and names as pages write them.
 import { html } from 'hono/html';
 import type { UserType } from '../user/user-type.ts';
 import type { Html } from './layout.ts';
 
 // Without Intl, whose first DateTimeFormat takes a quarter of a cold start.
-const months =
-  'January February March April May June July August September October November December'.split(
-    ' ',
-  );
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
 
 /** The day of an ISO 8601 time in UTC, as 1 February 2026. */
 export function dayOf(iso: string): Html {

@@ -1,3 +1,4 @@
+// The mark in the table that a bulk import is running, which alone leaves owners uncounted.
 import { randomUUID } from 'node:crypto';
 import { bulkImportKey, lastRunKey } from '../table/keys.ts';
 import { getItem, scanItems } from '../table/query.ts';

@@ -1,3 +1,4 @@
+// Reads the archives of a CritiqueBrainz dump (tar, bzip2, PostgreSQL's COPY) into SQLite tables.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
@@ -12,8 +13,18 @@ const knownSchema = '15';
 const tables = {
   user_sanitised: ['id', 'created', 'display_name', 'musicbrainz_id'],
   review: [
-    ...['id', 'entity_id', 'entity_type', 'user_id', 'edits', 'is_draft', 'is_hidden'],
-    ...['license_id', 'language', 'published_on', 'source', 'source_url'],
+    'id',
+    'entity_id',
+    'entity_type',
+    'user_id',
+    'edits',
+    'is_draft',
+    'is_hidden',
+    'license_id',
+    'language',
+    'published_on',
+    'source',
+    'source_url',
   ],
   revision: ['id', 'review_id', 'timestamp', 'text', 'rating'],
   vote: ['user_id', 'revision_id', 'vote', 'rated_at'],
@@ -43,7 +54,7 @@ export async function loadDump(
     const key = table === 'vote' ? 'user_id, revision_id' : 'id';
     database.exec(`CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${key}))`);
   }
-  const found = new Set<string>();
+  const present = new Set<string>();
   const unreadable = new Set<string>();
   const warnings: string[] = [];
   for (const { name, open } of archives) {
@@ -55,13 +66,19 @@ export async function loadDump(
         const content = entry as AsyncIterable<Uint8Array>;
         const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
         if (Object.hasOwn(tables, table)) {
-          found.add(table);
+          present.add(table);
           if (!(await loadTable(database, table as Table, content, note))) unreadable.add(table);
         } else if (/(?:^|\/)SCHEMA_SEQUENCE$/.test(file)) {
           const schema = (await readAll(content)).trim();
-          const warning = `${name} has SCHEMA_SEQUENCE ${schema}, but only ${knownSchema} is known`;
-          if (schema !== knownSchema) warnings.push(warning);
-        } else for await (const _ of content);
+          if (schema !== knownSchema) {
+            warnings.push(
+              `${name} has SCHEMA_SEQUENCE ${schema}, but only ${knownSchema} is known`,
+            );
+          }
+        } else {
+          // The archive continues only after its entry has been read.
+          for await (const _ of content);
+        }
       }
     } catch (cause) {
       const { message } = cause as Error;
@@ -74,7 +91,7 @@ export async function loadDump(
     const names = [...unreadable].map((table) => `cbdump/${table}`).join(' and ');
     throw new Error([`no row of ${names} has the expected columns`, ...warnings].join('; '));
   }
-  const missing = Object.keys(tables).filter((table) => !found.has(table));
+  const missing = Object.keys(tables).filter((table) => !present.has(table));
   if (missing.length > 0) {
     throw new Error(
       `no archive has cbdump/${missing.join(' or cbdump/')}: name both cbdump.tar.bz2 and one with reviews`,
@@ -104,9 +121,10 @@ async function loadTable(
   note: Note,
 ): Promise<boolean> {
   const columns = tables[table];
-  const places = columns.map(() => '?').join();
-  const insert = database.prepare(`INSERT OR IGNORE INTO ${table} VALUES (${places})`);
-  let [good, bad] = [0, 0];
+  const values = columns.map(() => '?').join();
+  const insert = database.prepare(`INSERT OR IGNORE INTO ${table} VALUES (${values})`);
+  let good = 0;
+  let bad = 0;
   database.exec('BEGIN');
   for await (const { text } of linesOf(content)) {
     if (text === '\\.' || text === '') continue;

@@ -1,3 +1,4 @@
+// Turns the rows of a CritiqueBrainz dump into records to import.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
@@ -18,8 +19,11 @@ export async function* dumpRecords(
 ): AsyncGenerator<SourcedRecord> {
   for (const row of database.prepare('SELECT * FROM user_sanitised ORDER BY id').iterate()) {
     const record = userOf(row as Row<'user_sanitised'>, noteChange);
-    if (typeof record === 'string') note(record);
-    else yield { where: `user ${record.id}`, record };
+    if (typeof record === 'string') {
+      note(record);
+    } else {
+      yield { where: `user ${record.id}`, record };
+    }
   }
   database.exec('CREATE TEMP TABLE claim (user_id, entity_id, PRIMARY KEY (user_id, entity_id))');
   const claim = database.prepare('INSERT OR IGNORE INTO claim VALUES (?, ?)');
@@ -53,10 +57,16 @@ export async function* dumpRecords(
       yield { where: `vote of ${vote.user_id} on ${record.id}`, record: vote };
     }
   }
-  for (const [query, reason] of [
-    ['vote WHERE revision_id NOT IN (SELECT id FROM revision)', 'vote: on an unknown revision'],
-    ['revision WHERE review_id NOT IN (SELECT id FROM review)', 'revision: of an unknown review'],
-  ] as const) {
+  noteRows(
+    'vote WHERE revision_id NOT IN (SELECT id FROM revision)',
+    'vote: on an unknown revision',
+  );
+  noteRows(
+    'revision WHERE review_id NOT IN (SELECT id FROM review)',
+    'revision: of an unknown review',
+  );
+
+  function noteRows(query: string, reason: string) {
     for (const _ of database.prepare(`SELECT 1 FROM ${query}`).iterate()) note(reason);
   }
 }
@@ -87,7 +97,7 @@ function reviewOf(
   }
   const entity_type = row.entity_type?.replace(/^bb_/, 'bk_') as EntityType;
   if (!entityTypes.includes(entity_type)) return `review: of the unknown type ${row.entity_type}`;
-  const license = licenses.find((known) => known.id === license_id)?.id;
+  const license = licenses.find((each) => each.id === license_id)?.id;
   if (!license) return `review: under the unknown licence ${license_id}`;
   const language = languageOf(row.language ?? '');
   if (!language) return `review: in the unknown language ${row.language}`;
@@ -141,8 +151,9 @@ function votesOn(
   const newest = new Map<string, VoteRecord>();
   for (const row of votesOf.iterate(review_id) as Iterable<Row<'vote'>>) {
     const record = voteOf(row);
-    if (typeof record === 'string') note(record);
-    else {
+    if (typeof record === 'string') {
+      note(record);
+    } else {
       if (newest.has(record.user_id)) note('vote: an older one of the same person on the review');
       newest.set(record.user_id, record);
     }
@@ -179,9 +190,9 @@ function starsOf(rating: string | null, note: Note, noteChange: Note): number | 
 
 /** Converts a language code to ISO 639-1. */
 function languageOf(code: string) {
-  const known = (name: string | undefined) => languages.find((language) => language === name);
+  const named = (name: string | undefined) => languages.find((language) => language === name);
   if (!/^[a-z]{2,3}$/i.test(code)) return undefined;
-  return known(code.toLowerCase()) ?? known(Intl.getCanonicalLocales(code)[0]);
+  return named(code.toLowerCase()) ?? named(Intl.getCanonicalLocales(code)[0]);
 }
 
 /** Converts a timestamp without a zone, which means UTC, to ISO 8601 in milliseconds. */

@@ -1,10 +1,11 @@
+// Reads the items that an import depends on.
 import { chunks } from '../chunks.ts';
 import { pick } from '../pick.ts';
 import { hasRemains } from '../review/erase.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { reviewKey, userKey } from '../table/keys.ts';
-import { keysOf, remainsKey } from './plan.ts';
+import { decidingKeys, remainsKey } from './plan.ts';
 import type { SourcedRecord } from './record.ts';
 
 /** Attributes that an import reads of existing items. */
@@ -39,8 +40,8 @@ export async function readExisting(
     const unseen = keys.filter((key) => !seen.has(keyString(key)) && seen.add(keyString(key)));
     // One request at a time, because several chunks are processed in parallel.
     for (const some of chunks(unseen, 100)) {
-      const found = await batchGet(some, { consistent: true, attributes });
-      for (const [name, item] of found) existing.set(name, item);
+      const items = await batchGet(some, { consistent: true, attributes });
+      for (const [name, item] of items) existing.set(name, item);
     }
     pretend();
   };
@@ -51,7 +52,7 @@ export async function readExisting(
       if (item) existing.set(name, item);
     }
   };
-  await read(records.flatMap(keysOf));
+  await read(records.flatMap(decidingKeys));
   const authors = records.flatMap((record) => {
     const review = record.kind === 'vote' && existing.get(keyString(reviewKey(record.review_id)));
     return review ? [userKey(`${review.user_id}`)] : [];

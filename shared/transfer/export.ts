@@ -1,3 +1,4 @@
+// Makes records of a scan of the table: all for operators, or the public ones.
 import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
@@ -67,23 +68,27 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
     }
   }
   for (const { id, items } of spool.read('review')) {
-    const stored = itemAt('REVIEW', items);
-    if (!stored || replaced.has(id) || !hasUser(stored.user_id)) continue;
-    const review = fullReviewRecord(stored, ofKind('revision', items));
+    const reviewItem = itemAt('REVIEW', items);
+    if (!reviewItem || replaced.has(id) || !hasUser(reviewItem.user_id)) continue;
+    const review = fullReviewRecord(reviewItem, ofKind('revision', items));
     if (!review) continue;
     yield review;
     for (const item of ofKind('vote', items)) {
       if (hasUser(item.user_id)) yield voteRecord(item, review.revisions.length);
     }
     const reports = ofKind('report', items).filter(({ user_id }) => hasUser(user_id));
-    for (const item of reports) yield rawRecord('report', item);
-    for (const item of ofKind('case', items)) yield caseRecord(item, reports);
+    for (const item of reports) {
+      yield rawRecord('report', item);
+    }
+    for (const item of ofKind('case', items)) {
+      yield caseRecord(item, reports);
+    }
   }
   for (const { items } of spool.read('decision')) {
     for (const { author, ...item } of items) {
       // A decision about an erased account stays without its note.
-      const log = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
-      yield rawRecord('decision', log);
+      const entry = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
+      yield rawRecord('decision', entry);
     }
   }
 }
@@ -94,16 +99,16 @@ function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
   const open = reports.filter(({ round }) => round === reviewCase.round);
   const { state, appeal, carried } = reviewCase;
   const hasReason = open.length > 0 || appeal !== undefined || carried !== undefined;
-  const isOpen = state === 'open' && hasReason;
-  const counts = countReports(
-    isOpen ? open.map((report) => v.parse(Report, report)) : [],
-    isOpen ? carried : undefined,
-  );
-  const counted: Case = {
-    ...reviewCase,
-    state: isOpen ? 'open' : 'closed',
-    ...counts,
-  };
+  const counted: Case =
+    state === 'open' && hasReason
+      ? {
+          ...reviewCase,
+          ...countReports(
+            open.map((each) => v.parse(Report, each)),
+            carried,
+          ),
+        }
+      : { ...reviewCase, ...countReports([]), state: 'closed' };
   return rawRecord('case', { ...caseKey(reviewCase.review_id), ...queuedIn(counted), ...counted });
 }
 
@@ -137,15 +142,21 @@ export function* publicUsers(spool: Spool): Generator<PublicUser> {
 export function publicHeaders(spool: Spool): { users: Header; reviews: Map<string, Header> } {
   const format = formats.public;
   const reviews = new Map(licenses.map((license) => [license.id, newHeader({ format, license })]));
-  for (const review of publicReviews(spool)) count(review, reviews.get(review.license));
-  for (const [id, { counts }] of reviews) if (!counts.review) reviews.delete(id);
+  for (const review of publicReviews(spool)) {
+    count(review, reviews.get(review.license));
+  }
+  for (const [id, { counts }] of reviews) {
+    if (!counts.review) reviews.delete(id);
+  }
   return { users: headerOf(publicUsers(spool), format), reviews };
 }
 
 /** Reads all records to make their header. */
 export function headerOf(records: Iterable<Countable>, format: string = formats.all): Header {
   const header = newHeader({ format });
-  for (const record of records) count(record, header);
+  for (const record of records) {
+    count(record, header);
+  }
   return header;
 }
 

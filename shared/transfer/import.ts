@@ -1,3 +1,4 @@
+// Runs an import: splits records into chunks, writes their plans, waits, and repeats stale ones.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
@@ -11,7 +12,7 @@ import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
 import { tryTransact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
 import { asRead, readExisting } from './existing.ts';
-import { chunksOf, decide, type PlannedRecord, unfinished } from './plan.ts';
+import { decide, type PlannedRecord, recordKey, unfinished } from './plan.ts';
 import type { SourcedRecord } from './record.ts';
 
 /** Numbers of records written and already present by kind, and refused by reason. */
@@ -28,6 +29,9 @@ interface ImportOptions {
 }
 
 const maxConcurrentChunks = 3;
+/** Maximums of a chunk that is read and then written. */
+const mostPartitions = 50;
+const mostRecords = 5_000;
 /** Attempts after stale reads, and of a transaction on a busy table: each takes up to 8 s. */
 const attempts = 5;
 /** Revisions written ahead at once: so many of the longest texts fit a transaction. */
@@ -70,6 +74,37 @@ export async function importRecords(
   return run.result;
 }
 
+/**
+ * Splits records into chunks to process together. Consecutive records of a partition, such as a
+ * review and its votes, stay in one chunk of up to 5,000 records. The chunk after one with `isLast`
+ * begins another kind or continues the partition, and may refer to all chunks before it.
+ */
+async function* chunksOf(
+  records: AsyncIterable<SourcedRecord>,
+): AsyncGenerator<{ sources: SourcedRecord[]; isLast: boolean }> {
+  let sources: SourcedRecord[] = [];
+  let kind = '';
+  let partition = '';
+  let partitions = 0;
+  for await (const source of records) {
+    const next = recordKey(source.record).pk;
+    const isNext = next !== partition;
+    const isOther = isNext && source.record.kind !== kind;
+    if (isOther || (isNext && partitions >= mostPartitions) || sources.length >= mostRecords) {
+      if (sources.length > 0) yield { sources, isLast: isOther || !isNext };
+      sources = [];
+      partitions = 0;
+    }
+    if (isNext) {
+      kind = source.record.kind;
+      partition = next;
+      partitions++;
+    }
+    sources.push(source);
+  }
+  if (sources.length > 0) yield { sources, isLast: true };
+}
+
 /** Applies chunks of records, several at a time, and counts what became of them. */
 class ImportRun {
   readonly result: ImportResult = { written: {}, present: {}, refused: {} };
@@ -94,7 +129,8 @@ class ImportRun {
     const { planned, present, refused, waiting } = decide(sources, existing, mayWait);
     for (const [source, reason] of refused) this.#refuse(source, reason);
     for (const { record } of present) this.#count('present', record.kind);
-    for (const batch of packed(this.#options.isAlone ? planned.map(withoutOwners) : planned)) {
+    const toWrite = this.#options.isAlone ? planned.map(withoutOwners) : planned;
+    for (const batch of packed(toWrite)) {
       if (await this.#write(batch)) {
         for (const { record } of batch) this.#count('written', record.kind);
       } else {
@@ -115,7 +151,9 @@ class ImportRun {
   async #write(batch: readonly PlannedRecord[]): Promise<boolean> {
     const writes = merged(batch.flatMap((record) => record.writes));
     if (!this.#options.isDryRun) return write(writes);
-    for (const item of itemsIn(writes)) this.#dryRunItems.set(keyString(item), asRead(item));
+    for (const item of itemsIn(writes)) {
+      this.#dryRunItems.set(keyString(item), asRead(item));
+    }
     return true;
   }
 
@@ -192,15 +230,18 @@ function withoutOwners(planned: PlannedRecord): PlannedRecord {
  * read is stale. Throws ApiError 503 if the table stays busy.
  */
 async function write(writes: readonly Write[]): Promise<boolean> {
-  for (const { facet } of itemsIn(writes)) if (facet) await registerFacet(`${facet}`);
+  for (const { facet } of itemsIn(writes)) {
+    if (facet) await registerFacet(`${facet}`);
+  }
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
-  for (const some of chunks(ahead, mostAhead)) {
+  for (const revisions of chunks(ahead, mostAhead)) {
     // Only for a review that does not exist yet: other revisions hold counts of votes.
-    const isUnwritten = some.map((each): Write => {
+    const isUnwritten = revisions.map((each): Write => {
       const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
       return { ConditionCheck: { Key, was: { pk: undefined } } };
     });
-    if (!(await transactOnBusyTable(merged([...isUnwritten, ...some])))) return false;
+    const isCurrent = await transactOnBusyTable(merged([...isUnwritten, ...revisions]));
+    if (!isCurrent) return false;
   }
   return transactOnBusyTable(writes.filter((each) => !ahead.includes(each)));
 }

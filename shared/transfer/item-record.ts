@@ -1,7 +1,9 @@
+// Turns stored items into records of an export, and the records of other kinds back into items.
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { isCount } from '../review/owner-counts.ts';
 import { countedFields, Review } from '../review/review.ts';
+import { type Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
@@ -97,15 +99,17 @@ export function othersOf(record: UserRecord | FullReviewRecord): Record<string, 
 
 /** Returns the record of a user, with the contact if there is one. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
-  const { email, musicdb_username } = v.parse(Contact, contact ?? {});
   return {
     kind: 'user',
     ...pick(v.parse(User, item), ['id', 'display_name', 'created']),
     ...otherAttributes(item, userNames),
-    contact: contact
-      ? { email, musicdb_username, ...otherAttributes(contact, ['email', 'musicdb_username']) }
-      : null,
+    contact: contact ? contactRecord(contact) : null,
   };
+}
+
+function contactRecord(contact: Item): NonNullable<UserRecord['contact']> {
+  const { email, musicdb_username } = v.parse(Contact, contact);
+  return { email, musicdb_username, ...otherAttributes(contact, ['email', 'musicdb_username']) };
 }
 
 /** Makes the record of a review, or undefined if revisions are missing: it is being deleted. */
@@ -117,13 +121,13 @@ export function fullReviewRecord(
   // Revisions made after the review was read are skipped.
   const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
   if (earlier.length < review.edits) return undefined;
-  const current = { ...review, id: review.edits + 1, timestamp: review.last_updated };
+  const revisionsToCurrent = [...(earlier as unknown[] as Revision[]), revisionOf(review)];
   const { language } = review as { language: FullReviewRecord['language'] };
   return {
     kind: 'review',
     ...pick({ ...review, language }, reviewStart),
     ...otherAttributes(item, reviewNames),
-    revisions: [...(earlier as unknown as (typeof current)[]), current].map((revision) =>
+    revisions: revisionsToCurrent.map((revision) =>
       pick(revision, ['id', 'text', 'rating', 'timestamp']),
     ),
   };
@@ -139,8 +143,8 @@ export function voteRecord(item: Item, revisions: number): VoteRecord {
 /** Returns the record of an item. A rank becomes text, because JSON has no such number. */
 export function rawRecord(kind: RawKind, { pk, sk, ...attributes }: Item): RawRecord {
   const { popularity_rank: rank } = attributes;
-  const stored = rank === undefined ? attributes : { ...attributes, popularity_rank: `${rank}` };
-  return { kind, item: { pk, sk, ...ordered(stored) } };
+  if (rank !== undefined) attributes.popularity_rank = `${rank}`;
+  return { kind, item: { pk, sk, ...ordered(attributes) } };
 }
 
 /** Returns the item of a record, with the rank as a bigint. */

@@ -1,7 +1,8 @@
+// Decides what an import writes for each record, from the records and what the table has.
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
-import { newReview, type Review } from '../review/review.ts';
+import { newReview, noVotes, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
@@ -36,12 +37,10 @@ type Find = (key: Key) => Item | undefined;
 
 /** Bytes of JSON. DynamoDB takes 400 KB, and counts a little less than JSON. */
 const largestItem = 390_000;
+/** The counts of a revision on which nobody has voted. */
+const noRevisionVotes = pick(noVotes, ['votes_positive', 'votes_negative']);
 /** Maximum of earlier revisions in the transaction of their review. */
 const mostRevisions = 40;
-
-/** Maximums of a chunk that is read and then written. */
-const mostPartitions = 50;
-const mostRecords = 5_000;
 
 /** Reason to refuse a record while a deletion is unfinished, unless the import waits for it. */
 export const unfinished =
@@ -52,37 +51,6 @@ const wasModerated =
   'its account was deleted while it was blocked or had hidden or reported reviews';
 const hasAnother = 'its account was deleted, and its person now has another account';
 const noAccount = 'user_id names no account';
-
-/**
- * Splits records into chunks to process together. Consecutive records of a partition, such as a
- * review and its votes, stay in one chunk of up to 5,000 records. The chunk after one with `isLast`
- * begins another kind or continues the partition, and may refer to all chunks before it.
- */
-export async function* chunksOf(
-  records: AsyncIterable<SourcedRecord>,
-): AsyncGenerator<{ sources: SourcedRecord[]; isLast: boolean }> {
-  let sources: SourcedRecord[] = [];
-  let kind = '';
-  let partition = '';
-  let partitions = 0;
-  for await (const source of records) {
-    const next = recordKey(source.record).pk;
-    const isNext = next !== partition;
-    const isOther = isNext && source.record.kind !== kind;
-    if (isOther || (isNext && partitions >= mostPartitions) || sources.length >= mostRecords) {
-      if (sources.length > 0) yield { sources, isLast: isOther || !isNext };
-      sources = [];
-      partitions = 0;
-    }
-    if (isNext) {
-      kind = source.record.kind;
-      partition = next;
-      partitions++;
-    }
-    sources.push(source);
-  }
-  if (sources.length > 0) yield { sources, isLast: true };
-}
 
 /** A record with the writes that store it. */
 export interface PlannedRecord extends SourcedRecord {
@@ -129,40 +97,42 @@ export function decide(
 }
 
 /** Returns the key of the item that a record becomes. */
-function recordKey(record: TransferRecord): Key {
+export function recordKey(record: TransferRecord): Key {
   if (record.kind === 'user') return userKey(record.id);
   if (record.kind === 'review') return reviewKey(record.id);
-  return record.kind === 'vote' ? voteKey(record.review_id, record.user_id) : record.item;
+  if (record.kind === 'vote') return voteKey(record.review_id, record.user_id);
+  return record.item;
 }
 
 /** Returns the writes of a record: none if it exists, or the reason if it is refused. */
 function planOf(record: TransferRecord, find: Find): Write[] | string {
   if (record.kind === 'user') return planUser(record, find);
   if (record.kind === 'review') return planReview(record, find);
-  return record.kind === 'vote' ? planVote(record, find) : planRaw(record, find);
+  if (record.kind === 'vote') return planVote(record, find);
+  return planRaw(record, find);
 }
 
 /** Returns the keys of the items that decide how a record is treated, first its own. */
-export function keysOf(record: TransferRecord): Key[] {
+export function decidingKeys(record: TransferRecord): Key[] {
   const key = recordKey(record);
   if (record.kind === 'user') {
+    const keys = [key, projectionKey(key), keyOfName(record.display_name)];
     const identity = record.contact?.identity;
-    const name = keyOfName(record.display_name);
-    return [key, projectionKey(key), name, ...(identity ? [identityKey(identity)] : [])];
+    if (identity) keys.push(identityKey(identity));
+    return keys;
   }
   if (record.kind === 'review') {
     const { user_id, entity_id } = record;
     return [key, projectionKey(key), claimKey(user_id, entity_id), userKey(user_id)];
   }
   if (record.kind === 'vote') return [key, userKey(record.user_id), reviewKey(record.review_id)];
+  const keys = [key];
   const { user_id } = record.item;
+  if (user_id) keys.push(userKey(user_id));
   const application = applicationOf(record);
-  return [
-    key,
-    ...(user_id ? [userKey(user_id)] : []),
-    ...(application ? [application] : []),
-    ...(isOfReview(key) ? [reviewBeside(key), caseBeside(key)] : []),
-  ];
+  if (application) keys.push(application);
+  if (isOfReview(key)) keys.push(reviewBeside(key), caseBeside(key));
+  return keys;
 }
 
 /** Returns a key that stands for all remains of a deleted review among the known items. */
@@ -178,9 +148,11 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
-  const isTaken = !user.is_moderator && isHeld(find(keyOfName(display_name)));
-  const other = { display_name: readerName(id), has_proposed_name: true };
-  return accountWrites(isTaken ? { ...user, ...other } : user, contact, versionAfter(key, find));
+  if (!user.is_moderator && isHeld(find(keyOfName(display_name)))) {
+    user.display_name = readerName(id);
+    user.has_proposed_name = true;
+  }
+  return accountWrites(user, contact, versionAfter(key, find));
 }
 
 function planReview(record: FullReviewRecord, find: Find): Write[] | string {
@@ -201,11 +173,12 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
     return 'a revision is larger than 390 KB';
   }
   const version = versionAfter(key, find);
-  // The version tells the eraser that a revision written ahead does not belong to a deleted review.
-  const ahead = revisions.length > mostRevisions && { version };
+  const isAhead = revisions.length > mostRevisions;
   const earlier = revisions.slice(0, -1).map((revision): Write => {
-    const unvoted = { ...revision, review_id: id, votes_positive: 0, votes_negative: 0 };
-    return { Put: { Item: { ...revisionItem(unvoted), ...ahead } } };
+    const Item: object = revisionItem({ ...revision, review_id: id, ...noRevisionVotes });
+    // The version tells the eraser that a revision written ahead does not belong to a deleted
+    // review.
+    return { Put: { Item: isAhead ? { ...Item, version } : Item } };
   });
   const reported = claim?.reported === undefined ? undefined : claim;
   return [...earlier, ...publication(reviewIn(record, version), { reported })];
@@ -214,9 +187,15 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
 /** Makes the review without any votes. */
 function reviewIn(record: FullReviewRecord, version: number): Review {
   const { text, rating, timestamp } = record.revisions.at(-1) as (typeof record.revisions)[number];
-  const content = { ...record, text, rating, license_choice: record.license };
+  const review = newReview(record.user_id, {
+    ...record,
+    text,
+    rating,
+    license_choice: record.license,
+    is_draft: record.published_on === null,
+  });
   return {
-    ...newReview(record.user_id, { ...content, is_draft: record.published_on === null }),
+    ...review,
     ...pick(record, ['id', 'created', 'published_on', 'is_hidden', 'source', 'source_url']),
     last_updated: timestamp,
     edits: record.revisions.length - 1,
@@ -247,15 +226,17 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
     return hasLost ? wasModerated : [];
   }
   const writes: Write[] = [putNew(rawItem(record))];
-  const requireItem = (Key: Key, ConditionExpression = 'attribute_exists(pk)') =>
+  const requireItem = (Key: Key, ConditionExpression = 'attribute_exists(pk)') => {
     writes.push({ ConditionCheck: { Key, ConditionExpression } });
+  };
   if (user_id && kind !== 'decision') {
     if (!hasAccount(user_id, find)) return noAccount;
     const Key = userKey(user_id);
-    if (kind !== 'application') requireItem(Key, isAlive);
-    else {
+    if (kind === 'application') {
       const amounts = { applications: 1 };
       writes.push({ Update: { Key, amounts, isOwner: true, ConditionExpression: isAlive } });
+    } else {
+      requireItem(Key, isAlive);
     }
   }
   const application = applicationOf(record);

@@ -1,3 +1,4 @@
+// The records of an export, line by line: their schemas, and how a line is read.
 import * as v from 'valibot';
 import { Decision } from '../moderation/decision.ts';
 import { Application } from '../oauth/application.ts';
@@ -101,17 +102,17 @@ const Identity = v.pipe(
 );
 
 /** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
-type Stored = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
+type RawForm = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
 
 const Hex = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/));
 /** Forms of the ids that are no UUIDs. */
-const forms: Record<string, v.GenericSchema> = {
+const idForms: Record<string, v.GenericSchema> = {
   client_id: Hex,
   grant_id: Hex,
   id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
 };
 
-const stored = {
+const rawForms = {
   // The item lacks the values whose hash is its id.
   identity: [Identity, identityKey],
   application: [Application, applicationKey, 'client_id'],
@@ -120,13 +121,13 @@ const stored = {
   report: [Report, reportKey, 'review_id', 'user_id'],
   case: [Case, caseKey, 'review_id'],
   decision: [Decision, decisionKey, 'id'],
-} satisfies Record<string, Stored>;
-export type RawKind = keyof typeof stored;
+} satisfies Record<string, RawForm>;
+export type RawKind = keyof typeof rawForms;
 
 /** An item of another kind, with its keys and index attributes. */
 export const RawRecord = v.pipe(
   v.object({
-    kind: v.picklist(Object.keys(stored) as RawKind[]),
+    kind: v.picklist(Object.keys(rawForms) as RawKind[]),
     item: v.looseObject({
       pk: v.string(),
       sk: v.string(),
@@ -136,16 +137,17 @@ export const RawRecord = v.pipe(
     }),
   }),
   v.check(({ kind, item }) => {
-    const [, keyOf, ...names]: Stored = stored[kind];
+    const [, keyOf, ...names]: RawForm = rawForms[kind];
     if (names.length === 0) return /^IDENTITY#[\da-f]{64}\nIDENTITY$/.test(keyString(item));
-    const areIds = names.every((name) => v.is(forms[name] ?? StoredId, item[name]));
-    return areIds && keyString(keyOf(...names.map((name) => `${item[name]}`))) === keyString(item);
+    if (!names.every((name) => v.is(idForms[name] ?? StoredId, item[name]))) return false;
+    const key = keyOf(...names.map((name) => `${item[name]}`));
+    return keyString(key) === keyString(item);
   }, 'pk and sk do not match the item'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { kind, item } = dataset.value;
     const isPersonal = kind === 'grant' && item.client_id === nobody;
-    const result = v.safeParse(isPersonal ? PersonalToken : stored[kind][0], item);
+    const result = v.safeParse(isPersonal ? PersonalToken : rawForms[kind][0], item);
     if (result.success) return;
     const [issue] = result.issues;
     addIssue({ message: `item.${v.getDotPath(issue)}: ${issue.message}` });
@@ -172,7 +174,7 @@ const schemas = new Map<string, v.GenericSchema<unknown, TransferRecord>>([
   ['user', UserRecord],
   ['review', FullReviewRecord],
   ['vote', VoteRecord],
-  ...Object.keys(stored).map((kind) => [kind, RawRecord] as const),
+  ...Object.keys(rawForms).map((kind) => [kind, RawRecord] as const),
 ]);
 
 /** Parses a line of an export: the record, or the reason why the line is invalid. */
@@ -196,8 +198,9 @@ export function parseHeader(text: string | undefined): Header {
       'this is a public dump, which has no accounts and no votes by person: import an export made without --public',
     );
   }
-  if (header?.format !== formats.all)
+  if (header?.format !== formats.all) {
     throw new Error('this is not an export: its first line is not a header');
+  }
   if (header.version !== formatVersion) {
     throw new Error(
       `this export has version ${header.version} of the format, but only version ${formatVersion} can be imported`,

@@ -6,7 +6,10 @@ import { type ItemKind, kindOfItem } from './item-record.ts';
 /** Items of these kinds are read together with a user or review. */
 const parts: Partial<Record<ItemKind, ItemKind>> = {
   contact: 'user',
-  ...{ revision: 'review', vote: 'review', report: 'review', case: 'review' },
+  revision: 'review',
+  vote: 'review',
+  report: 'review',
+  case: 'review',
 };
 
 /**
@@ -43,8 +46,8 @@ export class Spool {
 
   /** Position of the scan: undefined before it, null after it. */
   position(): Key | null | undefined {
-    const noted = this.noted('position');
-    return noted && JSON.parse(noted);
+    const position = this.noted('position');
+    return position && JSON.parse(position);
   }
 
   /** Stores the exportable items of a page. Items being deleted are skipped. */
