@@ -1,5 +1,5 @@
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { keyString } from '../table/item.ts';
+import { type Entry, keyString } from '../table/item.ts';
 import { bulkImportKey, lastRunKey, projectionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 
@@ -30,7 +30,10 @@ const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 
 type Consumer = keyof typeof longestLags;
 
-/** Reads the state of the service by at most five small reads, in two round trips. */
+/**
+ * Reads the state of the service by at most five small reads, in two round trips. Reads the newest
+ * reviews too, if lists lack them.
+ */
 export async function readHealth(): Promise<Health> {
   const [records, bulk, ...samples] = await Promise.all([
     collect(queryItems(lastRunKey(''), { consistent: false })),
@@ -42,7 +45,7 @@ export async function readHealth(): Promise<Health> {
   const uncounted = [...reviews.values()].filter(
     (review) => !projections.has(keyString(projectionKey(review))),
   );
-  const lag = Math.max(0, ...uncounted.map(({ date = '' }) => ageOf(date.split('#')[0]) ?? 0));
+  const lag = Math.max(0, ...(await Promise.all(uncounted.map(secondsInTable))));
 
   const runs = new Map(records.map(({ sk, at, since }) => [sk, { at, since }]));
   const lastRun = (task: string) => ageOf(runs.get(lastRunKey(task).sk)?.at);
@@ -113,6 +116,17 @@ async function newestReview(seconds: number) {
   });
   const [review] = await collect(pages, 1);
   return review;
+}
+
+/**
+ * Returns the seconds since a review was written. An imported review keeps its date, but its
+ * version begins with the time of the import in epoch ms.
+ */
+async function secondsInTable({ pk, sk, date = '' }: Entry): Promise<number> {
+  const review = await getItem({ pk, sk }, { consistent: false });
+  if (!review) return 0;
+  const published = Date.parse(date.slice(0, date.indexOf('#')));
+  return Math.floor((Date.now() - Math.max(published, Number(review.version))) / 1000);
 }
 
 function ageOf(at: unknown): number | null {

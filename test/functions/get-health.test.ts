@@ -6,7 +6,7 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { lastRunKey } from '../../shared/table/keys.ts';
+import { lastRunKey, reviewKey } from '../../shared/table/keys.ts';
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { makeReview, makeUser } from '../helpers/fixtures.ts';
@@ -206,6 +206,17 @@ describe('GET /health', () => {
       jest.restoreAllMocks();
       await rebuildTotals();
       wait(135);
+      expect((await invoke(handler)).status).toBe(200);
+    });
+
+    test('counts the age of an imported review from its import, not from its date', async () => {
+      await beat(134);
+      wait(135);
+      const review_id = await makeReview(await makeUser());
+      const date = `${new Date(Date.now() - 128_000).toISOString()}#${review_id}`;
+      await setAttributes(reviewKey(review_id), { date });
+      expect(await refusal()).toMatch(/ a review of 12\d seconds ago /);
+      await setAttributes(reviewKey(review_id), { version: Date.now() });
       expect((await invoke(handler)).status).toBe(200);
     });
   });

@@ -30,8 +30,8 @@ async function useEmptyTable(): Promise<void> {
 }
 
 /**
- * Returns all items, without versions (which contain the time of an import), counts of 0, aggregates
- * of the stream and records of the service.
+ * Returns all items, without versions (which contain the time of an import), counts of 0,
+ * aggregates of the stream and records of the service.
  */
 async function itemsNow() {
   return Object.fromEntries(
