@@ -47,7 +47,9 @@ try {
   console.error('Comparing the lists with the reviews');
   failures.push(...(await checkFlatness()), ...(await checkLists(lists)));
   const sizes = bundleSizes();
-  for (const [name, bytes] of sizes) console.log(name.padEnd(38), `${bytes} bytes`.padStart(15));
+  for (const [name, bytes] of sizes) {
+    console.log(name.padEnd(38), `${bytes} bytes`.padStart(15));
+  }
   failures.push(...overSizes(sizes));
   for (const failure of failures) console.error(`Over budget: ${failure}`);
   process.exitCode = failures.length > 0 ? 1 : 0;

@@ -8,6 +8,8 @@ import { table, tableName } from '../shared/table/client.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
+// Bulk loads, which the embedded engine takes faster without its stream, and rebuilds of totals.
+
 /** In seconds. The lock of a killed rebuild expires after 60 s. */
 const patience = 90;
 const isLocal = () => process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
@@ -21,13 +23,14 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   if (!isLocal()) return work(false);
   const isBegun = await isBulkUnfinished();
   if (!isBegun && !(await isEmptyTable())) return work(false);
-  if (isBegun)
+  if (isBegun) {
     console.error('An earlier import was interrupted: this import recounts everything at its end');
+  }
   const end = await beginBulk();
   const working = withoutStream(async () => {
-    const worked = await work(true);
+    const outcome = await work(true);
     await recountOwners(showProgress('Counting'));
-    return worked;
+    return outcome;
   });
   const result = await working.catch(async (error) => {
     // A file that cannot be read at all has written nothing.

@@ -11,8 +11,10 @@ import { entityKey, lastRunKey, metadataKey } from '../shared/table/keys.ts';
 import { getItem } from '../shared/table/query.ts';
 import { isEmptyTable } from '../shared/transfer/bulk.ts';
 import { importRecords } from '../shared/transfer/import.ts';
-import type { FullReviewRecord, SourcedRecord } from '../shared/transfer/record.ts';
+import type { FullReviewRecord, SourcedRecord, VoteRecord } from '../shared/transfer/record.ts';
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
+
+// Fills an empty table with the data of demo.jsonl, for `npm start -- --demo`.
 
 type Person = { person: string; language: FullReviewRecord['language'] };
 /** An entity: a release group with its MusicBrainz id, or a book with a page about it. */
@@ -116,8 +118,10 @@ async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
   const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   for (const { person: where } of people) {
     const created = ago(period * (1 + partOf(where) / 4));
-    const user = { id: uuidOf(where), display_name: where, created, contact: null };
-    yield { where, record: { kind: 'user', ...user } };
+    yield {
+      where,
+      record: { kind: 'user', id: uuidOf(where), display_name: where, created, contact: null },
+    };
   }
   for (const { of, by, before, up = 0, down = 0, hours, reason: _, ...state } of reviews) {
     const where = of + by;
@@ -148,9 +152,15 @@ async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
     const voters = people.filter(({ person }) => person !== by);
     for (let i = 0; i < up + down; i++) {
       const { person = '' } = voters[(where.length + i) % voters.length] ?? {};
-      const cast = { review_id: review.id, user_id: uuidOf(person), vote: i < up };
-      const voted_at = ago((age / states.length) * (1 - (i + 1) / (up + down + 1)));
-      yield { where, record: { kind: 'vote', ...cast, voted_at, revision: states.length } };
+      const vote: VoteRecord = {
+        kind: 'vote',
+        review_id: review.id,
+        user_id: uuidOf(person),
+        vote: i < up,
+        voted_at: ago((age / states.length) * (1 - (i + 1) / (up + down + 1))),
+        revision: states.length,
+      };
+      yield { where, record: vote };
     }
   }
 }
@@ -158,9 +168,13 @@ async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
 /** Makes "Moderator" of the development sign-in a moderator, whose display name then stays. */
 async function createModerator(): Promise<void> {
   const display_name = 'Moderator';
-  const identity = { issuer: process.env.OIDC_ISSUER ?? '', subject: display_name };
-  const profile = { display_name, email: null, musicdb_username: null };
-  const { id } = await findOrCreateUser({ ...identity, ...profile });
+  const { id } = await findOrCreateUser({
+    issuer: process.env.OIDC_ISSUER ?? '',
+    subject: display_name,
+    display_name,
+    email: null,
+    musicdb_username: null,
+  });
   await updateProfile(id, { display_name });
   await setModerator(id, true);
 }

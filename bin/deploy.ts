@@ -27,8 +27,11 @@ async function credentialsProblem(): Promise<string | undefined> {
   } catch (error) {
     const { name, message } = error as Error;
     if (name === 'CredentialsProviderError') return `there are no AWS credentials (${message})`;
-    if (/^(ExpiredToken|InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient)/.test(name))
+    if (
+      /^(ExpiredToken|InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient)/.test(name)
+    ) {
       return `AWS does not accept these credentials (${name})`;
+    }
   }
   return undefined;
 }

@@ -46,8 +46,11 @@ export async function importExport(file: string, isDryRun: boolean) {
         if (typeof record !== 'string') {
           promised[record.kind] = (promised[record.kind] ?? 0) - 1;
           yield { where, record };
-        } else if (isWhole) refusals.add(where, record);
-        else fault = `${name} ends in the middle of line ${number}`;
+        } else if (isWhole) {
+          refusals.add(where, record);
+        } else {
+          fault = `${name} ends in the middle of line ${number}`;
+        }
       }
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -74,7 +77,9 @@ export async function importExport(file: string, isDryRun: boolean) {
 /** Imports the public dump of CritiqueBrainz. Counts data that cannot be stored here. */
 export async function importDump(files: readonly string[], isDryRun: boolean) {
   // Checked before the first file is read, which takes minutes.
-  for (const file of files) if (file !== '-') accessSync(file, constants.R_OK);
+  for (const file of files) {
+    if (file !== '-') accessSync(file, constants.R_OK);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'import-'));
   const left_out: Record<string, number> = {};
   const changed: Record<string, number> = {};
@@ -86,7 +91,9 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
     database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF');
     const archives = files.map((name) => ({ name, open: () => bytesOf(name) }));
     const warnings = await loadDump(database, archives, into(left_out));
-    for (const warning of warnings) console.error(`${warning}: see left_out`);
+    for (const warning of warnings) {
+      console.error(`${warning}: see left_out`);
+    }
     const records = dumpRecords(database, into(left_out), into(changed));
     const outcome = await run(records, isDryRun, new Refusals());
     database.close();
@@ -103,9 +110,11 @@ class Refusals {
   readonly add = (where: string, reason: string): void => {
     this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
     this.count++;
-    if (this.count <= mostReported) console.error(`${where}: ${reason}`);
-    else if (this.count === mostReported + 1)
+    if (this.count <= mostReported) {
+      console.error(`${where}: ${reason}`);
+    } else if (this.count === mostReported + 1) {
       console.error(`Further refused records are only counted, in the field "refused".`);
+    }
     process.exitCode = 1;
   };
 }

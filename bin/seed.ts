@@ -25,7 +25,7 @@ export async function seed(options: Size) {
   if (reviews > users * entities * 0.5) {
     throw new Error('each user reviews an entity only once: choose more users or entities');
   }
-  const { written, ...done } = await bulk((isAlone) =>
+  const { written, ...rest } = await bulk((isAlone) =>
     importRecords(sourced(recordsOf({ ...options, entities })), {
       isAlone,
       onRefused(where, reason) {
@@ -34,7 +34,7 @@ export async function seed(options: Size) {
       onProgress: showProgress('Writing'),
     }),
   );
-  const totals = 'totals' in done ? done.totals : null;
+  const totals = 'totals' in rest ? rest.totals : null;
   return { reviews, users, entities, votes: written.vote ?? 0, totals };
 }
 
@@ -60,10 +60,12 @@ function* recordsOf(size: Required<Size>): Generator<TransferRecord> {
     yield { kind: 'user', id, display_name: `Reader ${i + 1}`, created, contact: null };
   }
   const claimed = new Set<string>();
-  for (let made = 0; made < size.reviews; made++) {
-    let [author, subject] = [skewed(authors), skewed(subjects)];
+  for (let i = 0; i < size.reviews; i++) {
+    let author = skewed(authors);
+    let subject = skewed(subjects);
     while (claimed.has(author.id + subject.entity_id)) {
-      [author, subject] = [pick(authors), pick(subjects)];
+      author = pick(authors);
+      subject = pick(subjects);
     }
     claimed.add(author.id + subject.entity_id);
     const time = from + Math.floor(random() * (to - from));
@@ -95,8 +97,14 @@ function* recordsOf(size: Required<Size>): Generator<TransferRecord> {
     const voters = new Set(Array.from({ length: count }, () => pick(authors).id));
     voters.delete(user_id);
     for (const [i, voter] of [...voters].entries()) {
-      const cast = { review_id: id, user_id: voter, vote: random() < 0.75, revision: 1 };
-      yield { kind: 'vote', ...cast, voted_at: new Date(time + (i + 1) * 60_000).toISOString() };
+      yield {
+        kind: 'vote',
+        review_id: id,
+        user_id: voter,
+        vote: random() < 0.75,
+        revision: 1,
+        voted_at: new Date(time + (i + 1) * 60_000).toISOString(),
+      };
     }
   }
   /** Returns a version 4 UUID. */

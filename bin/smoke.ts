@@ -208,8 +208,9 @@ for (const [name, check] of Object.entries(checks)) {
   } catch (error) {
     const { message } = error as Error;
     console.log(`FAILED  ${name}\n        ${lastRequest.slice(0, 200)}: ${message}`);
-    if (error instanceof Unreachable)
+    if (error instanceof Unreachable) {
       stop('the service cannot be reached, so the other checks were skipped');
+    }
     if (failed++ === 0 && name === Object.keys(checks)[0]) {
       stop(`${base} is not the base URL of a review service`);
     }

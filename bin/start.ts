@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { openDoor } from '../infra/local/door.ts';
-import { jsonLine, readable, requestLine } from '../infra/local/log.ts';
+import { jsonLine, readable, requestLine, type Served } from '../infra/local/log.ts';
 
 // An empty variable, for example from a line of a .env file, counts as unset.
 for (const [name, value] of Object.entries(process.env)) {
@@ -142,12 +142,14 @@ function refuseWhatNpmKept(): void {
   const left = process.argv.slice(2);
   const only = left.length === 1 ? left : ['…'];
   const meant = command.options.flatMap(({ long, required }) => {
-    const kept = process.env[`npm_config_${long?.slice(2).replaceAll('-', '_')}`];
-    if (!long || !kept || left.includes(long)) return [];
-    return required ? [long, ...(kept === 'true' ? only : [kept])] : [long];
+    const value = process.env[`npm_config_${long?.slice(2).replaceAll('-', '_')}`];
+    if (!long || !value || left.includes(long)) return [];
+    if (!required) return [long];
+    return value === 'true' ? [long, ...only] : [long, value];
   });
-  if (meant.length > 0)
+  if (meant.length > 0) {
     fail(`npm takes ${meant[0]} as its own option. Type: npm start -- ${meant.join(' ')}`);
+  }
 }
 
 function fail(reason: unknown): never {
@@ -170,15 +172,15 @@ const door = openDoor({ port: options.port, host: options.host });
 // The stack reports it, after other problems.
 door.catch(() => {});
 const { startStack } = await import('../infra/local/stack.ts');
+const logRequest = (served: Served) =>
+  console.log(log === 'json' ? jsonLine(served) : requestLine(served, verbose));
 const starting = startStack({
   ...options,
   door,
   port: options.port,
   dataDir,
   oidcIssuer,
-  ...(!quiet && {
-    log: (served) => console.log(log === 'json' ? jsonLine(served) : requestLine(served, verbose)),
-  }),
+  log: quiet ? undefined : logRequest,
 });
 
 let signalled: number | undefined;
@@ -208,8 +210,12 @@ try {
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
 ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `;
-  const started = { time: new Date().toISOString(), message: 'started', url: stack.url };
-  console.log(log === 'json' ? JSON.stringify(started) : banner);
+  if (log === 'json') {
+    const time = new Date().toISOString();
+    console.log(JSON.stringify({ time, message: 'started', url: stack.url }));
+  } else {
+    console.log(banner);
+  }
   if (demo?.fill) console.log(await demo.fill());
 
   const reason = await stack.failure;

@@ -16,8 +16,8 @@ export async function handler({
   if (!token || token.expires_at <= Date.now() / 1000) throw new Error('Unauthorized');
   const [, , method = '', ...path] = methodArn.split('/');
   // A replica costs half and may lag: a write, or a grant missing there, is read consistently.
-  const known = method === 'GET' ? await findGrant(token) : undefined;
-  const grant = known ?? (await findGrant(token, { consistent: true }));
+  const replica = method === 'GET' ? await findGrant(token) : undefined;
+  const grant = replica ?? (await findGrant(token, { consistent: true }));
   if (!grant) throw new Error('Unauthorized');
 
   const scopes = scopesOf(grant, token);

@@ -23,10 +23,10 @@ export const handler = page(
   request,
   async ({ caller: { user_id }, body }) => {
     const { name } = body;
-    const chosen = scopes.filter((scope) => body[scope]);
+    const choice = scopes.filter((scope) => body[scope]);
     const days = lifetimes.find((each) => `${each}` === body.days) ?? lifetimes[0];
-    const token = await createPersonalToken({ user_id, name, scopes: chosen, days });
-    return newTokenPage(name, token, chosen);
+    const token = await createPersonalToken({ user_id, name, scopes: choice, days });
+    return newTokenPage(name, token, choice);
   },
   (_, filled, { visitor }) => tokensPage(visitor, filled),
 );

@@ -62,8 +62,9 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
-  if (body.text === null && body.rating === null)
+  if (body.text === null && body.rating === null) {
     throw invalidRequest('text or rating is required');
+  }
   const review = newReview(caller.user_id, body);
   return answerOnce(
     { user_id: caller.user_id, key, request: ['create-review', body] },

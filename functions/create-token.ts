@@ -79,8 +79,9 @@ export const handler = oauthEndpoint(TokenForm, async (client, form) => {
   }
   // By default, a refresh keeps all granted scopes (RFC 6749 section 6).
   const scopes = form.scope === undefined ? undefined : parseScopes(form.scope);
-  if (form.scope !== undefined && !scopes)
+  if (form.scope !== undefined && !scopes) {
     throw invalidScope('scope may hold review, vote and user');
+  }
   const grant = await rotateRefreshToken(form.refresh_token, client, scopes);
   return tokenResponse(grant, accessTokenLifetime, scopes);
 });

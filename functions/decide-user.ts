@@ -25,8 +25,11 @@ export const handler = page(
     requireModerator(visitor);
     const { decision, entity_id, ...why } = body;
     const by = { ...why, moderator_id: caller.user_id };
-    if (decision === 'allow') await allowReview(path.user_id, entity_id ?? '', by);
-    else await decideUser(path.user_id, decision, by);
+    if (decision === 'allow') {
+      await allowReview(path.user_id, entity_id ?? '', by);
+    } else {
+      await decideUser(path.user_id, decision, by);
+    }
     return { location: moderationUrl(`/users/${path.user_id}`), notice: `user-${decision}` };
   },
   ({ path }, filled, { visitor }) => authorPage(path.user_id, visitor, { filled }),

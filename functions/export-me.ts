@@ -19,6 +19,7 @@ export const docs = {
 
 export const handler = endpoint(request, async ({ caller, query }) => {
   const part = await readOwnData(caller.user_id, query.cursor);
-  const link = part.next && `<?${new URLSearchParams({ cursor: part.next })}>; rel="next"`;
-  return new Answer(part, { headers: { ...(link && { Link: link }) } });
+  if (!part.next) return new Answer(part);
+  const next = new URLSearchParams({ cursor: part.next });
+  return new Answer(part, { headers: { Link: `<?${next}>; rel="next"` } });
 });

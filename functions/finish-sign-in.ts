@@ -48,10 +48,11 @@ async function notSignedIn({ status, message }: ApiError, return_to: string) {
   const application = authorization && (await findApplication(authorization.client_id));
   const ways = [{ href: return_to, text: 'Try again' }];
   if (application) {
-    const denied = { error: 'access_denied' } as const;
     const { redirect_uri } = application;
-    const refused = answerUri(redirect_uri, authorization.state, authUrl(), denied);
-    ways.push(backTo(application, refused));
+    const refusal = answerUri(redirect_uri, authorization.state, authUrl(), {
+      error: 'access_denied',
+    });
+    ways.push(backTo(application, refusal));
   }
   return obstaclePage({ title: 'You are not signed in', application, what: message, ways, status });
 }

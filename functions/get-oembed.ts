@@ -48,13 +48,13 @@ export const handler = endpoint(request, async ({ query }) => {
  * Reads the id from the address of an entity's page, and a theme from its query. Throws ApiError
  * 404 for any other address.
  */
-function readPage(sent: string): { id: string; theme: Theme } {
-  const asked = URL.parse(sent);
+function readPage(address: string): { id: string; theme: Theme } {
+  const page = URL.parse(address);
   const prefix = `${authUrl()}/entity/`;
-  const url = `${asked?.origin}${asked?.pathname}`;
+  const url = `${page?.origin}${page?.pathname}`;
   const id = url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : '';
   const read = v.safeParse(Uuid, id);
   if (!read.success) throw notFound('Page');
-  const theme = v.safeParse(Theme, asked?.searchParams.get('theme') ?? undefined);
+  const theme = v.safeParse(Theme, page?.searchParams.get('theme') ?? undefined);
   return { id: read.output, theme: theme.success ? theme.output : undefined };
 }

@@ -11,12 +11,15 @@ import { commonHeaders, transportHeaders } from '../shared/http/response.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';
 import { version } from '../shared/routes.ts';
 
+// The names `no-route`, `authorizer` and `eraser` are nouns, because these functions are no
+// operations of a route. Other names would replace the deployed functions and delete their logs.
+
 export const request = v.object({
   method: v.string(),
   path: v.object({ proxy: v.optional(v.string(), '') }),
 });
 
-const asJson = endpoint(request, (sent) => refuse(sent, 'Path'));
+const asJson = endpoint(request, (parts) => refuse(parts, 'Path'));
 const asPage = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
 
 /** Catches requests that match no route, and known paths with an unsupported method. */

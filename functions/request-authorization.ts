@@ -67,36 +67,36 @@ async function begin(
   visitor?: Visitor,
 ): Promise<Page | Redirect> {
   const application = await findClient(parameters);
-  const sent = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
+  const parts = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
   if (visitor) {
-    return admit(application, sent, visitor, (stored) =>
-      ask(insertAuthorizationRequest(stored), stored, application, visitor),
+    return admit(application, parts, visitor, (request) =>
+      ask(insertAuthorizationRequest(request), request, application, visitor),
     );
   }
-  const sealed_request = await sealRequest({ client_id: application.client_id, ...sent });
+  const sealed_request = await sealRequest({ client_id: application.client_id, ...parts });
   return signInFirst(event, `${new URLSearchParams({ sealed_request })}`);
 }
 
 /** Continues after sign-in: stores the request and redirects to the question. */
 async function resume(sealed: string, visitor: Visitor) {
-  const { client_id, ...sent } = await openRequest(sealed);
+  const { client_id, ...parts } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
   // The redirect makes reloading or going back show the same request.
-  return admit(application, sent, visitor, async (stored) => ({
-    location: consentUrl(await insertAuthorizationRequest(stored)),
+  return admit(application, parts, visitor, async (request) => ({
+    location: consentUrl(await insertAuthorizationRequest(request)),
   }));
 }
 
 /** Asks about a stored request. Throws ApiError 400 if it expired or its application changed. */
 async function askAgain(id: string, visitor: Visitor) {
-  const stored = await getAuthorizationRequest(id);
-  const application = await findApplication(stored.client_id);
-  const { name, redirect_uri } = stored;
+  const request = await getAuthorizationRequest(id);
+  const application = await findApplication(request.client_id);
+  const { name, redirect_uri } = request;
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  return ask(id, stored, application, visitor);
+  return ask(id, request, application, visitor);
 }
 
 /** Continues with `next`, or returns the client's error to it. */
@@ -104,7 +104,7 @@ async function admit(
   application: Application,
   { asked, state }: { asked: RequestedGrant; state: string | null },
   visitor: Visitor,
-  next: (stored: AuthorizationRequest) => Promise<Page | Redirect>,
+  next: (request: AuthorizationRequest) => Promise<Page | Redirect>,
 ): Promise<Page | Redirect> {
   const { client_id, name, redirect_uri } = application;
   if (!('error' in asked)) return next({ client_id, name, redirect_uri, state, ...asked });
@@ -113,19 +113,19 @@ async function admit(
 
 /** Asks about a request that is stored already, or meanwhile. */
 async function ask(
-  storing: string | Promise<string>,
-  stored: AuthorizationRequest,
+  storage: string | Promise<string>,
+  request: AuthorizationRequest,
   application: Application,
   visitor: Visitor,
 ) {
   const { client_id, user_id } = application;
   const [id, developer, people, granted] = await Promise.all([
-    storing,
+    storage,
     findUser(user_id),
     countPeople(client_id),
     listGrants(visitor.user.id, client_id),
   ]);
-  return consentPage(id, stored, application, { developer, people, granted }, visitor);
+  return consentPage(id, request, application, { developer, people, granted }, visitor);
 }
 
 /**

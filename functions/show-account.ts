@@ -13,8 +13,9 @@ export const request = signedIn({
 
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
   const { return_to } = query;
-  if (return_to !== undefined && visitor.user.has_proposed_name)
+  if (return_to !== undefined && visitor.user.has_proposed_name) {
     return namePage(visitor, return_to);
+  }
   const [account, decisions] = await Promise.all([
     findAccount(user_id),
     readDated({ list: 'decided', user_id }, query.cursor, (limit, after) =>

@@ -5,6 +5,7 @@ import { page, signedIn } from '../shared/pages/page.ts';
 
 export const request = signedIn({ path: UserPath, query: CursorQuery });
 
+/** Shows moderators an account with its reviews, and the forms to block it. */
 export const handler = page(request, ({ path, query }, { visitor }) =>
   authorPage(path.user_id, visitor, query),
 );

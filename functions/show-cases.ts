@@ -27,6 +27,7 @@ export const request = signedIn({
   }),
 });
 
+/** Shows moderators the reviews that wait for a decision. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { sort, reason } = query;
@@ -50,7 +51,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
       ageOf(opened_at),
     ];
   });
-  const at = (changed: object) => withQuery(moderationUrl(), { sort, reason, ...changed });
+  const linkWith = (change: object) => withQuery(moderationUrl(), { sort, reason, ...change });
   const none = cursor
     ? html`<p>None of these reviews was reported for this. There are more.</p>`
     : html`<p>There is nothing to decide.</p>`;
@@ -60,13 +61,13 @@ export const handler = page(request, async ({ query }, { visitor }) => {
     content: html`${moderationTabs('')}
       <section>
         <div class="choices">
-          ${tabs('Reason', at({}), [
-            [at({ reason: undefined }), 'All reasons'],
-            ...reasons.map((each) => [at({ reason: each }), reasonWords[each]] as const),
+          ${tabs('Reason', linkWith({}), [
+            [linkWith({ reason: undefined }), 'All reasons'],
+            ...reasons.map((each) => [linkWith({ reason: each }), reasonWords[each]] as const),
           ])}
-          ${tabs('Order', at({}), [
-            [at({ sort: 'date' }), 'Oldest first'],
-            [at({ sort: 'popularity' }), 'Most reported first'],
+          ${tabs('Order', linkWith({}), [
+            [linkWith({ sort: 'date' }), 'Oldest first'],
+            [linkWith({ sort: 'popularity' }), 'Most reported first'],
           ])}
         </div>
         ${rowsUnder(['Review', 'Author', 'Reports', 'Waiting'], rows, none)}

@@ -8,6 +8,7 @@ import { page, signedIn } from '../shared/pages/page.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
 import { findUsers } from '../shared/user/user-repository.ts';
 
+/** Shows the applications that a person has connected. */
 export const handler = page(signedIn({}), async ({ caller }, { visitor }) => {
   const connections = await listConnections(caller.user_id);
   return {

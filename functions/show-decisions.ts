@@ -16,6 +16,7 @@ import { minuteOf } from '../shared/pages/words.ts';
 import type { User } from '../shared/user/user.ts';
 import { findUsers } from '../shared/user/user-repository.ts';
 
+/** Shows moderators the log of decisions. */
 export const handler = page(signedIn({ query: CursorQuery }), async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { decisions, cursor } = await readDated(

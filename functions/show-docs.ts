@@ -5,8 +5,9 @@ import { guides } from '../shared/docs/guides.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import { version } from '../shared/routes.ts';
 
+/** Shows the list of guides, and links to the reference. */
 export const handler = publicPage(v.object({}), () => {
-  const at = authUrl();
+  const base = authUrl();
   return {
     title: 'For developers',
     description: 'Guides and reference: read reviews, publish them and vote on them over HTTP.',
@@ -15,17 +16,17 @@ export const handler = publicPage(v.object({}), () => {
         <ol>
           ${guides.map(
             ({ slug, title, description }) =>
-              html`<li><a href="${at}/docs/${slug}">${title}</a><br><span class="soft">${description}</span></li>`,
+              html`<li><a href="${base}/docs/${slug}">${title}</a><br><span class="soft">${description}</span></li>`,
           )}
         </ol>
       </section>
       <section>
         <h2>Reference</h2>
         <ul>
-          <li><a href="${at}/docs/api">API reference</a>: every endpoint, with a command to copy</li>
-          <li><a href="${at}${version}/openapi.json">OpenAPI description</a>: generate a client from it</li>
+          <li><a href="${base}/docs/api">API reference</a>: every endpoint, with a command to copy</li>
+          <li><a href="${base}${version}/openapi.json">OpenAPI description</a>: generate a client from it</li>
         </ul>
-        <p>Base URL: <code>${at}${version}</code></p>
+        <p>Base URL: <code>${base}${version}</code></p>
       </section>`,
   };
 });

@@ -46,8 +46,8 @@ export const handler = publicPage(v.object({}), async () => {
 });
 
 function developers(example?: string) {
-  const at = authUrl();
-  const baseUrl = `${at}${version}`;
+  const base = authUrl();
+  const baseUrl = `${base}${version}`;
   return html`<section>
     <h2>For developers</h2>
     <p>
@@ -60,16 +60,16 @@ function developers(example?: string) {
         <p><code class="copy">curl "${baseUrl}/${example ? `entity/${example}` : 'review/?limit=3'}"</code></p>
       </li>
       <li>
-        <p><a href="${at}/account/tokens">Get a personal access token</a>, and publish a review with it.</p>
+        <p><a href="${base}/account/tokens">Get a personal access token</a>, and publish a review with it.</p>
         <p><code class="copy verbatim">${publication(baseUrl)}</code></p>
       </li>
       <li>
-        <p><a href="${at}/account/applications">Register an application</a> that acts for other people, once they allow it.</p>
+        <p><a href="${base}/account/applications">Register an application</a> that acts for other people, once they allow it.</p>
       </li>
     </ol>
     <div class="buttons">
-      <a class="button" href="${at}/docs">Read the guides</a>
-      <a class="button quiet" href="${at}/docs/api">Look up an endpoint</a>
+      <a class="button" href="${base}/docs">Read the guides</a>
+      <a class="button quiet" href="${base}/docs/api">Look up an endpoint</a>
       <a class="button quiet" href="${baseUrl}/openapi.json">Get the OpenAPI description</a>
       ${process.env.SOURCE_URL && html`<a class="button quiet" href="${process.env.SOURCE_URL}">See the source code</a>`}
     </div>

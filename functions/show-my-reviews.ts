@@ -12,22 +12,22 @@ import { isPublic, type Review } from '../shared/review/review.ts';
 export const request = signedIn({ query: CursorQuery });
 
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
-  const at = authUrl();
+  const base = authUrl();
   const { written, cursor } = await readWritten(user_id, query.cursor);
   const rows = written.map(({ review, metadata }) => [
-    reviewCell(review, metadata, isPublic(review) ? `${at}/review/${review.id}` : undefined),
+    reviewCell(review, metadata, isPublic(review) ? `${base}/review/${review.id}` : undefined),
     html`${stateOf(review)}${review.is_hidden && whyHidden(review, visitor.csrf)}`,
     `${review.votes_positive} up, ${review.votes_negative} down`,
     dayOf(review.published_on ?? review.created),
   ]);
   const none = html`<p>You have not reviewed anything yet.</p>
-    <p>Reviews come from <a href="${at}/account/connections">applications that you connect</a>, or from a script with <a href="${at}/account/tokens">a personal access token</a>.</p>`;
+    <p>Reviews come from <a href="${base}/account/connections">applications that you connect</a>, or from a script with <a href="${base}/account/tokens">a personal access token</a>.</p>`;
   return {
     title: 'Your reviews',
     isWide: true,
     content: html`${ownTabs('reviews')}<section>
       ${rowsUnder(['Review', 'State', 'Votes', 'Date'], rows, none)}
-      ${nextPage(`${at}/account/reviews`, cursor)}
+      ${nextPage(`${base}/account/reviews`, cursor)}
     </section>`,
   };
 });

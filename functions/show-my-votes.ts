@@ -9,19 +9,24 @@ import { dayOf } from '../shared/pages/words.ts';
 import { listVotes } from '../shared/vote/vote-repository.ts';
 
 export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, query }) => {
-  const at = authUrl();
+  const base = authUrl();
   const { user_id } = caller;
-  const list = { list: 'own-votes', user_id };
-  const { votes, cursor } = await readDated(list, query.cursor, (limit, after) =>
-    listVotes(user_id, limit, after),
+  const { votes, cursor } = await readDated(
+    { list: 'own-votes', user_id },
+    query.cursor,
+    (limit, after) => listVotes(user_id, limit, after),
   );
-  const voted = votes.flatMap(({ on }) => (on ? [on.review] : []));
-  const metadata = await findKeptMetadata(voted);
+  const reviews = votes.flatMap(({ on }) => (on ? [on.review] : []));
+  const metadata = await findKeptMetadata(reviews);
   const rows = votes.map(({ vote, on }) => [
     ...(on
       ? [
-          reviewCell(on.review, metadata[voted.indexOf(on.review)], `${at}/review/${on.review.id}`),
-          html`<a href="${at}/user/${on.author.id}">${nameWithRole(on.author)}</a>`,
+          reviewCell(
+            on.review,
+            metadata[reviews.indexOf(on.review)],
+            `${base}/review/${on.review.id}`,
+          ),
+          html`<a href="${base}/user/${on.author.id}">${nameWithRole(on.author)}</a>`,
         ]
       : [html`<span class="soft">A review that is not public any more</span>`, 'unknown']),
     vote.vote ? 'Up' : 'Down',
@@ -33,7 +38,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
     isWide: true,
     content: html`${ownTabs('votes')}<section>
       ${rowsUnder(['Review', 'Author', 'Vote', 'Cast'], rows, none)}
-      ${nextPage(`${at}/account/votes`, cursor)}
+      ${nextPage(`${base}/account/votes`, cursor)}
     </section>`,
   };
 });

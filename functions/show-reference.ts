@@ -8,8 +8,8 @@ import { version } from '../shared/routes.ts';
 
 /** Shows the API reference, which is rendered from the OpenAPI description at build time. */
 export const handler = publicPage(v.object({}), () => {
-  const at = authUrl();
-  const reference = referenceAt(at);
+  const base = authUrl();
+  const reference = referenceAt(base);
   return {
     title: 'API reference',
     description: 'Every endpoint with its parameters, answers and errors, and a command to copy.',
@@ -17,7 +17,7 @@ export const handler = publicPage(v.object({}), () => {
     content: beside(
       'Contents',
       raw(reference.contents),
-      html`<a href="${at}/docs">Guides</a><br><a href="${at}${version}/openapi.json">OpenAPI description</a>`,
+      html`<a href="${base}/docs">Guides</a><br><a href="${base}${version}/openapi.json">OpenAPI description</a>`,
       raw(reference.html),
     ),
   };

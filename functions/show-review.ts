@@ -21,11 +21,11 @@ export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path 
   const { review, author } = authored;
   const [metadata = null] = await findMetadata([review]);
   const name = nameOfEntity(review, metadata);
-  const at = authUrl();
+  const base = authUrl();
   const { rating, text, published_on, created } = review;
   return {
     title: `${name}, reviewed by ${author.display_name}`,
-    heading: html`<a href="${at}/entity/${review.entity_id}"><bdi>${name}</bdi></a>`,
+    heading: html`<a href="${base}/entity/${review.entity_id}"><bdi>${name}</bdi></a>`,
     description: text === null ? `${rating} of 5 stars.` : excerptOf(text),
     head: headOf({
       path: `/review/${review_id}`,
@@ -34,7 +34,7 @@ export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path 
     }),
     content: html`<section>
         <p>
-          Reviewed by <a rel="author" href="${at}/user/${author.id}">${nameWithRole(author)}</a>
+          Reviewed by <a rel="author" href="${base}/user/${author.id}">${nameWithRole(author)}</a>
           on ${dayOf(published_on ?? created)}
         </p>
         ${rating !== null && html`<p class="big">${stars(rating)}</p>`}
@@ -43,7 +43,7 @@ export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path 
       ${facts(review, metadata)}
       ${attribution(authored, name)}
       <section>
-        <p><a class="button quiet" rel="nofollow" href="${at}/review/${review_id}/report">Report this review</a></p>
+        <p><a class="button quiet" rel="nofollow" href="${base}/review/${review_id}/report">Report this review</a></p>
       </section>`,
   };
 });

@@ -30,18 +30,18 @@ export const handler = publicPage(request, async ({ path: { review_id }, query }
     findMetadata([review]),
   ]);
   const name = nameOfEntity(review, metadata);
-  const at = `${authUrl()}/review/${review_id}`;
+  const address = `${authUrl()}/review/${review_id}`;
   const oldest = revisions.at(-1)?.id ?? 1;
   return {
     title: `Revisions of ${name}, reviewed by ${author.display_name}`,
-    heading: html`Revisions of <a href="${at}"><bdi>${name}</bdi></a>`,
+    heading: html`Revisions of <a href="${address}"><bdi>${name}</bdi></a>`,
     head: headOf({ path: `/review/${review_id}/revisions`, type: 'article', isUnlisted: true }),
     content: html`<section>
         <p>Reviewed by <a rel="author" href="${authUrl()}/user/${author.id}"><bdi>${author.display_name}</bdi></a></p>
         <p class="soft">The newest revision comes first.</p>
       </section>
       ${revisions.map((revision) => sectionOf(review, revision))}
-      ${oldest > 1 && html`<section><p><a class="button quiet" rel="next" href="${withQuery(`${at}/revisions`, { before: oldest })}">Earlier revisions</a></p></section>`}`,
+      ${oldest > 1 && html`<section><p><a class="button quiet" rel="next" href="${withQuery(`${address}/revisions`, { before: oldest })}">Earlier revisions</a></p></section>`}`,
   };
 });
 

@@ -105,15 +105,16 @@ async function login(client: Client, scope: readonly Scope[], tell: (text: strin
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
   const page = new URL(server.authorization_endpoint ?? '');
-  page.search = `${new URLSearchParams({
+  const parameters = new URLSearchParams({
     response_type: 'code',
     client_id,
     redirect_uri,
-    ...(scope.length > 0 && { scope: scope.join(' ') }),
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-  })}`;
+  });
+  if (scope.length > 0) parameters.set('scope', scope.join(' '));
+  page.search = `${parameters}`;
   const listener = await listen(redirect);
   try {
     tell(`Open this page in a browser and answer there:\n${page}\n`);
@@ -140,9 +141,12 @@ function answerAt(listener: Server, redirect: URL, state: string) {
     listener.on('request', (request, response) => {
       const url = URL.parse(`${redirect.origin}${request.url}`);
       const isBack = url?.pathname === redirect.pathname && url.searchParams.get('state') === state;
-      if (isBack) resolve([url, response]);
+      if (isBack) {
+        resolve([url, response]);
+        return;
+      }
       // Browsers also request an icon, and other clients may connect.
-      else respond(response, 404, 'This address only receives the redirect from the consent page.');
+      respond(response, 404, 'This address only receives the redirect from the consent page.');
     });
   });
 }
@@ -217,7 +221,8 @@ async function respond(response: ServerResponse, status: number, text: string): 
 function baseUrl(text: string): string {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url));
-  if (!isSafe)
+  if (!isSafe) {
     throw new InvalidArgumentError('It must be an https URL, or an http URL on this machine.');
+  }
   return url.href.replace(/\/+$/, '');
 }

@@ -21,7 +21,8 @@ export async function printJson(value: object, write: Write): Promise<void> {
       let isEmpty = true;
       for await (const item of content) {
         write(`${before}${isEmpty ? '[' : ','}\n    ${indented(item, 4)}`);
-        [before, isEmpty] = ['', false];
+        before = '';
+        isEmpty = false;
       }
       before += isEmpty ? '[]' : '\n  ]';
     } else {
@@ -50,9 +51,13 @@ export async function printTables(value: object, write: Write): Promise<void> {
   const texts: string[] = [];
   for (const [name, field] of Object.entries(value)) {
     const content = await gathered(field);
-    if (!Array.isArray(content)) fields.push([name, content]);
-    else if (content.length === 0) texts.push(`no ${name}\n`);
-    else texts.push(`${name}\n${listTable(content)}`);
+    if (!Array.isArray(content)) {
+      fields.push([name, content]);
+    } else if (content.length === 0) {
+      texts.push(`no ${name}\n`);
+    } else {
+      texts.push(`${name}\n${listTable(content)}`);
+    }
   }
   if (fields.length > 0) texts.unshift(aligned(fields));
   write(texts.join('\n'));

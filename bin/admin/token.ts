@@ -79,9 +79,11 @@ export function addTokenCommands(admin: AdminCommand): void {
     .addOption(scopeOption)
     .option('--days <days>', `the lifetime in days: ${lifetimes.join(', ')}`, as(Lifetime), 30)
     .answer(async ({ user: user_id, name, scope: scopes = [], days }: Options) => {
-      const made = await createPersonalToken({ user_id, name, scopes, days });
-      const expires = new Date(1000 * made.expires_at).toISOString();
-      return { access_token: made.access_token, expires };
+      const token = await createPersonalToken({ user_id, name, scopes, days });
+      return {
+        access_token: token.access_token,
+        expires: new Date(1000 * token.expires_at).toISOString(),
+      };
     });
 
   token

@@ -4,6 +4,8 @@ import { batchGet } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { type Budget, type Cost, type Line, measure, measureRun, toLine } from './measure.ts';
 
+// Pages of lists at all offsets, with their budgets.
+
 /** A filter as sent. `rating` is text here, and totals have no counts by rating. */
 type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
 
@@ -33,12 +35,14 @@ export async function* benchLists(lists: readonly Listed[]): AsyncGenerator<Line
     const offsets = await offsetsOf('list-reviews', listed.query, pageOffsets);
     for (const sort of sorts) {
       const query = { ...listed.query, sort };
-      const line = async (place: string, at: Record<string, string>) => {
-        const cost = await measure('list-reviews', { query: { ...query, ...at } });
+      const line = async (place: string, position: Record<string, string>) => {
+        const cost = await measure('list-reviews', { query: { ...query, ...position } });
         const name = `${listed.name} ${sort} ${place}`;
         return toLine(name, cost, await budgetOf(listed, sort, cost));
       };
-      for (const offset of offsets) yield line(`@${offset}`, { offset: `${offset}` });
+      for (const offset of offsets) {
+        yield line(`@${offset}`, { offset: `${offset}` });
+      }
       yield line('by cursor', await thirdPage(query));
     }
   }
@@ -52,16 +56,16 @@ export async function* benchLists(lists: readonly Listed[]): AsyncGenerator<Line
 /** Returns the offsets that the list has, and an offset near its end. */
 async function offsetsOf(operation: string, query: ListQuery, offsets: readonly number[]) {
   const { body } = await measure(operation, { query: { ...query, limit: '0' } });
-  return [...offsets, body.count - 60].filter((at) => at >= 0 && at < body.count);
+  return [...offsets, body.count - 60].filter((offset) => offset >= 0 && offset < body.count);
 }
 
 async function thirdPage(query: Record<string, string>): Promise<Record<string, string>> {
-  let at = {};
+  let position = {};
   for (let page = 1; page <= 2; page++) {
-    const { body } = await measure('list-reviews', { query: { ...query, ...at } });
-    if (body.next) at = { cursor: body.next };
+    const { body } = await measure('list-reviews', { query: { ...query, ...position } });
+    if (body.next) position = { cursor: body.next };
   }
-  return at;
+  return position;
 }
 
 /** Returns a sentence for each page whose read units differ by over 15 % from the median. */

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { countRoundTrips } from '../../infra/local/round-trips.ts';
 import { table } from '../../shared/table/client.ts';
-import { type EndpointRequest, eventOf } from './event.ts';
+
+// Measures what a request costs: request units of the table, and round trips.
 
 export interface Cost {
   status: number;
@@ -36,7 +38,9 @@ table.middlewareStack.add(
       const answer = await next({ ...args, input });
       const { ConsumedCapacity: consumed = [] } = answer.output as { ConsumedCapacity?: Consumed };
       const kind = /Write|Put|Update|Delete/.test(commandName) ? 'write' : 'read';
-      for (const { CapacityUnits = 0 } of [consumed].flat()) tally[kind] += CapacityUnits;
+      for (const { CapacityUnits = 0 } of [consumed].flat()) {
+        tally[kind] += CapacityUnits;
+      }
       return answer;
     },
   { name: 'units', step: 'initialize', priority: 'high' },

@@ -22,7 +22,7 @@ export function listed(reviews: readonly Review[], query: Record<string, string>
     )
     .sort((a, b) => {
       const byPopularity = order.sort === 'popularity' ? a.popularity - b.popularity : 0;
-      const [x, y] = [`${a.published_on}#${a.id}`, `${b.published_on}#${b.id}`];
-      return sign * (byPopularity || (x < y ? -1 : 1));
+      const isBefore = `${a.published_on}#${a.id}` < `${b.published_on}#${b.id}`;
+      return sign * (byPopularity || (isBefore ? -1 : 1));
     });
 }

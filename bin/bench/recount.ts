@@ -6,6 +6,8 @@ import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';
 import { listed } from './oracle.ts';
 
+// Compares lists and counts with the reviews themselves.
+
 const pagesEach = 8;
 
 /** Checks lists against the reviews, and counts against a rebuild. Nothing may write meanwhile. */
@@ -17,8 +19,9 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
       const ids = listed(reviews, { ...query, sort }).map(({ id }) => id);
       for (let i = 0; i < pagesEach; i++) {
         const offset = Math.floor(Math.random() * ids.length);
-        const page = { ...query, sort, offset: `${offset}` };
-        const { body } = await measure('list-reviews', { query: page });
+        const { body } = await measure('list-reviews', {
+          query: { ...query, sort, offset: `${offset}` },
+        });
         if (body.count !== ids.length) {
           differences.push(`${name}: count is ${body.count}, not ${ids.length}`);
         }
@@ -30,12 +33,12 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
     }
   }
 
-  const stored = await readCounts();
+  const before = await readCounts();
   const { corrected_projections: corrected } = await rebuildTotals();
   const rebuilt = await readCounts();
-  for (const name of new Set([...stored.keys(), ...rebuilt.keys()])) {
-    if (stored.get(name) !== rebuilt.get(name)) {
-      differences.push(`${name} is ${stored.get(name)}, not ${rebuilt.get(name)}`);
+  for (const name of new Set([...before.keys(), ...rebuilt.keys()])) {
+    if (before.get(name) !== rebuilt.get(name)) {
+      differences.push(`${name} is ${before.get(name)}, not ${rebuilt.get(name)}`);
     }
   }
   if (corrected > 0) differences.push(`${corrected} reviews were counted in an outdated state`);
@@ -56,11 +59,13 @@ async function readCounts() {
 }
 
 async function scan(FilterExpression: string, value: string): Promise<Item[]> {
-  const found: Item[] = [];
-  const filter = { FilterExpression, ExpressionAttributeValues: { ':value': value } };
-  for await (const { items } of scanItems(filter)) {
-    // Only the presence of a text matters.
-    for (const item of items) found.push({ ...item, text: item.text && '…' });
+  const pages = scanItems({ FilterExpression, ExpressionAttributeValues: { ':value': value } });
+  const matches: Item[] = [];
+  for await (const { items } of pages) {
+    for (const item of items) {
+      // Only the presence of a text matters.
+      matches.push({ ...item, text: item.text && '…' });
+    }
   }
-  return found;
+  return matches;
 }

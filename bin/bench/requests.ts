@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
 import { authUrl } from '../../shared/auth-url.ts';
@@ -10,10 +11,11 @@ import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
-import { type EndpointRequest, eventOf } from './event.ts';
 import type { ListedReview } from './lists.ts';
 import type { Budget, Cost, Line } from './measure.ts';
 import { measure, measureEvent, measureRun, toLine } from './measure.ts';
+
+// A request to each endpoint, with its budget.
 
 /** An account with its own application and a grant to it. */
 export type Caller = Awaited<ReturnType<typeof newCaller>>;
@@ -146,7 +148,8 @@ export function operationOf({ name }: Step): string {
 export async function* benchEndpoints(): AsyncGenerator<Line> {
   const { reviews: some } = (await measure('list-reviews', { query: { limit: '25' } })).body;
   if (!some?.length) throw new Error('the table has no reviews to read');
-  const [author, voter] = [await newCaller('Author'), await newCaller('Voter')];
+  const author = await newCaller('Author');
+  const voter = await newCaller('Voter');
   const scene: Scene = { author, voter, first: some[0], some, own: '', refreshToken: '' };
   for (const step of steps) {
     const cost = await measureEvent(operationOf(step), step.event(scene));
@@ -172,8 +175,12 @@ export async function measureConsumer(ids: readonly string[]): Promise<Cost> {
 
 export async function newCaller(display_name: string) {
   const { id: user_id } = await insertUser({ display_name, email: null, musicdb_username: null });
-  const about = { name: 'Bench', desc: 'Bench', website: 'https://client.example/' };
-  const application = await insertApplication(user_id, { ...about, redirect_uri });
+  const application = await insertApplication(user_id, {
+    name: 'Bench',
+    desc: 'Bench',
+    website: 'https://client.example/',
+    redirect_uri,
+  });
   const { client_id, client_secret } = await presentApplication(application, true);
   const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote', 'user'] });
   const tokens = await tokenResponse(grant);
@@ -196,8 +203,13 @@ function step(
 }
 
 function newReview() {
-  const subject = { entity_id: randomUUID(), entity_type: 'release_group' };
-  return { ...subject, text, rating: 4, license_choice: 'CC BY-SA 3.0' };
+  return {
+    entity_id: randomUUID(),
+    entity_type: 'release_group',
+    text,
+    rating: 4,
+    license_choice: 'CC BY-SA 3.0',
+  };
 }
 
 function authorizerEvent(token: string): object {
@@ -209,7 +221,10 @@ function authorizerEvent(token: string): object {
 }
 
 function form({ caller, client_secret }: Caller, fields: Record<string, string>): EndpointRequest {
-  const sent = new URLSearchParams({ ...fields, client_id: caller.client_id, client_secret });
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  return { method: 'POST', headers, body: `${sent}` };
+  const body = new URLSearchParams({ ...fields, client_id: caller.client_id, client_secret });
+  return {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `${body}`,
+  };
 }

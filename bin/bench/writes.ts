@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { showProgress } from '../progress.ts';
-import type { EndpointRequest } from './event.ts';
 import { sample } from './lists.ts';
 import { measure } from './measure.ts';
 import { type Caller, newCaller } from './requests.ts';
@@ -23,17 +23,17 @@ const on = (review_id = '') => ({ path: { review_id } });
 
 /** Sends random writes and counts them by kind, without those that are refused by chance. */
 export async function writeAtRandom(total: number): Promise<Record<string, number>> {
-  const known = await sample();
+  const reviews = await sample();
   const writers: Writer[] = [];
   for (let i = 0; i < total; i += writesPerWriter) {
     writers.push({ ...(await newCaller('Writer')), reviews: [], votes: [] });
   }
   const hidden: string[] = [];
-  const anyReview = () => (isLucky(0.5) ? pick(known).id : (pick(writers).reviews[0] ?? ''));
+  const anyReview = () => (isLucky(0.5) ? pick(reviews).id : (pick(writers).reviews[0] ?? ''));
 
   const actions: Record<string, (writer: Writer) => Promise<unknown>> = {
     async publish(writer) {
-      const { entity_id, entity_type } = pick(known);
+      const { entity_id, entity_type } = pick(reviews);
       const body = {
         ...content(),
         entity_id: isLucky(0.5) ? entity_id : randomUUID(),
@@ -62,7 +62,7 @@ export async function writeAtRandom(total: number): Promise<Record<string, numbe
   const names = ['publish', 'publish', 'edit', 'edit', 'delete', 'vote', 'vote', 'vote', 'vote'];
   names.push('take back', 'hide', 'unhide');
 
-  const done: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   let written = 0;
   const show = showProgress('Writing', total);
   await Promise.all(
@@ -75,12 +75,12 @@ export async function writeAtRandom(total: number): Promise<Record<string, numbe
           if (error instanceof ApiError && error.status < 500) continue;
           throw error;
         }
-        done[name] = (done[name] ?? 0) + 1;
+        counts[name] = (counts[name] ?? 0) + 1;
         show(++written);
       }
     }),
   );
-  return done;
+  return counts;
 }
 
 async function send({ caller }: Writer, operation: string, request: EndpointRequest) {

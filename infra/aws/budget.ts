@@ -15,9 +15,12 @@ export class Budget extends Construct {
       },
       subscribers: [{ subscriptionType: 'EMAIL', address: mail }],
     });
-    const budgetLimit = { amount: dollars, unit: 'USD' };
     new CfnBudget(this, 'Monthly', {
-      budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit },
+      budget: {
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
+        budgetLimit: { amount: dollars, unit: 'USD' },
+      },
       notificationsWithSubscribers: [warning('ACTUAL', 80), warning('FORECASTED', 100)],
     });
   }

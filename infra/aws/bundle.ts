@@ -79,9 +79,14 @@ export function bundleFunctions(
       const file = join(directory, 'index.cjs');
       const code = ownCode.get(file) ?? '';
       const { bytes = 0 } = metafile.outputs[relative(root, file)] ?? {};
-      const variables = variablesIn(readFileSync(file, 'utf8'));
-      const uses = { actions: actionsIn(code), indexes: indexesIn(code), variables };
-      return [operation, { directory, bytes, ...uses }];
+      const bundle = {
+        directory,
+        bytes,
+        actions: actionsIn(code),
+        indexes: indexesIn(code),
+        variables: variablesIn(readFileSync(file, 'utf8')),
+      };
+      return [operation, bundle];
     }),
   );
 }

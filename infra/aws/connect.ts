@@ -51,9 +51,10 @@ async function describe(client: CloudFormationClient, StackName: string) {
 
 function output({ StackName, Outputs = [] }: Stack, name: string) {
   const value = Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
-  if (!value)
+  if (!value) {
     throw new Error(
       `the stack ${StackName} has no output ${name}: check that it is a stack of this service`,
     );
+  }
   return value;
 }

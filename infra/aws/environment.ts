@@ -14,7 +14,12 @@ export function keepEnvironment(stack: Stack, isProduction: boolean): void {
     allowedValues: [environment],
     constraintDescription: reason,
   });
-  const assert = Fn.conditionEquals(parameter.valueAsString, environment);
-  const assertDescription = `Environment must be ${reason}`;
-  new CfnRule(stack, 'KeepsEnvironment', { assertions: [{ assert, assertDescription }] });
+  new CfnRule(stack, 'KeepsEnvironment', {
+    assertions: [
+      {
+        assert: Fn.conditionEquals(parameter.valueAsString, environment),
+        assertDescription: `Environment must be ${reason}`,
+      },
+    ],
+  });
 }

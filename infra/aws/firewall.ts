@@ -28,7 +28,6 @@ export class Firewall extends Construct {
       customResponseBodyKey: 'TooMany',
       responseHeaders: headers.map(([name, value]) => ({ name, value })),
     };
-    const reputation = { vendorName: 'AWS', name: 'AWSManagedRulesAmazonIpReputationList' };
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
@@ -47,7 +46,12 @@ export class Firewall extends Construct {
         {
           name: 'IllRepute',
           priority: 1,
-          statement: { managedRuleGroupStatement: reputation },
+          statement: {
+            managedRuleGroupStatement: {
+              vendorName: 'AWS',
+              name: 'AWSManagedRulesAmazonIpReputationList',
+            },
+          },
           overrideAction: { none: {} },
           visibilityConfig: visible('IllRepute'),
         },

@@ -23,9 +23,13 @@ export function metricsOf(
     pattern: string,
     { id = `${metricName}Logged`, ...others }: { id?: string } & Partial<MetricFilterProps> = {},
   ) => {
-    const filterPattern = FilterPattern.literal(pattern);
-    const from = { logGroup: api.accessLog, filterPattern, metricNamespace: name, metricName };
-    const filter = new MetricFilter(scope, id, { ...from, ...others });
+    const filter = new MetricFilter(scope, id, {
+      logGroup: api.accessLog,
+      filterPattern: FilterPattern.literal(pattern),
+      metricNamespace: name,
+      metricName,
+      ...others,
+    });
     return filter.metric({ statistic: 'Sum', period });
   };
   // A change is a successful request except GET: a review published, a vote cast, a token issued.
@@ -110,15 +114,22 @@ export function changesBy(name: string, operation: string): Metric {
 /** Returns the largest of the metrics at each time. */
 export function anyOf(metrics: readonly IMetric[], label: string): MathExpression {
   const usingMetrics = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
-  const expression = `MAX([${Object.keys(usingMetrics)}])`;
-  return new MathExpression({ expression, usingMetrics, period, label });
+  return new MathExpression({
+    expression: `MAX([${Object.keys(usingMetrics)}])`,
+    usingMetrics,
+    period,
+    label,
+  });
 }
 
 /** Returns metrics of the table and of each index: a throttled index blocks writes of the table. */
 export function tableThrottles(table: ITable, kind: 'Read' | 'Write'): Metric[] {
   const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));
-  return [{}, ...indexes].map((index) => {
-    const dimensionsMap = { TableName: table.tableName, ...index };
-    return table.metric(`${kind}ThrottleEvents`, { dimensionsMap, statistic: 'Sum', period });
-  });
+  return [{}, ...indexes].map((index) =>
+    table.metric(`${kind}ThrottleEvents`, {
+      dimensionsMap: { TableName: table.tableName, ...index },
+      statistic: 'Sum',
+      period,
+    }),
+  );
 }

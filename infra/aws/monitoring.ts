@@ -97,12 +97,12 @@ export class Monitoring extends Construct {
         threshold: limits.behind.toMilliseconds(),
       });
       // Its own metrics do not show that it is off: they are missing then, as without changes.
-      const changed = Object.fromEntries(
+      const changes = Object.fromEntries(
         limits.fedBy.map((operation, i) => [`changes${i}`, changesBy(name, operation)]),
       );
       const none = new cloudwatch.MathExpression({
-        expression: `0 * MAX([${Object.keys(changed)}])`,
-        usingMetrics: changed,
+        expression: `0 * MAX([${Object.keys(changes)}])`,
+        usingMetrics: changes,
         period: hour,
       });
       const invocations = lambda.metricInvocations({ statistic: 'Sum', period: hour });
@@ -163,8 +163,10 @@ export class Monitoring extends Construct {
       });
     }
 
-    const search = `SEARCH('{"${name}",Route} MetricName="Changes"', 'Sum', 300)`;
-    const changes = new cloudwatch.SearchExpression({ expression: search, period });
+    const changes = new cloudwatch.SearchExpression({
+      expression: `SEARCH('{"${name}",Route} MetricName="Changes"', 'Sum', 300)`,
+      period,
+    });
     const trouble = [throttled, tooMany, conflicts, deadLetters, authorizerFailures, ...jobErrors];
     new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [

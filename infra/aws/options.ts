@@ -114,36 +114,37 @@ export type Options = ReturnType<typeof readOptions>;
  * would reject a value in the middle of a deployment.
  */
 export function readOptions(node: Node) {
-  const given = Object.keys(Context.entries).flatMap((key) => {
+  const values = Object.keys(Context.entries).flatMap((key) => {
     const value = `${node.tryGetContext(key) ?? ''}`;
     return value === '' ? [] : [[key, value]];
   });
-  const parsed = v.safeParse(Context, Object.fromEntries(given));
+  const parsed = v.safeParse(Context, Object.fromEntries(values));
   if (!parsed.success) {
     const [issue] = parsed.issues;
     throw new Error(`context: ${v.getDotPath(issue)} ${issue.message}`);
   }
-  const chosen = parsed.output;
-  const issuer = together(chosen, 'oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
-  const domain = together(chosen, 'domain', 'certificateArn');
-  const zone = together(chosen, 'hostedZoneId', 'hostedZoneName');
-  const { alarmMail, budget } = chosen;
-  if (!issuer && /aws|amazon|cognito/.test(chosen.name)) {
+  const options = parsed.output;
+  const issuer = together(options, 'oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
+  const domain = together(options, 'domain', 'certificateArn');
+  const zone = together(options, 'hostedZoneId', 'hostedZoneName');
+  const { alarmMail, budget } = options;
+  if (!issuer && /aws|amazon|cognito/.test(options.name)) {
     throw new Error(
       'context: name must not contain aws, amazon or cognito, because Cognito rejects such a sign-in domain',
     );
   }
-  if (zone && !`.${chosen.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
+  if (zone && !`.${options.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
     throw new Error(`context: domain must be in the zone ${zone.hostedZoneName}`);
   }
-  if (chosen.securityContact && !domain) {
+  if (options.securityContact && !domain) {
     throw new Error('context: domain is missing; securityContact is shown there');
   }
-  if (budget && !alarmMail)
+  if (budget && !alarmMail) {
     throw new Error('context: alarmMail is missing; budget sends its mails there');
+  }
   return {
-    ...chosen,
-    isProduction: chosen.environment === 'production',
+    ...options,
+    isProduction: options.environment === 'production',
     budget: budget && alarmMail ? { dollars: budget, mail: alarmMail } : undefined,
     domain: domain && {
       name: domain.domain,
@@ -151,27 +152,27 @@ export function readOptions(node: Node) {
       hostedZone: zone && { id: zone.hostedZoneId, name: zone.hostedZoneName },
     },
     issuer,
-    databases: databasesOf(chosen),
+    databases: databasesOf(options),
     dailyLimits: {
-      PUBLICATIONS_PER_DAY: `${chosen.publicationsPerDay}`,
-      EDITS_PER_DAY: `${chosen.editsPerDay}`,
+      PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
+      EDITS_PER_DAY: `${options.editsPerDay}`,
     },
-    sourceUrl: chosen.sourceUrl ?? '',
+    sourceUrl: options.sourceUrl ?? '',
   };
 }
 
 /** Returns options that are valid only together, or undefined. Throws if some are missing. */
-function together<K extends keyof ContextValues>(chosen: ContextValues, ...names: K[]) {
-  const missing = names.filter((name) => chosen[name] === undefined);
+function together<K extends keyof ContextValues>(options: ContextValues, ...names: K[]) {
+  const missing = names.filter((name) => options[name] === undefined);
   if (missing.length === names.length) return undefined;
   if (missing.length > 0) throw new Error(`context: ${missing.join(', ')} is missing`);
-  const values = Object.fromEntries(names.map((name) => [name, chosen[name]]));
+  const values = Object.fromEntries(names.map((name) => [name, options[name]]));
   return values as { [N in K]: NonNullable<ContextValues[N]> };
 }
 
 /** Returns the environment variables of the entity databases. */
-function databasesOf(chosen: ContextValues): Record<string, string> {
-  const variables = Object.entries(chosen).flatMap(([option, value]) => {
+function databasesOf(options: ContextValues): Record<string, string> {
+  const variables = Object.entries(options).flatMap(([option, value]) => {
     const [, database, name] = /^(musicdb|bookdb)(\w+)$/.exec(option) ?? [];
     return database ? [[`${database}_${name}`.toUpperCase(), `${value}`]] : [];
   });

@@ -57,9 +57,10 @@ function client() {
 
 function arnOf(secret: KeySecret) {
   const arn = process.env[`${secret}_ARN`];
-  if (!arn)
+  if (!arn) {
     throw new Error(
       'a local stack keeps its keys in its data folder: name a stack on AWS with --stack',
     );
+  }
   return arn;
 }

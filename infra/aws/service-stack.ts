@@ -49,8 +49,7 @@ export class ServiceStack extends Stack {
     if (domain) {
       const { name } = new Domain(this, 'Domain', { restApi: api.restApi, domain });
       if (securityContact) {
-        const props = { name, domain: domain.name, securityContact };
-        new SecurityText(this, 'SecurityText', props);
+        new SecurityText(this, 'SecurityText', { name, domain: domain.name, securityContact });
       }
     }
     if (budget) new Budget(this, 'Budget', budget);

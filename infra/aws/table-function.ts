@@ -95,12 +95,15 @@ function environmentOf(
   { table, secrets, settings, options }: FunctionDefaults,
   names: readonly Secret[],
 ) {
-  const known = Object.entries({ TABLE_NAME: table.tableName, ...settings });
   const isRead = (name: string) =>
     variables.some((read) => (read.startsWith('*') ? name.endsWith(read.slice(1)) : name === read));
-  return {
-    ...Object.fromEntries(known.filter(([name]) => isRead(name))),
-    ...Object.fromEntries(names.map((name) => [`${name}_ARN`, secrets[name].secretArn])),
-    ...(options.sourceMaps ? { NODE_OPTIONS: '--enable-source-maps' } : {}),
-  };
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ TABLE_NAME: table.tableName, ...settings })) {
+    if (isRead(name)) environment[name] = value;
+  }
+  for (const name of names) {
+    environment[`${name}_ARN`] = secrets[name].secretArn;
+  }
+  if (options.sourceMaps) environment.NODE_OPTIONS = '--enable-source-maps';
+  return environment;
 }

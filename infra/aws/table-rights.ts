@@ -64,11 +64,11 @@ export function tableRights(
   ].flat();
 }
 
-function isNeeded(allowed: Route['table'], done: readonly string[]) {
-  if (allowed === 'write') return done.some((action) => !reading.includes(action));
+function isNeeded(allowed: Route['table'], used: readonly string[]) {
+  if (allowed === 'write') return used.some((action) => !reading.includes(action));
   const part = parts[allowed];
-  if (part) return done.some((action) => part.actions.includes(action));
-  return allowed === 'none' || done.length > 0;
+  if (part) return used.some((action) => part.actions.includes(action));
+  return allowed === 'none' || used.length > 0;
 }
 
 function isAllowed(allowed: Route['table'], action: string) {
@@ -86,7 +86,8 @@ export function allow(
   partitions?: readonly string[],
 ): PolicyStatement[] {
   if (actions.length === 0 || resources.length === 0) return [];
-  const onKeys = { 'dynamodb:LeadingKeys': partitions };
-  const conditions = partitions && { 'ForAllValues:StringLike': onKeys };
+  const conditions = partitions && {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+  };
   return [new PolicyStatement({ actions: [...actions], resources, conditions })];
 }

@@ -23,9 +23,9 @@ export function actionsIn(code: string): string[] {
   const matches = [...code.matchAll(/\bnew (\w+?)Command\d*\(|\bpaginate([A-Z]\w*?)\d*\(/g)];
   const commands = matches.map(([, command, paged]) => command ?? paged ?? '');
   const actions = commands.flatMap((command) => {
-    const known = actionsOf[command];
-    if (!known) throw new Error(`No function may send the command ${command}`);
-    return known;
+    const needed = actionsOf[command];
+    if (!needed) throw new Error(`No function may send the command ${command}`);
+    return needed;
   });
   if (commands.includes('TransactWrite')) {
     // A property `Put: …`, or the shorthand `{ Put }`.

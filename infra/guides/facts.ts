@@ -153,18 +153,18 @@ function explain(code: ErrorCode, endpoints: readonly Endpoint[]): string {
   const answers = endpoints.flatMap((endpoint) =>
     errorsOf(endpoint)
       .filter(([each]) => each === code)
-      .map(([, when]) => ({ when, at: `\`${endpoint.route.method} ${endpoint.route.path}\`` })),
+      .map(([, when]) => ({ when, place: `\`${endpoint.route.method} ${endpoint.route.path}\`` })),
   );
   const byOccasion = [...Map.groupBy(answers, ({ when }) => when)];
   const isEverywhere = answers.length === endpoints.length;
   const others = byOccasion.length > 1 ? 'all other endpoints' : 'all endpoints';
   const occasions = byOccasion
     .toSorted(([, a], [, b]) => a.length - b.length)
-    .map(([when, found]) => {
-      const isMost = isEverywhere && found.length > answers.length / 2;
+    .map(([when, same]) => {
+      const isMost = isEverywhere && same.length > answers.length / 2;
       const condition = `- ${when.replace(/\.$/, '')}:`;
       if (isMost) return `${condition} ${others}.`;
-      const places = found.map(({ at }) => at);
+      const places = same.map(({ place }) => place);
       if (places.length <= mostInLine) return `${condition} ${places.join(', ')}.`;
       return [condition, ...places.map((place) => `  - ${place}`)].join('\n');
     });

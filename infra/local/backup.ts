@@ -53,11 +53,11 @@ export async function backUp(dataDir: string, target: string): Promise<CopyResul
   } finally {
     source.close();
   }
-  const copied = copySmallFiles(dataDir, partial);
+  const names = copySmallFiles(dataDir, partial);
   makeDurable(join(partial, databaseFile));
   renameSync(partial, target);
   makeDurable(dirname(resolve(target)));
-  return report(target, copied);
+  return report(target, names);
 }
 
 /**
@@ -77,8 +77,9 @@ export function restore(source: string, dataDir: string): CopyResult {
   refuseNewer(source);
   const unlock = lockFolder(dataDir);
   try {
+    const databaseFiles = [databaseFile, `${databaseFile}-wal`];
     const existing = [
-      ...[databaseFile, `${databaseFile}-wal`].filter((name) => existsSync(join(dataDir, name))),
+      ...databaseFiles.filter((name) => existsSync(join(dataDir, name))),
       // Equal files are left over from an interrupted restore.
       ...smallFiles.filter((name) => isOther(join(dataDir, name), join(source, name))),
     ];
@@ -90,12 +91,12 @@ export function restore(source: string, dataDir: string): CopyResult {
     const partial = join(dataDir, partialFile);
     copyFileSync(join(source, databaseFile), partial);
     refuseDamaged(source, partial);
-    const copied = copySmallFiles(source, dataDir);
+    const names = copySmallFiles(source, dataDir);
     makeDurable(partial);
     // The database comes last. Until then the restore can be repeated.
     renameSync(partial, join(dataDir, databaseFile));
     makeDurable(dataDir);
-    return report(dataDir, copied);
+    return report(dataDir, names);
   } finally {
     unlock();
   }
@@ -134,7 +135,7 @@ function copySmallFiles(from: string, to: string) {
   return names;
 }
 
-function report(folder: string, copied: string[]): CopyResult {
+function report(folder: string, names: string[]): CopyResult {
   const database_bytes = statSync(join(folder, databaseFile)).size;
-  return { folder: resolve(folder), database_bytes, files: [databaseFile, ...copied] };
+  return { folder: resolve(folder), database_bytes, files: [databaseFile, ...names] };
 }

@@ -28,9 +28,9 @@ export function lockFolder(dataDir: string): () => void {
     const file = join(dataDir, 'lock');
     // SQLite would not give the reason for a failure.
     closeSync(openSync(file, 'a', 0o600));
-    const held = new DatabaseSync(file);
-    held.exec('BEGIN EXCLUSIVE');
-    return () => held.close();
+    const lock = new DatabaseSync(file);
+    lock.exec('BEGIN EXCLUSIVE');
+    return () => lock.close();
   } catch (cause) {
     if ((cause as Error).message !== 'database is locked') throw unusable(dataDir, cause as Error);
     const pid = readDiscovery(dataDir)?.pid;

@@ -35,8 +35,11 @@ export function databaseEnvironment(endpoint: string, tableName: string): Record
 
 /** Returns the options of the stack's own clients for `endpoint`. */
 export function clientOptions(endpoint: string) {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return { endpoint, region: 'us-east-1', credentials };
+  return {
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  };
 }
 
 /** In milliseconds: the longest wait of `impatientOptions` for a response. */
@@ -44,9 +47,15 @@ export const longestAnswer = 5_000;
 
 /** Returns `clientOptions` for a client that tries once, and does not wait for ever. */
 export function impatientOptions(endpoint: string) {
-  const timeouts = { connectionTimeout: 1_000, requestTimeout: longestAnswer };
-  const requestHandler = { ...timeouts, throwOnRequestTimeout: true };
-  return { ...clientOptions(endpoint), maxAttempts: 1, requestHandler };
+  return {
+    ...clientOptions(endpoint),
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: longestAnswer,
+      throwOnRequestTimeout: true,
+    },
+  };
 }
 
 /**
@@ -118,14 +127,14 @@ async function firstLine(engine: ChildProcess) {
   if (!stderr) return failed; // No file descriptor was left for it.
   const lines = createInterface({ input: stderr });
   const tooLate = `it did not answer within ${longestSilence / 1000} seconds`;
-  const said = await Promise.race([
+  const line = await Promise.race([
     failed,
-    once(lines, 'line').then(([line]) => `${line}`),
+    once(lines, 'line').then(([first]) => `${first}`),
     once(lines, 'close').then(() => 'it ended without a message'),
     sleep(longestSilence, tooLate, { ref: false }),
   ]);
   stderr.unref();
-  return said;
+  return line;
 }
 
 function enginePath() {

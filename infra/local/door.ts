@@ -33,13 +33,13 @@ export const longestUrl = 256 * 1024;
 /** Connections beyond these are closed at once. Each keeps at most a head and 128 KB of a body. */
 const mostConnections = 1_000;
 
-/** In milliseconds: for requests under way. */
+/** In milliseconds: for all of a stop. */
 const patience = 8_000;
 /**
  * In milliseconds: how long the door still accepts connections, at least and at most. On a busy
  * machine, clients that were just answered need longer to connect again.
  */
-const acceptance = { least: 100, onBusyMachine: 1_000, most: 2_000 };
+const acceptance = { least: 100, onBusyMachine: 1_000, most: 4_000 };
 /** In milliseconds, between two looks at new connections. Three times as long is busy. */
 const pause = 20;
 /** In milliseconds: for the next request of a kept connection, which may be on its way. */
@@ -89,19 +89,20 @@ export async function openDoor({
   /** Accepts what waits, while answers are held back. Clients would connect again after them. */
   async function acceptTheRest() {
     const begin = performance.now();
-    const sinceBegin = () => performance.now() - begin;
     let least = acceptance.least;
+    let passed = 0;
     let isStill = false;
-    while ((!isStill || sinceBegin() < least) && sinceBegin() < acceptance.most) {
-      const paused = performance.now();
-      await sleep(pause);
-      isBusy ||= performance.now() - paused > 3 * pause;
-      if (isBusy) least = acceptance.onBusyMachine;
-      // A turn accepts one connection, the next reads its request. Closing resets those that wait.
+    while (passed < least || (!isStill && passed < acceptance.most)) {
       const before = accepted;
+      await sleep(pause);
+      // A turn accepts one connection, the next reads its request. Closing resets those that wait.
       await nextTurn();
       await nextTurn();
       isStill = accepted === before;
+      const now = performance.now() - begin;
+      isBusy ||= now - passed > 3 * pause;
+      if (isBusy) least = acceptance.onBusyMachine;
+      passed = now;
     }
     // The close of an HTTP server also closes kept connections, whose next request may be coming.
     NetServer.prototype.close.call(server);
@@ -110,15 +111,17 @@ export async function openDoor({
   /** Ends connections that wait for a request, or never sent one. */
   function closeUnused() {
     server.closeIdleConnections();
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of sockets) {
+      if (socket.bytesRead === 0) socket.destroy();
+    }
   }
 
   async function close() {
     const isOver = once(server, 'close');
+    const cutOff = setTimeout(() => server.closeAllConnections(), patience);
     closing = acceptTheRest();
     ready.resolve(refuseWhileStarting);
     await closing;
-    const cutOff = setTimeout(() => server.closeAllConnections(), patience);
     const left = isBusy ? grace.onBusyMachine : grace.usual;
     await Promise.race([isOver, sleep(left, undefined, { ref: false })]);
     // Repeated for connections that become idle after an answer begun before.

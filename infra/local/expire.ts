@@ -23,15 +23,24 @@ export async function expireItems(signal: AbortSignal): Promise<number> {
   const { scanItems } = await import('../../shared/table/query.ts');
   const { tryTransact } = await import('../../shared/table/transact.ts');
   const isExpired = `${tableDefinition.timeToLive} <= :now`;
-  const values = { ExpressionAttributeValues: { ':now': epochSeconds() } };
-  const filter = { FilterExpression: isExpired, ProjectionExpression: 'pk, sk', ...values };
+  const now = { ':now': epochSeconds() };
+  const pages = scanItems({
+    pageSize,
+    FilterExpression: isExpired,
+    ProjectionExpression: 'pk, sk',
+    ExpressionAttributeValues: now,
+  });
   let deleted = 0;
-  for await (const { items } of scanItems({ pageSize, ...filter })) {
+  for await (const { items } of pages) {
     for (const Key of items) {
       if (signal.aborted) return deleted;
-      // The condition keeps an item whose expiry was extended meanwhile.
-      const write = { Delete: { Key, ConditionExpression: isExpired, ...values } };
-      if (await tryTransact([write])) deleted++;
+      const deletion = {
+        Key,
+        // Keeps an item whose expiry was extended meanwhile.
+        ConditionExpression: isExpired,
+        ExpressionAttributeValues: now,
+      };
+      if (await tryTransact([{ Delete: deletion }])) deleted++;
     }
     await sleep(pause);
     if (signal.aborted) break;

@@ -16,12 +16,12 @@ type Pairs = readonly (readonly [string, string])[];
 export function proxyEvent(
   request: IncomingMessage,
   requestId: string,
-  sent: { path: string; query: string; match?: Match; address?: PublicAddress },
+  target: { path: string; query: string; match?: Match; address?: PublicAddress },
 ): APIGatewayProxyEvent {
-  const { path, query, match, address } = sent;
+  const { path, query, match, address } = target;
   const rest = path.replace(/^\/+/, '');
   const proxied = rest === '' ? '/' : '/{proxy+}';
-  const params = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
+  const parameters = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
   const arrival = arrivalOf(request, address);
   // API Gateway sets the X-Forwarded headers itself. Other names stay as sent.
   const headers = request.rawHeaders.flatMap((name, i, all) =>
@@ -39,7 +39,7 @@ export function proxyEvent(
     ],
     query: readPairs(query),
     pathParameters: Object.fromEntries(
-      params.map(([name, value]) => [name, decodeURIComponent(value)]),
+      parameters.map(([name, value]) => [name, decodeURIComponent(value)]),
     ),
     requestId,
     domainName: arrival.hostname,
@@ -66,15 +66,15 @@ export function gatewayEvent(values: {
   const { method, resource, path, headers, query = [], pathParameters = {}, requestId } = values;
   const { body = null, authorizer = null, protocol = 'HTTP/1.1', domainName, sourceIp } = values;
   const now = new Date();
-  const sent = collect(headers);
+  const headerValues = collect(headers);
   const parameters = query.length === 0 ? { last: null, all: null } : collect(query);
   const userAgent = headers.find(([name]) => /^user-agent$/i.test(name))?.[1] ?? null;
   return {
     resource,
     path,
     httpMethod: method,
-    headers: sent.last,
-    multiValueHeaders: sent.all,
+    headers: headerValues.last,
+    multiValueHeaders: headerValues.all,
     queryStringParameters: parameters.last,
     multiValueQueryStringParameters: parameters.all,
     pathParameters: Object.keys(pathParameters).length === 0 ? null : pathParameters,
@@ -90,10 +90,21 @@ export function gatewayEvent(values: {
       extendedRequestId: requestId,
       httpMethod: method,
       identity: {
-        ...{ accessKey: null, accountId: null, apiKey: null, apiKeyId: null, caller: null },
-        ...{ clientCert: null, principalOrgId: null, user: null, userArn: null },
-        ...{ cognitoAuthenticationProvider: null, cognitoAuthenticationType: null },
-        ...{ cognitoIdentityId: null, cognitoIdentityPoolId: null, sourceIp, userAgent },
+        accessKey: null,
+        accountId: null,
+        apiKey: null,
+        apiKeyId: null,
+        caller: null,
+        clientCert: null,
+        cognitoAuthenticationProvider: null,
+        cognitoAuthenticationType: null,
+        cognitoIdentityId: null,
+        cognitoIdentityPoolId: null,
+        principalOrgId: null,
+        sourceIp,
+        user: null,
+        userAgent,
+        userArn: null,
       },
       path: `/${stage}${path}`,
       protocol,
@@ -109,8 +120,9 @@ export function gatewayEvent(values: {
 
 /** Returns both forms that API Gateway gives to repeated names: the last value, and all values. */
 function collect(pairs: Pairs) {
-  const byName = [...Map.groupBy(pairs, ([name]) => name)];
-  const all = byName.map(([name, same]) => [name, same.map(([, value]) => value)] as const);
+  const groups = [...Map.groupBy(pairs, ([name]) => name)];
+  // Not by assignment, which would set the prototype where the name is `__proto__`.
+  const all = groups.map(([name, same]) => [name, same.map(([, value]) => value)] as const);
   return { last: Object.fromEntries(pairs), all: Object.fromEntries(all) };
 }
 

@@ -29,22 +29,22 @@ export class GatewayError extends Error {
 
 /** Renders a gateway response from API Gateway's mapping syntax. */
 export function render(refusal: GatewayError, requestId: string): APIGatewayProxyResult {
-  const found = gatewayResponses.find(({ type }) => type === refusal.message);
-  if (!found) throw refusal;
-  const authorizer = Object.entries(refusal.authorizer);
-  const context = new Map([
-    ['context.requestId', requestId],
-    ...authorizer.map(([name, value]) => [`context.authorizer.${name}`, value] as const),
-  ]);
-  const headers = Object.entries(found.headers).flatMap(([name, mapping]) => {
+  const template = gatewayResponses.find(({ type }) => type === refusal.message);
+  if (!template) throw refusal;
+  const context = new Map([['context.requestId', requestId]]);
+  for (const [name, value] of Object.entries(refusal.authorizer)) {
+    context.set(`context.authorizer.${name}`, value);
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, mapping] of Object.entries(template.headers)) {
     const value = mapping.startsWith("'") ? mapping.slice(1, -1) : context.get(mapping);
-    return value === undefined ? [] : [[name, value]];
-  });
-  if (refusal.retryAfter !== undefined) headers.push(['Retry-After', `${refusal.retryAfter}`]);
+    if (value !== undefined) headers[name] = value;
+  }
+  if (refusal.retryAfter !== undefined) headers['Retry-After'] = `${refusal.retryAfter}`;
   return {
-    statusCode: found.status ?? refusal.status ?? 500,
-    headers: { ...Object.fromEntries(headers), ...transportHeaders() },
-    body: found.body.replace(/\$(context(?:\.\w+)+)/g, (_, name) => context.get(name) ?? ''),
+    statusCode: template.status ?? refusal.status ?? 500,
+    headers: { ...headers, ...transportHeaders() },
+    body: template.body.replace(/\$(context(?:\.\w+)+)/g, (_, name) => context.get(name) ?? ''),
   };
 }
 
@@ -115,11 +115,11 @@ export async function toReply(request: IncomingMessage, result: APIGatewayProxyR
 function codingFor(acceptEncoding: string) {
   // Spaces go first: a pattern with optional spaces takes quadratic time for many of them.
   const items = acceptEncoding.toLowerCase().replaceAll(/\s+/g, '').split(',');
-  const asked = items.map((item) => {
+  const preferences = items.map((item) => {
     const [name, weight = 1] = item.split(';q=');
     return { name, weight: Number(weight) };
   });
-  const weightOf = (coding: string) => asked.find(({ name }) => name === coding)?.weight ?? 0;
+  const weightOf = (coding: string) => preferences.find(({ name }) => name === coding)?.weight ?? 0;
   const coding = weightOf('deflate') > weightOf('gzip') ? 'deflate' : 'gzip';
   return weightOf(coding) > 0 ? coding : undefined;
 }
@@ -138,8 +138,8 @@ const remapped = /^(connection|content-length|date|server|transfer-encoding)$/i;
 export function send(response: ServerResponse, reply: Reply, own?: 'own'): void {
   const { statusCode, headers, body } = reply;
   for (const [name, value] of Object.entries(headers)) {
-    const known = own || !remapped.test(name) ? name : `x-amzn-Remapped-${name}`;
-    response.setHeader(known, Array.isArray(value) ? value.map(String) : `${value}`);
+    const outerName = own || !remapped.test(name) ? name : `x-amzn-Remapped-${name}`;
+    response.setHeader(outerName, Array.isArray(value) ? value.map(String) : `${value}`);
   }
   if (hasBody(reply)) {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');

@@ -28,7 +28,7 @@ export interface Gateway {
   mount(mount: Mount): void;
   /** Begins to answer. Requests wait for it, so that none meets a half of the service. */
   begin(): void;
-  /** Accepts no new requests. Resolves when those in flight are over, at most after 9 seconds. */
+  /** Accepts no new requests. Resolves when those in flight are over, at most after 8 seconds. */
   stop(): Promise<void>;
 }
 
@@ -72,10 +72,10 @@ export async function startGateway(options: {
       });
     }
     const reply = async (result: APIGatewayProxyResult, own?: 'own') => {
-      const answered = await toReply(request, result);
+      const compressed = await toReply(request, result);
       response.setHeader('x-amzn-RequestId', requestId);
       await door.beforeAnswer(response);
-      send(response, answered, own);
+      send(response, compressed, own);
     };
     try {
       refuseMalformed(request);

@@ -104,8 +104,8 @@ export async function identityProvider(host: string, redirect_uri: string) {
       await provider.interactionFinished(request, response, { error: 'access_denied' });
       return;
     }
-    const sent = fields.get('name') ?? '';
-    const name = [...sent.trim()].slice(0, longestName).join('').trim() || 'Reader';
+    const entry = fields.get('name') ?? '';
+    const name = [...entry.trim()].slice(0, longestName).join('').trim() || 'Reader';
     await provider.interactionFinished(request, response, { login: { accountId: name } });
   }
 

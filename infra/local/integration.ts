@@ -161,8 +161,11 @@ async function authorize(event: APIGatewayProxyEvent, call: Call) {
     throw new GatewayError('AUTHORIZER_FAILURE');
   }
   const { principalId, policyDocument, context = {} } = policy;
-  const strings = Object.entries(context).map(([name, value]) => [name, `${value}`]);
-  const authorizer: Record<string, string> = { ...Object.fromEntries(strings), principalId };
+  const authorizer: Record<string, string> = {};
+  for (const [name, value] of Object.entries(context)) {
+    authorizer[name] = `${value}`;
+  }
+  authorizer.principalId = principalId;
   const isAllowed = policyDocument.Statement.every(({ Effect, Resource }) => {
     const covers = Resource.endsWith('*')
       ? methodArn.startsWith(Resource.slice(0, -1))

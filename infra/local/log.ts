@@ -22,7 +22,6 @@ export interface Served {
 /** Returns the log line of a request, if verbose with round trips to the database and its id. */
 export function requestLine(served: Served, isVerbose: boolean): string {
   const { method, status = 0, milliseconds, user, application, roundTrips, requestId } = served;
-  const colour = status >= 500 || status === 0 ? 'red' : status >= 400 ? 'yellow' : 'green';
   const trips = `${roundTrips} round trip${roundTrips === 1 ? '' : 's'}`;
   const details = [
     user && `user ${user}`,
@@ -32,10 +31,15 @@ export function requestLine(served: Served, isVerbose: boolean): string {
   return [
     styleText('bold', method),
     shown(served),
-    styleText(colour, status === 0 ? 'gone' : `${status}`),
+    styleText(colourOf(status), status === 0 ? 'gone' : `${status}`),
     `${Math.ceil(milliseconds)} ms`,
     ...details.flatMap((part) => (part ? [styleText('dim', part)] : [])),
   ].join(' ');
+}
+
+function colourOf(status: number) {
+  if (status >= 500 || status === 0) return 'red';
+  return status >= 400 ? 'yellow' : 'green';
 }
 
 /** Keeps queries of the API only. Those of pages contain codes, those of OAuth may have secrets. */

@@ -60,8 +60,8 @@ function readProxies(trustedProxies: string) {
  * Returns the URL of a request below the origin and path of PUBLIC_URL. The proxy may keep or
  * remove that path. A request in absolute form loses its origin (RFC 9112 section 3.2.2).
  */
-export function localUrl(sent = '/', path = ''): string {
-  const target = sent.replace(/^https?:\/\/[^/?]*/, '');
+export function localUrl(requested = '/', path = ''): string {
+  const target = requested.replace(/^https?:\/\/[^/?]*/, '');
   const below = target.startsWith(path) ? target.slice(path.length) : target;
   if (below.startsWith('/')) return below;
   return below === '' || below.startsWith('?') ? `/${below}` : target;
@@ -80,7 +80,7 @@ export function arrivalOf(
   address?: PublicAddress,
 ) {
   const { remoteAddress: peer, localPort } = socket;
-  const sent = [headers['x-forwarded-for'] ?? []].flat();
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat();
   if (!address) {
     const client = peer ?? '127.0.0.1';
     return {
@@ -89,12 +89,12 @@ export function arrivalOf(
       port: `${localPort}`,
       client,
       isInside: isTrusted(client, loopback),
-      forwardedFor: [...sent, client].join(', '),
+      forwardedFor: [...forwarded, client].join(', '),
     };
   }
   const { url, proxies } = address;
   const isProxy = isTrusted(peer, proxies);
-  const hops = [...(isProxy ? listOf(sent.join()) : []), peer ?? ''];
+  const hops = [...(isProxy ? listOf(forwarded.join()) : []), peer ?? ''];
   const outside = hops.findLast((each) => !isTrusted(each, proxies));
   // A proxy that passes the header on appends its own value.
   const protocol = isProxy && listOf(`${headers['x-forwarded-proto'] ?? ''}`).at(-1);

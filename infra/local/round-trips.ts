@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
+// Counts requests to the database. The SDK uses `node:http`, and nothing else in a function does.
+
 const calls = new AsyncLocalStorage<{ tally: { roundTrips: number }; underWay: number }>();
 
 /** Adds the round trips of `run` to the database to `tally`. Parallel requests are one. */
@@ -9,7 +11,6 @@ export function countRoundTrips<T>(tally: { roundTrips: number }, run: () => T):
   return calls.run({ tally, underWay: 0 }, run);
 }
 
-// The SDK uses `node:http`, and nothing else in a function does.
 const callOf = new WeakMap<ClientRequest, ReturnType<typeof calls.getStore>>();
 
 subscribe('http.client.request.start', (message) => {

@@ -20,7 +20,7 @@ import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { createTable } from './table.ts';
 
-/** In milliseconds, for a step of the stop. The gateway gives its requests eight seconds. */
+/** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
 const patience = 8_500;
 
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */

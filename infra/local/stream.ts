@@ -201,9 +201,14 @@ function hasChanged({ dynamodb, eventName }: StreamRecord) {
 /** Converts a record to Lambda's form: time in seconds. We store no binary attributes. */
 function toLambda({ dynamodb, ...record }: StreamRecord) {
   const created = dynamodb?.ApproximateCreationDateTime;
-  const ApproximateCreationDateTime = created && created.getTime() / 1000;
-  const change = { ...dynamodb, ApproximateCreationDateTime };
-  return { ...record, eventSource: 'aws:dynamodb', dynamodb: change } as DynamoDBRecord;
+  return {
+    ...record,
+    eventSource: 'aws:dynamodb',
+    dynamodb: {
+      ...dynamodb,
+      ApproximateCreationDateTime: created && created.getTime() / 1000,
+    },
+  } as DynamoDBRecord;
 }
 
 /** Index of the first failed record. An unknown id fails the whole batch, as on AWS. */

@@ -65,8 +65,9 @@ async function orExplain<T>(endpoint: string, ask: () => Promise<T>) {
 
 function problemWith(endpoint: string, error: unknown) {
   const { name, message, code } = error as NodeJS.ErrnoException;
-  if (name === 'TimeoutError')
+  if (name === 'TimeoutError') {
     return `no DynamoDB answers at ${endpoint} within ${longestAnswer / 1000} seconds`;
+  }
   if (/^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/.test(code ?? '')) {
     return `no DynamoDB answers at ${endpoint} (${code})`;
   }

@@ -127,12 +127,15 @@ function securityOf({ route }: Endpoint) {
 
 function parametersOf({ route, request, docs }: Endpoint) {
   const { path, query, if_match, idempotency_key } = request.entries;
-  const headers = {
-    ...(if_match && { 'If-Match': if_match }),
-    ...(idempotency_key && { 'Idempotency-Key': idempotency_key }),
-    ...(isPublic({ route, request }) && { 'If-None-Match': v.optional(v.string()) }),
+  const headers: Record<string, v.GenericSchema> = {};
+  if (if_match) headers['If-Match'] = if_match;
+  if (idempotency_key) headers['Idempotency-Key'] = idempotency_key;
+  if (isPublic({ route, request })) headers['If-None-Match'] = v.optional(v.string());
+  const places = {
+    path: fieldsOf(path),
+    query: fieldsOf(query),
+    header: Object.entries(headers),
   };
-  const places = { path: fieldsOf(path), query: fieldsOf(query), header: Object.entries(headers) };
   return Object.entries(places).flatMap(([place, fields]) =>
     fields.map(([name, schema]: [string, v.GenericSchema]) => ({
       name,

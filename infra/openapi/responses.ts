@@ -4,6 +4,8 @@ import type { Docs } from '../../shared/http/endpoint.ts';
 import type { RequestSchema } from '../../shared/http/read-request.ts';
 import type { Route } from '../../shared/routes.ts';
 
+// Errors and headers in the OpenAPI document.
+
 /** A route, with the exports of its file under functions/. */
 export interface Endpoint {
   route: Route;
@@ -70,7 +72,9 @@ export function errorsOf({ route, request, docs }: Endpoint): [code: ErrorCode, 
     ...(body ? ['payload_too_large', 'unsupported_media_type'] : []),
     ...(idempotency_key ? ['idempotency_mismatch'] : []),
     ...Object.keys(own),
-    ...['too_many_requests', 'server_error', 'service_unavailable'],
+    'too_many_requests',
+    'server_error',
+    'service_unavailable',
   ]);
   return ([...codes] as ErrorCode[]).map((code) => [code, own[code] ?? occasions[code] ?? '']);
 }
@@ -123,21 +127,21 @@ export const headers = {
 export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
   const byStatus = Map.groupBy(errorsOf(endpoint), ([code]) => errors[code][0]);
   return Object.fromEntries(
-    [...byStatus].map(([status, found]) => [status, failure(endpoint, status, found)]),
+    [...byStatus].map(([status, cases]) => [status, failure(endpoint, status, cases)]),
   );
 }
 
-function failure(endpoint: Endpoint, status: number, found: ReturnType<typeof errorsOf>) {
+function failure(endpoint: Endpoint, status: number, cases: ReturnType<typeof errorsOf>) {
   // A 429 of API Gateway has the same shape on all routes.
   const isOAuth = isOAuthForm(endpoint) && status !== 429;
-  const isLimit = found.some(([code]) => code === 'limit_exceeded');
+  const isLimit = cases.some(([code]) => code === 'limit_exceeded');
   const exampleOf = (code: ErrorCode) => ({
     error: code,
     [isOAuth ? 'error_description' : 'description']: errors[code][1],
     ...(status >= 500 && { request_id: '6f1e0a52-7b0c-4f43-9d2c-0a2d4f5e6b7c' }),
   });
   return {
-    description: found.map(([code, when]) => `\`${code}\`: ${when}`).join('\n\n'),
+    description: cases.map(([code, when]) => `\`${code}\`: ${when}`).join('\n\n'),
     ...headerRefs([
       ...([401, 403].includes(status) ? ['WWW-Authenticate'] : []),
       ...([429, 503].includes(status) || isLimit ? ['Retry-After'] : []),
@@ -146,7 +150,7 @@ function failure(endpoint: Endpoint, status: number, found: ReturnType<typeof er
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${isOAuth ? 'OAuthError' : 'Error'}` },
-        examples: Object.fromEntries(found.map(([code]) => [code, { value: exampleOf(code) }])),
+        examples: Object.fromEntries(cases.map(([code]) => [code, { value: exampleOf(code) }])),
       },
     },
   };

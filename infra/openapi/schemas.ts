@@ -16,6 +16,8 @@ import * as summary from '../../shared/summary/presented.ts';
 import * as user from '../../shared/user/presented.ts';
 import * as vote from '../../shared/vote/presented.ts';
 
+// Converts valibot schemas to JSON Schema for the OpenAPI document.
+
 const all = {
   ...account,
   ...changes,
@@ -83,8 +85,11 @@ function merged(key: string, forms: JsonSchema[]): JsonSchema {
   const all: Record<string, JsonSchema> = Object.assign({}, ...forms.map((it) => it.properties));
   const kinds = forms.map(({ properties: { [key]: kind } = {} }) => (kind as JsonSchema).const);
   const isNeeded = (name: string) => forms.every(({ required }) => required?.includes(name));
-  const properties = { ...all, [key]: { type: 'string', enum: kinds } as JsonSchema };
-  return { type: 'object', properties, required: Object.keys(all).filter(isNeeded) };
+  return {
+    type: 'object',
+    properties: { ...all, [key]: { type: 'string', enum: kinds } as JsonSchema },
+    required: Object.keys(all).filter(isNeeded),
+  };
 }
 
 /** Fields that valibot schemas and the items of their pipes may have. */

@@ -32,8 +32,11 @@ function addressOf({ server, path, parameters = [] }: Call): string {
   const query = new URLSearchParams();
   let filled = path;
   for (const { in: place, name, example } of examples) {
-    if (place === 'path') filled = filled.replace(`{${name}}`, `${example}`);
-    else query.set(name, `${example}`);
+    if (place === 'path') {
+      filled = filled.replace(`{${name}}`, `${example}`);
+    } else {
+      query.set(name, `${example}`);
+    }
   }
   return `${server}${filled}${query.size > 0 ? `?${query}` : ''}`;
 }

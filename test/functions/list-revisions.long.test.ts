@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { eventOf } from '../../bin/bench/event.ts';
 import { handler as getRevision } from '../../functions/get-revision.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';

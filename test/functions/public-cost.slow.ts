@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { EndpointRequest } from '../../bin/bench/event.ts';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
+import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { chunks } from '../../shared/chunks.ts';
 import { languages } from '../../shared/review/languages.ts';

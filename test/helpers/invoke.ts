@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type EndpointRequest, eventOf } from '../../bin/bench/event.ts';
+import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { checkResponse, routeOf } from './contract.ts';
 

@@ -1,4 +1,4 @@
-import { eventOf } from '../../bin/bench/event.ts';
+import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';

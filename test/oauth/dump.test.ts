@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { eventOf } from '../../bin/bench/event.ts';
 import { handler as authorizer } from '../../functions/authorizer.ts';
+import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { EndpointRequest } from '../../../bin/bench/event.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as getMe } from '../../../functions/get-me.ts';
 import { handler as getReview } from '../../../functions/get-review.ts';
@@ -8,6 +7,7 @@ import { handler as listLanguages } from '../../../functions/list-languages.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
+import type { EndpointRequest } from '../../../infra/local/endpoint-event.ts';
 import { edit, makeReview, makeUser, type TestUser, text, vote } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { type EndpointRequest, eventOf } from '../../../bin/bench/event.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { handler as createToken } from '../../../functions/create-token.ts';
 import { handler as getMe } from '../../../functions/get-me.ts';
@@ -9,6 +8,7 @@ import { handler as listUsers } from '../../../functions/list-users.ts';
 import { handler as noRoute } from '../../../functions/no-route.ts';
 import { handler as updateMe } from '../../../functions/update-me.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
+import { type EndpointRequest, eventOf } from '../../../infra/local/endpoint-event.ts';
 import { readPairs } from '../../../shared/http/form.ts';
 import { tokenExpression } from '../../../shared/http/gateway-responses.ts';
 import { openToken } from '../../../shared/oauth/credentials.ts';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { gatewayEvent } from '../../infra/local/gateway-event.ts';
+import { gatewayEvent } from './gateway-event.ts';
+
+// Calls of a handler without HTTP, as the benchmark and the tests make them.
 
 /** A request to an endpoint. Only the fields that matter to the endpoint are set. */
 export interface EndpointRequest {
@@ -33,8 +35,8 @@ export function eventOf(request: EndpointRequest): APIGatewayProxyEvent {
   });
 }
 
-function pairsOf(sent: EndpointRequest['query'] = {}) {
-  return Object.entries(sent).flatMap(([name, values]) =>
+function pairsOf(parameters: EndpointRequest['query'] = {}) {
+  return Object.entries(parameters).flatMap(([name, values]) =>
     [values].flat().map((value): [string, string] => [name, value]),
   );
 }
