@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/create-review.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getRevision } from '../../functions/get-revision.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { claimKey, entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, reviewBody, type TestUser, text } from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
 const user = await makeUser();
 
-const post = (body: unknown, { caller }: TestUser = user, headers?: Record<string, string>) =>
+const post = (body: unknown, { caller }: Person = user, headers?: Record<string, string>) =>
   invoke(handler, { method: 'POST', caller, body, headers });
 
-const show = async (review_id: string) =>
-  (await invoke(getReview, { path: { review_id } })).body.review;
+const show = async (review_id: string) => (await visitor.reads(review_id)).body.review;
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -128,17 +126,17 @@ describe('POST /review', () => {
 
   test('accepts ids in upper case, and returns them in lower case', async () => {
     const entity_id = randomUUID();
-    const id = await makeReview(user, { entity_id: entity_id.toUpperCase() });
+    const id = await user.publishes({ entity_id: entity_id.toUpperCase() });
     expect(await show(id)).toMatchObject({ entity_id });
     expect((await post(reviewBody({ entity_id }))).status).toBe(400);
   });
 
   test.each(entityTypes)('accepts a review of type %s', async (entity_type) => {
-    expect(await show(await makeReview(user, { entity_type }))).toMatchObject({ entity_type });
+    expect(await show(await user.publishes({ entity_type }))).toMatchObject({ entity_type });
   });
 
   test.each(licenses)('accepts the licence $id', async (license) => {
-    const id = await makeReview(user, { license_choice: license.id });
+    const id = await user.publishes({ license_choice: license.id });
     expect(await show(id)).toMatchObject({ license });
     expect(license.info_url).toMatch(/^https:\/\/creativecommons\.org\/.+\/$/);
   });
@@ -285,7 +283,7 @@ describe('POST /review', () => {
     ['hidden', {}, true],
   ])('refuses a second review of an entity while the first is %s', async (_, content, hide) => {
     const entity_id = randomUUID();
-    const id = await makeReview(user, { entity_id, ...content });
+    const id = await user.publishes({ entity_id, ...content });
     if (hide) await setHidden(id, true);
     expect(await post(reviewBody({ entity_id }))).toMatchObject(invalid(/^entity_id /));
   });
@@ -301,8 +299,7 @@ describe('POST /review', () => {
   test('refuses a caller whose account is deleted or being deleted: 401', async () => {
     const going = await makeUser();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    const gone = { ...going, caller: { ...going.caller, user_id: randomUUID() } };
-    for (const author of [going, gone]) {
+    for (const author of [going, new Person(randomUUID())]) {
       const sent = reviewBody();
       const { status, body, headers } = await post(sent, author);
       expect([status, body.error]).toEqual([401, 'invalid_token']);

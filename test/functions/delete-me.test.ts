@@ -3,18 +3,15 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { handler as createReview } from '../../functions/create-review.ts';
 import { handler } from '../../functions/delete-me.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as getUser } from '../../functions/get-user.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
-import { makeGrant, makeReview, makeUser, reviewBody } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeGrant, makeUser, reviewBody, visitor } from '../helpers/world.ts';
 
 const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
 
@@ -36,18 +33,18 @@ function person() {
 describe('DELETE /user/me', () => {
   test('closes the account at once, before anything is erased', async () => {
     const user = await makeUser({ display_name: 'Vic' });
-    const review_id = await makeReview(user);
-    await makeReview(user);
+    const review_id = await user.publishes();
+    await user.publishes();
     await makeGrant(user, ['user'], { owner: await makeUser() });
     const { caller } = user;
     expect(await invoke(handler, { caller, method: 'DELETE' })).toMatchObject({
       status: 200,
       body: { message: 'Request processed successfully' },
     });
-    expect((await invoke(getUser, { path: { user_id: user.id } })).status).toBe(404);
-    expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
+    expect((await visitor.readsUser(user.id)).status).toBe(404);
+    expect((await visitor.reads(review_id)).status).toBe(404);
     // Nothing is added any more, although the eraser has not run yet.
-    const { body } = await invoke(listReviews, { query: { user_id: user.id, limit: '1' } });
+    const { body } = await visitor.lists({ user_id: user.id, limit: '1' });
     expect(body).toEqual({ count: 0, limit: 1, offset: 0, reviews: [] });
     expect(await listGrants(user.id)).toEqual([]);
     expect(JSON.stringify(await readItem(userKey(user.id)))).not.toContain('Vic');

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/export-me.ts';
 import { readOwnData } from '../../shared/account/export.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { sealCursor } from '../../shared/list/cursor.ts';
@@ -12,29 +11,25 @@ import { deleteReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { claimKey, reviewKey } from '../../shared/table/keys.ts';
-import {
-  edit,
-  makeGrant,
-  makeHidden,
-  makeReview,
-  makeUser,
-  makeUsers,
-  report,
-  reviewBy,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
+import {
+  makeGrant,
+  makeUser,
+  makeUsers,
+  type Person,
+  reviewBy,
+  signIn,
+  text,
+} from '../helpers/world.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 
 const megabyte = 1024 * 1024;
 const profile = { display_name: 'Vic', email: 'vic@example.com', musicdb_username: 'vic-m' };
 
-const ask = ({ caller }: TestUser, query?: Record<string, string>) =>
+const ask = ({ caller }: Person, query?: Record<string, string>) =>
   invoke(handler, { caller, query });
 
 /** Returns all parts, joined as the description says. Calls `between` after each part. */
@@ -73,27 +68,25 @@ function joined(parts: readonly OwnData[]): OwnData {
 }
 
 describe('GET /user/me/export', () => {
-  let user: TestUser;
-  let friend: TestUser;
+  let user: Person;
+  let friend: Person;
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    const identity = { issuer: 'https://id.example', subject: randomUUID() };
-    const known = await findOrCreateUser({ ...identity, ...profile });
-    user = { ...known, caller: { user_id: known.id, client_id: '0'.repeat(32), scope: 'user' } };
+    user = await signIn(profile);
     friend = await makeUser({ display_name: 'Fred' });
-    ids.edited = await makeReview(user, { text: `First. ${text}` });
-    ids.draft = await makeReview(user, { is_draft: true });
-    ids.hidden = await makeReview(user);
-    await vote(friend, ids.edited, false);
-    await edit(user, ids.edited, { text: `Second. ${text}` });
-    await vote(friend, ids.edited);
+    ids.edited = await user.publishes({ text: `First. ${text}` });
+    ids.draft = await user.publishes({ is_draft: true });
+    ids.hidden = await user.publishes();
+    await friend.votes(ids.edited, 'down');
+    await user.edits(ids.edited, { text: `Second. ${text}` });
+    await friend.votes(ids.edited);
     await setHidden(ids.hidden, true, { reason: 'spam', note: 'An advertisement.' });
     await appeal(ids.hidden, user.id, 'I have paid for it myself.');
-    ids.liked = await makeReview(friend, { text: `By a friend. ${text}` });
-    await vote(user, ids.liked);
-    await report(user, ids.liked, { reason: 'Too nice' });
-    await report(friend, ids.edited, { reason: 'Of somebody else' });
+    ids.liked = await friend.publishes({ text: `By a friend. ${text}` });
+    await user.votes(ids.liked);
+    await user.reports(ids.liked, { reason: 'Too nice' });
+    await friend.reports(ids.edited, { reason: 'Of somebody else' });
     await makeGrant(user, ['vote'], { owner: friend });
     await makeGrant(user, ['review']);
     await createPersonalToken({ user_id: user.id, name: 'Script', scopes: ['user'], days: 7 });
@@ -174,8 +167,8 @@ describe('GET /user/me/export', () => {
 
   test('omits a deleted review that is still being erased', async () => {
     const author = await makeUser();
-    const kept = await makeReview(author);
-    const gone = await makeReview(author);
+    const kept = await author.publishes();
+    const gone = await author.publishes();
     // The state after a deletion that votes kept from finishing.
     await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
     const { body } = await ask(author);
@@ -189,7 +182,7 @@ describe('GET /user/me/export', () => {
 
   test('refuses a cursor of another person', async () => {
     const other = await makeUser();
-    for (let i = 0; i < 3; i++) await makeReview(other);
+    for (let i = 0; i < 3; i++) await other.publishes();
     const { next = '' } = await readOwnData(other.id, undefined, 100);
     expect((await ask(other, { cursor: next })).status).toBe(200);
     for (const cursor of [next, `${next}A`, 'x', '']) {
@@ -211,20 +204,20 @@ describe('GET /user/me/export', () => {
   });
 
   test('returns the same in parts of any size, including a review with many revisions', async () => {
-    const [many, ...voters] = (await makeUsers(4)) as [TestUser, ...TestUser[]];
+    const [many, ...voters] = await makeUsers(4);
     for (let i = 0; i < 4; i++) {
-      const review_id = await makeReview(many);
+      const review_id = await many.publishes();
       for (let rating = 1; rating <= 2 * i; rating++) {
-        await edit(many, review_id, { rating: 1 + (rating % 5), text: `${rating} ${text}` });
+        await many.edits(review_id, { rating: 1 + (rating % 5), text: `${rating} ${text}` });
       }
-      for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
+      for (const voter of voters) await voter.votes(review_id, i % 2 === 0 ? 'up' : 'down');
     }
-    for (let i = 0; i < 4; i++) await makeHidden(many);
-    for (let i = 0; i < 2; i++) await deleteReview(await makeHidden(many), many.id);
+    for (let i = 0; i < 4; i++) await many.publishesHidden();
+    for (let i = 0; i < 2; i++) await deleteReview(await many.publishesHidden(), many.id);
     for (const voter of voters) {
-      const review_id = await makeReview(voter);
-      await vote(many, review_id);
-      await report(many, review_id);
+      const review_id = await voter.publishes();
+      await many.votes(review_id);
+      await many.reports(review_id);
       await makeGrant(many, ['vote'], { owner: voter });
     }
     const { whole } = await walk(many.id);
@@ -242,25 +235,25 @@ describe('GET /user/me/export', () => {
   });
 
   test('neither loses nor repeats lasting items while others are written and deleted', async () => {
-    const [writer, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [writer, other] = await makeUsers(2);
     const kept: string[] = [];
     const gone: string[] = [];
     for (let i = 0; i < 10; i++) {
-      kept.push(await makeReview(writer));
-      gone.push(await makeReview(writer));
+      kept.push(await writer.publishes());
+      gone.push(await writer.publishes());
     }
     const liked: string[] = [];
-    for (let i = 0; i < 5; i++) liked.push(await makeReview(other));
-    for (const id of liked) await vote(writer, id);
+    for (let i = 0; i < 5; i++) liked.push(await other.publishes());
+    for (const id of liked) await writer.votes(id);
     let rounds = 0;
     const { parts } = await walk(writer.id, 0, async () => {
       const id = gone.pop();
       if (id) await deleteReview(id, writer.id);
-      if (rounds < 15) await makeReview(writer);
+      if (rounds < 15) await writer.publishes();
       // The vote moves to the end, which the walk has not reached yet.
       const [again = '', ...rest] = liked;
       if (rounds < 15) {
-        await vote(writer, again, rounds % 2 === 0);
+        await writer.votes(again, rounds % 2 === 0 ? 'up' : 'down');
         liked.splice(0, 5, ...rest, again);
       }
       rounds++;
@@ -274,12 +267,12 @@ describe('GET /user/me/export', () => {
 
   test('returns a revision once if it is made while its review is read', async () => {
     const writer = await makeUser();
-    const review_id = await makeReview(writer);
-    await edit(writer, review_id, { rating: 1 });
+    const review_id = await writer.publishes();
+    await writer.edits(review_id, { rating: 1 });
     const spy = beforeSend(async ({ input }) => {
       if (!`${input.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#')) return;
       spy.mockRestore();
-      await edit(writer, review_id, { rating: 2 });
+      await writer.edits(review_id, { rating: 2 });
     });
     const { reviews } = await readOwnData(writer.id);
     const [first, second, ...more] = reviews[0]?.revisions ?? [];

@@ -9,10 +9,10 @@ import { table } from '../../shared/table/client.ts';
 import { lastRunKey } from '../../shared/table/keys.ts';
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
+import { makeUser } from '../helpers/world.ts';
 
 const { now: realNow } = Date;
 
@@ -171,7 +171,7 @@ describe('GET /health', () => {
 
   describe('with reviews', () => {
     beforeAll(async () => {
-      await makeReview(await makeUser());
+      await (await makeUser()).publishes();
     });
 
     test('reports the lag of the stream, and fails from two minutes on', async () => {
@@ -188,14 +188,14 @@ describe('GET /health', () => {
 
     test('reports a lag even while new reviews arrive', async () => {
       const author = await makeUser();
-      await makeReview(author);
+      await author.publishes();
       wait(135);
-      await makeReview(author);
+      await author.publishes();
       expect(await refusal()).toMatch(/^The stream is 13\d seconds behind$/);
     });
 
     test('names the remedy when the stream has passed a review without counting it', async () => {
-      await makeReview(await makeUser());
+      await (await makeUser()).publishes();
       // The records are lost.
       await readStream();
       await beat(130);

@@ -3,9 +3,9 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/get-oembed.ts';
 import { handler as showEmbed } from '../../functions/show-entity-embed.ts';
-import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { makeUser } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
@@ -13,8 +13,8 @@ const entity_id = randomUUID();
 const url = `${at}/entity/${entity_id}`;
 
 beforeAll(async () => {
-  await makeReview(await makeUser(), { entity_id, rating: 4 });
-  await makeReview(await makeUser(), { entity_id, rating: 5 });
+  await (await makeUser()).publishes({ entity_id, rating: 4 });
+  await (await makeUser()).publishes({ entity_id, rating: 5 });
 });
 afterEach(forgetDatabases);
 
@@ -140,7 +140,7 @@ describe('GET /entity/{entity_id}/embed', () => {
 
   test('has no stars where nobody has rated', async () => {
     const one = randomUUID();
-    await makeReview(await makeUser(), { entity_id: one, rating: null });
+    await (await makeUser()).publishes({ entity_id: one, rating: null });
     const { body } = await invoke(showEmbed, { path: { entity_id: one } });
     expect(body).toContain('Unnamed release group');
     expect(body).not.toContain('<svg');

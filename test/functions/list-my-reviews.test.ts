@@ -1,24 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-my-reviews.ts';
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
 
-const [user, other, nobody] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+const [user, other, nobody] = await makeUsers(3);
 
 /** Newest first. */
 const ids: string[] = [];
 for (let i = 0; i < 12; i++) {
   // Reviews of the same millisecond have no order.
   stopClock(Date.now() + 1);
-  ids.unshift(await makeReview(user, { is_draft: i % 3 === 1 }));
+  ids.unshift(await user.publishes({ is_draft: i % 3 === 1 }));
   if (i % 3 === 2) await setHidden(ids[0] ?? '', true);
-  await makeReview(other, { is_draft: i % 2 === 0 });
+  await other.publishes({ is_draft: i % 2 === 0 });
 }
 
-const list = ({ caller }: TestUser, query?: Record<string, string>) =>
+const list = ({ caller }: Person, query?: Record<string, string>) =>
   invoke(handler, { caller, query });
 
 describe('GET /user/me/reviews', () => {
@@ -36,14 +35,14 @@ describe('GET /user/me/reviews', () => {
       ]);
       expect(by.id).toBe(user.id);
     }
-    const { body: plain } = await invoke(getReview, { path: { review_id: ids[2] ?? '' } });
+    const { body: plain } = await visitor.reads(ids[2] ?? '');
     const state = { is_draft: false, is_hidden: false, moderation: null };
     expect(body.reviews[2]).toEqual({ ...plain.review, ...state });
   });
 
   test('returns a moderator’s latest decision', async () => {
     const author = await makeUser();
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const moderation = async () => (await list(author)).body.reviews[0].moderation;
     const why = { reason: 'copyright', note: 'A chapter of the book.' } as const;
     await decideReview(id, 'hide', { ...why, moderator_id: null });
@@ -54,7 +53,7 @@ describe('GET /user/me/reviews', () => {
     });
     await decideReview(id, 'restore', { reason: 'other', note: '', moderator_id: null });
     expect(await moderation()).toMatchObject({ decision: 'restore', reason: 'other', note: '' });
-    const { body } = await invoke(getReview, { path: { review_id: id } });
+    const { body } = await visitor.reads(id);
     expect(body.review).not.toHaveProperty('moderation');
   });
 

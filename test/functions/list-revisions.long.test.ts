@@ -7,17 +7,17 @@ import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { edit, makeHidden, makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
 import { invalid, invoke, lambdaContext } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { afterSend } from '../helpers/sends.ts';
+import { makeUser, text, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
-const id = await makeReview(author);
+const id = await author.publishes();
 for (let i = 2; i <= 11; i++) {
-  await edit(author, id, i === 11 ? { rating: null } : { text: `${text} Number ${i}.` });
+  await author.edits(id, i === 11 ? { rating: null } : { text: `${text} Number ${i}.` });
 }
-await vote(await makeUser(), id, false);
+await (await makeUser()).votes(id, 'down');
 await setAttributes(reviewKey(id), { last_updated: '2024-02-29T12:34:56.789Z' });
 
 const last = {
@@ -80,7 +80,7 @@ describe('GET /review/{review_id}/revisions', () => {
   });
 
   test('pages through every revision of a long history', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     await putRevisions(review_id, '🎷'.repeat(5_000));
     const { edits } = (await getPublicReview(review_id)).review;
     const found: number[] = [];
@@ -101,7 +101,7 @@ describe('GET /review/{review_id}/revisions', () => {
   test.each(['x', '"', '\n', '🎷', '\u0001'])(
     'fills 256 KB, and no more, with texts of %j',
     async (character) => {
-      const review_id = await makeReview(author);
+      const review_id = await author.publishes();
       await putRevisions(review_id, `x${character.repeat(4_999)}`);
       const result: APIGatewayProxyResult = await listRevisions(
         eventOf({ path: { review_id } }),
@@ -118,27 +118,27 @@ describe('GET /review/{review_id}/revisions', () => {
   );
 
   test('answers 304 without reading revisions, until a vote or an edit', async () => {
-    const review_id = await makeReview(author);
-    await edit(author, review_id, { text: `${text} Another.` });
+    const review_id = await author.publishes();
+    await author.edits(review_id, { text: `${text} Another.` });
     const path = { review_id };
-    const { headers } = await invoke(listRevisions, { path });
+    const { headers } = await visitor.listsRevisions(path.review_id);
     const known = { 'if-none-match': headers.etag ?? '' };
     const read: unknown[] = [];
     const spy = afterSend((_, { Items = [] }) => void read.push(...Items));
-    expect(await invoke(listRevisions, { path, headers: known })).toMatchObject({ status: 304 });
+    expect(await visitor.listsRevisions(path.review_id, known)).toMatchObject({ status: 304 });
     expect(read).toEqual([]);
     spy.mockRestore();
-    await vote(await makeUser(), review_id);
-    const voted = await invoke(listRevisions, { path, headers: known });
+    await (await makeUser()).votes(review_id);
+    const voted = await visitor.listsRevisions(path.review_id, known);
     expect(voted).toMatchObject({ status: 200, body: { revisions: [{ votes_positive: 1 }, {}] } });
-    await edit(author, review_id, { rating: 1 });
+    await author.edits(review_id, { rating: 1 });
     const tag = { 'if-none-match': voted.headers.etag ?? '' };
-    expect((await invoke(listRevisions, { path, headers: tag })).status).toBe(200);
+    expect((await visitor.listsRevisions(path.review_id, tag)).status).toBe(200);
   });
 
   test('contains a revision that a replica does not have yet', async () => {
-    const review_id = await makeReview(author);
-    for (let rating = 1; rating <= 3; rating++) await edit(author, review_id, { rating });
+    const review_id = await author.publishes();
+    for (let rating = 1; rating <= 3; rating++) await author.edits(review_id, { rating });
     const behind = afterSend((command, answer) => {
       const { ConsistentRead } = command.input as { ConsistentRead?: boolean };
       const isBehind = answer.Items !== undefined && !ConsistentRead;
@@ -168,8 +168,8 @@ describe('GET /review/{review_id}/revisions/{rev}', () => {
 });
 
 test('both return 404 for hidden, draft and unknown reviews', async () => {
-  const hidden = await makeHidden(author);
-  const draft = await makeReview(author, { is_draft: true });
+  const hidden = await author.publishesHidden();
+  const draft = await author.publishes({ is_draft: true });
   for (const review_id of [hidden, draft, randomUUID(), 'x']) {
     for (const { status, body } of [await list(review_id), await get('1', review_id)]) {
       expect([status, body.description]).toEqual([404, 'Review not found']);

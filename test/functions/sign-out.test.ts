@@ -7,9 +7,9 @@ import { handler as deleteAccount } from '../../functions/delete-account.ts';
 import { handler as signOut } from '../../functions/sign-out.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { restore } from '../helpers/clock.ts';
-import { makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { postForm } from '../helpers/oauth-client.ts';
+import { makeUser } from '../helpers/world.ts';
 
 let answer: RequestListener = () => {};
 let asked = 0;

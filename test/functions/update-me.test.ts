@@ -3,9 +3,9 @@ import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
-import { makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { makeUser } from '../helpers/world.ts';
 
 describe('POST /user/me', () => {
   test.each([

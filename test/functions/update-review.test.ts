@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, type TestUser, text } from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { makeUser, type Person, text, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -16,19 +14,18 @@ let id: string;
 
 beforeEach(async () => {
   entity_id = randomUUID();
-  id = await makeReview(author, { entity_id });
+  id = await author.publishes({ entity_id });
 });
 
 const update = (
   body: unknown,
-  { caller }: TestUser = author,
+  { caller }: Person = author,
   review_id = id,
   headers?: Record<string, string>,
 ) => invoke(handler, { method: 'POST', caller, path: { review_id }, body, headers });
 
-const show = async () => (await invoke(getReview, { path: { review_id: id } })).body.review;
-const revisions = async () =>
-  (await invoke(listRevisions, { path: { review_id: id } })).body.revisions;
+const show = async () => (await visitor.reads(id)).body.review;
+const revisions = async () => (await visitor.listsRevisions(id)).body.revisions;
 
 const changed = `${text} And then some more.`;
 
@@ -88,11 +85,11 @@ describe('POST /review/{review_id}', () => {
   test('publishes a draft, with or without a change', async () => {
     for (const change of [{}, { text: changed }]) {
       const edits = Object.keys(change).length;
-      id = await makeReview(author, { is_draft: true });
+      id = await author.publishes({ is_draft: true });
       const day = '2024-01-01T00:00:00.000Z';
       await setAttributes(reviewKey(id), { created: day, last_updated: day });
       expect((await update({ is_draft: true })).status).toBe(200);
-      expect((await invoke(getReview, { path: { review_id: id } })).status).toBe(404);
+      expect((await visitor.reads(id)).status).toBe(404);
       expect((await update({ ...change, is_draft: false })).status).toBe(200);
       const review = await show();
       expect(review).toMatchObject({ edits, created: 'Mon, 01 Jan 2024 00:00:00 GMT' });
@@ -102,14 +99,14 @@ describe('POST /review/{review_id}', () => {
 
   test('publishes a draft once in parallel requests', async () => {
     const drafted = randomUUID();
-    id = await makeReview(author, { entity_id: drafted, is_draft: true });
+    id = await author.publishes({ entity_id: drafted, is_draft: true });
     const answers = await Promise.all(Array.from({ length: 4 }, () => update({ is_draft: false })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(await readItem(entityKey(drafted))).toMatchObject({ review_count: 1 });
   });
 
   test('changes a draft, and keeps it a draft', async () => {
-    id = await makeReview(author, { is_draft: true });
+    id = await author.publishes({ is_draft: true });
     expect((await update({ text: changed })).status).toBe(200);
     const draft = { text: changed, published_on: null, edits: 1 };
     expect(await readItem(reviewKey(id))).toMatchObject(draft);
@@ -152,7 +149,7 @@ describe('POST /review/{review_id}', () => {
   });
 
   test('refuses to remove the rating of a review without text: 400', async () => {
-    id = await makeReview(author, { text: null });
+    id = await author.publishes({ text: null });
     expect((await update({ rating: null })).status).toBe(400);
     expect((await update({ text, rating: null })).status).toBe(200);
   });
@@ -165,7 +162,7 @@ describe('POST /review/{review_id}', () => {
 
   test('returns 404 to other users for drafts and hidden reviews', async () => {
     await setHidden(id, true);
-    for (const review_id of [id, await makeReview(author, { is_draft: true }), randomUUID(), 'x']) {
+    for (const review_id of [id, await author.publishes({ is_draft: true }), randomUUID(), 'x']) {
       expect((await update({ rating: 1 }, other, review_id)).status).toBe(404);
     }
   });
@@ -174,7 +171,7 @@ describe('POST /review/{review_id}', () => {
     const answer = await invoke(handler, { path: { review_id: id }, body: { rating: 1 } });
     expect(answer.status).toBe(401);
     const going = await makeUser();
-    const review_id = await makeReview(going);
+    const review_id = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     expect((await update({ rating: 1 }, going, review_id)).status).toBe(401);
   });

@@ -5,27 +5,27 @@ import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
 import { audit } from '../../shared/audit/audit.ts';
-import { makeReview, makeUsers, reviewBody, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUsers, type Person, reviewBody } from '../helpers/world.ts';
 
 test('repairs find nothing to repair while eight people vote and four publish', async () => {
   const authors = await makeUsers(4);
   const voters = await makeUsers(8);
   const entity_id = randomUUID();
-  const ids = await Promise.all(authors.map((author) => makeReview(author)));
+  const ids = await Promise.all(authors.map((author) => author.publishes()));
   let isOver = false;
   let deeds = 0;
 
-  const flip = async ({ caller }: TestUser) => {
+  const flip = async ({ caller }: Person) => {
     for (let vote = true; !isOver; vote = !vote) {
       const path = { review_id: `${ids[deeds++ % ids.length]}` };
       await invoke(putVote, { caller, path, body: { vote } });
       await sleep(20);
     }
   };
-  const publish = async ({ caller }: TestUser) => {
+  const publish = async ({ caller }: Person) => {
     while (!isOver) {
       const body = reviewBody({ entity_id, rating: 1 + (deeds++ % 5) });
       const { status, body: made } = await invoke(createReview, { caller, body });

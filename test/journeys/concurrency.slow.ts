@@ -5,31 +5,19 @@ import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
-import { handler as getEntity } from '../../functions/get-entity.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as listMyReviews } from '../../functions/list-my-reviews.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  reviewBody,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers, type Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
-let author: TestUser;
+let author: Person;
 /** The partitions of earlier tests, and of this one. */
 let before = new Set<string>();
 let known = before;
@@ -38,14 +26,11 @@ beforeEach(async () => {
   author = await makeUser();
 });
 
-const cast = ({ caller }: TestUser, review_id: string, isUp = true) =>
+const cast = ({ caller }: Person, review_id: string, isUp = true) =>
   invoke(putVote, { caller, path: { review_id }, body: { vote: isUp } });
-const update = (
-  { caller }: TestUser,
-  review_id: string,
-  body: object = { text: `${text} Again.` },
-) => invoke(updateReview, { caller, path: { review_id }, body });
-const remove = ({ caller }: TestUser, review_id: string) =>
+const update = ({ caller }: Person, review_id: string, body: object = { text: `${text} Again.` }) =>
+  invoke(updateReview, { caller, path: { review_id }, body });
+const remove = ({ caller }: Person, review_id: string) =>
   invoke(deleteReview, { caller, path: { review_id } });
 
 /** Does `act`, and `meanwhile` before each of its transactions. */
@@ -75,7 +60,7 @@ function statuses(answers: readonly TestResponse[]): Record<number, number> {
   return counts;
 }
 
-async function votesToday({ id }: TestUser): Promise<unknown> {
+async function votesToday({ id }: Person): Promise<unknown> {
   const day = new Date().toISOString().slice(0, 10);
   return (await readItem(dailyVotesKey(id, day)))?.count;
 }
@@ -89,17 +74,17 @@ async function expectExactCounts(): Promise<void> {
 describe('in parallel', () => {
   test('20 reviews by one user of one entity store one', async () => {
     const body = reviewBody();
-    const answers = await many(20, () => invoke(createReview, { caller: author.caller, body }));
+    const answers = await many(20, () => author.triesToPublish(body));
     expect(statuses(answers)).toEqual({ 200: 1, 400: 19 });
     await expectExactCounts();
   });
 
   test('30 votes on one review are all counted', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const voters = await makeUsers(30);
     const answers = await Promise.all(voters.map((voter, i) => cast(voter, review_id, i % 3 > 0)));
     expect(statuses(answers)).toEqual({ 200: 30 });
-    const { body } = await invoke(getReview, { path: { review_id } });
+    const { body } = await visitor.reads(review_id);
     expect(body.review).toMatchObject({
       popularity: 10,
       votes: { positive: 20, negative: 10 },
@@ -110,7 +95,7 @@ describe('in parallel', () => {
 
   test('25 votes by a user with 10 left count 10', async () => {
     const authors = await makeUsers(25);
-    const ids = await Promise.all(authors.map((user) => makeReview(user)));
+    const ids = await Promise.all(authors.map((user) => user.publishes()));
     const voter = await makeUser();
     const answers = await Promise.all(ids.map((id) => cast(voter, id)));
     expect(statuses(answers)).toEqual({ 200: 10, 403: 15 });
@@ -119,7 +104,7 @@ describe('in parallel', () => {
   });
 
   test('20 identical votes by one user count and spend one', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const voter = await makeUser();
     const answers = await many(20, () => cast(voter, review_id));
     expect(statuses(answers)).toEqual({ 200: 20 });
@@ -128,11 +113,11 @@ describe('in parallel', () => {
   });
 
   test('10 updates of one review make a revision each', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const texts = Array.from({ length: 10 }, (_, i) => `${text} Update number ${i}.`);
     const answers = await Promise.all(texts.map((text) => update(author, review_id, { text })));
     expect(statuses(answers)).toEqual({ 200: 10 });
-    const { body } = await invoke(listRevisions, { path: { review_id } });
+    const { body } = await visitor.listsRevisions(review_id);
     const revisions: { id: number; text: string }[] = body.revisions;
     expect(revisions.map(({ id }) => id)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(new Set(revisions.map(({ text }) => text)).size).toBe(11);
@@ -144,7 +129,7 @@ describe('in parallel', () => {
     const content = { entity_id, entity_type: 'work' };
     const made = await many(30, async (i) => {
       const [author, voter] = [await makeUser(), await makeUser()];
-      return { author, voter, id: await makeReview(author, { ...content, rating: 1 + (i % 5) }) };
+      return { author, voter, id: await author.publishes({ ...content, rating: 1 + (i % 5) }) };
     });
     const edits = [{ rating: 5 }, { rating: null }, { text: null }, { rating: 1 }];
     const answers = await Promise.all([
@@ -163,14 +148,14 @@ describe('in parallel', () => {
     const countOf = (star: number) => stars.filter((each) => each === star).length;
     const sum = stars.reduce((total, each) => total + each, 0);
     const rating = Math.round((10 * sum) / stars.length) / 10;
-    const { body } = await invoke(getEntity, { path: { entity_id } });
+    const { body } = await visitor.readsEntity(entity_id);
     expect(body.entity).toEqual({
       ...{ id: entity_id, entity_type: 'work', review_count: 20, languages: { en: 20 } },
       average_rating: { rating, count: stars.length },
       ratings: Object.fromEntries([1, 2, 3, 4, 5].map((star) => [star, countOf(star)])),
     });
     for (const rating of ['1', '5', '2,3,4']) {
-      const list = await invoke(listReviews, { query: { entity_id, rating } });
+      const list = await visitor.lists({ entity_id, rating });
       const expected = stars.filter((each) => rating.includes(`${each}`)).length;
       expect([list.body.count, list.body.reviews.length]).toEqual([expected, expected]);
     }
@@ -178,7 +163,7 @@ describe('in parallel', () => {
   });
 
   test('10 deletions of one review: one succeeds', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const answers = await many(10, () => remove(author, review_id));
     expect(statuses(answers)).toEqual({ 200: 1, 404: 9 });
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
@@ -192,7 +177,7 @@ test.each<[string, (id: string) => Promise<unknown>]>([
   ['its deletion', (id) => remove(author, id)],
   ['its hiding', (id) => setHidden(id, true)],
 ])('votes that race with %s leave exact counts', async (_, act) => {
-  const review_id = await makeReview(author);
+  const review_id = await author.publishes();
   const voters = await makeUsers(12);
   const answers = await Promise.all([
     ...voters.slice(0, 6).map((voter) => cast(voter, review_id)),
@@ -207,17 +192,17 @@ test.each<[string, (id: string) => Promise<unknown>]>([
 });
 
 describe('between the read and the write of', () => {
-  let reader: TestUser;
+  let reader: Person;
   let id: string;
   beforeEach(async () => {
     reader = await makeUser();
-    id = await makeReview(author);
+    id = await author.publishes();
   });
 
   const up = () => cast(reader, id);
   const down = () => cast(reader, id, false);
-  const takeBack = () => invoke(deleteVote, { caller: reader.caller, path: { review_id: id } });
-  const report = () => invoke(reportReview, { caller: reader.caller, path: { review_id: id } });
+  const takeBack = () => reader.withdrawsVote(id);
+  const report = () => reader.reports(id);
   const edit = () => update(author, id);
   const unrate = () => update(author, id, { rating: null });
   const loseText = () => update(author, id, { text: null });
@@ -278,7 +263,7 @@ describe('a deletion while votes make each of its writes too late', () => {
   let id: string;
   let votes: TestResponse[];
   beforeEach(async () => {
-    id = await makeReview(author);
+    id = await author.publishes();
     votes = [];
   });
 
@@ -296,7 +281,7 @@ describe('a deletion while votes make each of its writes too late', () => {
         if (isVoting) return;
         if (++writes > most) throw Object.assign(new Error('gone'), { name: 'TimeoutError' });
         isVoting = true;
-        votes.push(await cast(voters.pop() as TestUser, id));
+        votes.push(await cast(voters.pop() as Person, id));
         isVoting = false;
       },
     );
@@ -318,7 +303,7 @@ describe('a deletion while votes make each of its writes too late', () => {
     [
       'the author leaves',
       async () => {
-        expect((await invoke(deleteMe, { caller: author.caller })).status).toBe(200);
+        expect((await author.leaves()).status).toBe(200);
         await applyStream();
       },
     ],
@@ -331,17 +316,17 @@ describe('a deletion while votes make each of its writes too late', () => {
     const path = { review_id: id };
     const reader = await makeUser();
     const answers = await Promise.all([
-      invoke(getReview, { path }),
+      visitor.reads(path.review_id),
       cast(reader, id),
       remove(reader, id),
-      invoke(reportReview, { caller: reader.caller, path }),
+      reader.reports(path.review_id),
       update(author, id),
     ]);
     expect(statuses(answers)).toEqual({ 404: 5 });
     await expect(setHidden(id, false)).rejects.toMatchObject({ status: 404 });
-    const own = await invoke(listMyReviews, { caller: author.caller });
+    const own = await author.listsOwnReviews();
     expect([own.status, own.body.reviews]).toEqual([200, []]);
-    const all = await invoke(listReviews, { query: { user_id: author.id } });
+    const all = await visitor.lists({ user_id: author.id });
     expect(all.body).toMatchObject({ count: 0, reviews: [] });
 
     await finish();
@@ -361,10 +346,10 @@ test.each([
   const users = [author, ...(await makeUsers(11))];
   const entities = Array.from({ length: 4 }, randomUUID);
   const types = ['artist', 'work', 'bk_author', 'event'];
-  const reviews: { id: string; user: TestUser }[] = [];
+  const reviews: { id: string; user: Person }[] = [];
   const seen: Record<string, number> = {};
 
-  async function act(user: TestUser): Promise<void> {
+  async function act(user: Person): Promise<void> {
     const { caller } = user;
     const target = reviews[below(reviews.length)];
     const path = { review_id: target?.id ?? randomUUID() };

@@ -9,7 +9,7 @@ import { startTestStack } from '../helpers/stack.ts';
 const oidcIssuer = 'https://id.example';
 const { url, stream } = await startTestStack({ memory: false, oidcIssuer });
 
-const { makeGrant, makeUser, reviewBody, text } = await import('../helpers/fixtures.ts');
+const { makeGrant, makeUser, reviewBody, text } = await import('../helpers/world.ts');
 const { differences } = await import('../helpers/recount.ts');
 const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
 const { deleteGrants } = await import('../../shared/oauth/grant-repository.ts');

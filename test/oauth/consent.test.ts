@@ -21,7 +21,7 @@ const { deleteAccount } = await import('../../shared/account/delete-account.ts')
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
-const { makeUser, makeUsers } = await import('../helpers/fixtures.ts');
+const { makeUser, makeUsers } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { makeClient } = await import('../helpers/oauth-client.ts');
 

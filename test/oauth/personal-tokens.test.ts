@@ -15,7 +15,7 @@ import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
-const { reviewBody } = await import('../helpers/fixtures.ts');
+const { reviewBody } = await import('../helpers/world.ts');
 const { scanTable } = await import('../helpers/items.ts');
 
 const day = 86_400_000;

@@ -5,8 +5,8 @@ import { handler as revokeToken } from '../../../functions/revoke-token.ts';
 import { handler as signOut } from '../../../functions/sign-out.ts';
 import { startSession } from '../../../shared/pages/session.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
-import { makeUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

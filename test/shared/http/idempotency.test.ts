@@ -2,28 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../../bin/bench/measure.ts';
 import { handler as createReview } from '../../../functions/create-review.ts';
-import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { preflightHeaders } from '../../../shared/http/response.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { reportKey, userKey } from '../../../shared/table/keys.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  reviewBody,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
 import { invalid, invoke, type TestResponse } from '../../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
+import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../../helpers/world.ts';
 
-let author: TestUser;
-let reader: TestUser;
+let author: Person;
+let reader: Person;
 
 beforeAll(async () => {
-  [author, reader] = (await makeUsers(2)) as [TestUser, TestUser];
+  [author, reader] = await makeUsers(2);
 });
 beforeEach(() => {
   jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -104,7 +97,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
       const made = Number(other.entity_id === body.entity_id);
       expect(await reviewsOf(other.entity_id)).toHaveLength(made);
     }
-    const id = await makeReview(await makeUser());
+    const id = await (await makeUser()).publishes();
     expect((await report(key, id, {}, author)).status).toBe(422);
     expect((await report(key, id)).status).toBe(200);
   });
@@ -128,7 +121,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
     const [key, body] = [quoted(), reviewBody()];
     const before = await records();
     expect((await publish(key, { ...body, rating: 6 })).status).toBe(400);
-    await makeReview(author, { entity_id: body.entity_id });
+    await author.publishes({ entity_id: body.entity_id });
     expect((await publish(key, body)).status).toBe(400);
     expect(await records()).toBe(before);
     expect((await publish(key, reviewBody())).status).toBe(200);
@@ -182,7 +175,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
 
 describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
   test('repeats its answer if the review has been hidden meanwhile', async () => {
-    const [key, id] = [quoted(), await makeReview(author)];
+    const [key, id] = [quoted(), await author.publishes()];
     const first = await report(key, id, { reason: 'An advertisement' });
     expect([first.status, replayed(first)]).toEqual([200, undefined]);
     await setHidden(id, true);
@@ -193,7 +186,7 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
   });
 
   test('stores nothing for new keys if the review is already reported', async () => {
-    const [key, id] = [quoted(), await makeReview(author)];
+    const [key, id] = [quoted(), await author.publishes()];
     const first = await report(key, id);
     const before = await scanTable();
     for (let i = 0; i < 5; i++) {
@@ -206,12 +199,12 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     expect(replayed(await report(key, id))).toBe('true');
     // A key used for another request is still refused.
     expect((await report(key, id, { reason: 'Something else' })).status).toBe(422);
-    expect((await report(key, await makeReview(author))).status).toBe(422);
+    expect((await report(key, await author.publishes())).status).toBe(422);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
   });
 
   test('files one report for 20 parallel requests with equal answers', async () => {
-    const [key, id] = [quoted(), await makeReview(author)];
+    const [key, id] = [quoted(), await author.publishes()];
     const answers = await Promise.all(Array.from({ length: 20 }, () => report(key, id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
@@ -246,7 +239,7 @@ describe('when a response of the database is lost', () => {
     async (kind) => {
       const statuses: number[] = [];
       for (let nth = 1; ; nth++) {
-        const [key, id] = [quoted(), await makeReview(author)];
+        const [key, id] = [quoted(), await author.publishes()];
         const body = reviewBody({ entity_type: 'label', language: 'sw' });
         const send = () => (kind === 'a report' ? report(key, id) : publish(key, body));
         const first = await losing(nth, send);
@@ -258,7 +251,7 @@ describe('when a response of the database is lost', () => {
         expect(last.body).toEqual(again.body);
         if (first.status === 200) expect(first.body).toEqual(again.body);
         if (again.body.id) {
-          const shown = await invoke(getReview, { path: { review_id: again.body.id } });
+          const shown = await visitor.reads(again.body.id);
           expect(await reviewsOf(shown.body.review.entity_id)).toEqual([again.body.id]);
         }
       }

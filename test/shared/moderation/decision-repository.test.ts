@@ -11,18 +11,10 @@ import { eraseReport, insertReport } from '../../../shared/moderation/report-rep
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
-import {
-  edit,
-  makeModerator,
-  makeReview,
-  makeUser,
-  makeUsers,
-  report as reportAs,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
+import { makeModerator, makeUser, makeUsers, type Person } from '../../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
 const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
@@ -31,11 +23,11 @@ const why = { reason: 'spam', note: 'A shop.' } as const;
 
 async function report(review_id: string, count = 1): Promise<void> {
   const readers = await makeUsers(count);
-  const answers = await Promise.all(readers.map((reader) => reportAs(reader, review_id, {})));
+  const answers = await Promise.all(readers.map((reader) => reader.reports(review_id, {})));
   expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(200));
 }
 
-const decide = (id: string, verdict: Parameters<typeof decideReview>[1], by: TestUser = mia) =>
+const decide = (id: string, verdict: Parameters<typeof decideReview>[1], by: Person = mia) =>
   decideReview(id, verdict, { ...why, moderator_id: by.id });
 
 async function places(id: string): Promise<string[]> {
@@ -48,13 +40,13 @@ async function places(id: string): Promise<string[]> {
 }
 
 async function reported(count = 1): Promise<string> {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   await report(id, count);
   return id;
 }
 
 test('a case counts its reports by reason, and free text as “other”', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const sent = ['spam', 'Spam', 'abuse', 'copyright', 'constructor', 'It is <mine>', 'spam, abuse'];
   for (const [i, { id: user_id }] of (await makeUsers(sent.length)).entries()) {
     await insertReport({ id, user_id: author.id }, { user_id, reason: `${sent[i]}` });
@@ -80,7 +72,7 @@ test('a moderator cannot decide on a review they have ever reported', async () =
   const id = await reported();
   const message = 'You have reported this review: another moderator decides on it';
   const refused = { status: 400, message };
-  await reportAs(mia, id, {});
+  await mia.reports(id, {});
   for (const verdict of ['hide', 'dismiss'] as const) {
     await expect(decide(id, verdict)).rejects.toMatchObject(refused);
   }
@@ -94,7 +86,7 @@ test('a moderator cannot decide on a review they have ever reported', async () =
   // The same holds if both run in parallel.
   for (let i = 0; i < 10; i++) {
     const other = await reported();
-    const both = [reportAs(mia, other, {}), decide(other, 'hide')] as const;
+    const both = [mia.reports(other, {}), decide(other, 'hide')] as const;
     const [report, decision] = await Promise.allSettled(both);
     const isFiled = report.status === 'fulfilled' && report.value.status === 200;
     expect([isFiled, decision.status === 'fulfilled']).not.toEqual([true, true]);
@@ -155,7 +147,7 @@ test('a decision is refused if the review has changed since it was shown', async
   await report(id);
   await expect(decideReview(id, 'hide', by, first)).rejects.toMatchObject(changed);
   const second = await seen();
-  await edit(author, id, { text: 'A record that gets worse with every single listen.' });
+  await author.edits(id, { text: 'A record that gets worse with every single listen.' });
   await expect(decideReview(id, 'hide', by, second)).rejects.toMatchObject(changed);
   const third = await seen();
   // Two clicks make one decision.
@@ -197,12 +189,12 @@ test.each([
   ['restore', 'The review is not hidden'],
   ['uphold', 'The review is not hidden'],
 ] as const)('a review without reports cannot be decided by %s', async (verdict, message) => {
-  const decided = decide(await makeReview(author), verdict);
+  const decided = decide(await author.publishes(), verdict);
   await expect(decided).rejects.toMatchObject({ status: 400, message });
 });
 
 test('only moderators decide, and never on their own reviews', async () => {
-  const own = await makeReview(mia);
+  const own = await mia.publishes();
   await report(own);
   const message = 'This review is your own: another moderator decides on it';
   await expect(decide(own, 'dismiss')).rejects.toMatchObject({ message });
@@ -225,7 +217,7 @@ test('blocking or unblocking twice makes one decision', async () => {
   const user = await makeUser();
   const { id } = user;
   const by = { ...why, moderator_id: mia.id };
-  const review_id = await makeReview(user);
+  const review_id = await user.publishes();
   for (const verdict of ['block', 'unblock'] as const) {
     const first = await decideUser(id, verdict, by);
     // Decisions on the account's reviews do not count as decisions on the account.
@@ -277,7 +269,7 @@ test('an author appeals once, and another moderator decides', async () => {
 
 test('a blocked author may appeal, and their reviews can be decided', async () => {
   const blocked = await makeUser();
-  const id = await makeReview(blocked);
+  const id = await blocked.publishes();
   await report(id);
   await decideUser(blocked.id, 'block', { ...why, moderator_id: mia.id });
   await decide(id, 'hide');
@@ -288,7 +280,7 @@ test('a blocked author may appeal, and their reviews can be decided', async () =
 
 test('parallel moderators block an account once, and cannot block each other', async () => {
   const { id } = await makeUser();
-  const block = (by: TestUser, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
+  const block = (by: Person, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
   const outcomes = await Promise.allSettled([block(mia), block(ben)]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   const log = async () => (await listDecisions(9, { userId: id })).decisions;
@@ -312,8 +304,8 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   const isGone = { ConditionCheck: { Key: userKey('nobody'), ConditionExpression } };
   const reviews = await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (i) => {
-      const by = authors[i % 3] as TestUser;
-      return { id: await makeReview(by), by };
+      const by = authors[i % 3] as Person;
+      return { id: await by.publishes(), by };
     }),
   );
   const deeds = {
@@ -363,5 +355,5 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
 
 let editions = 0;
 
-const updateReviewText = (id: string, user: TestUser) =>
-  edit(user, id, { text: `A record that gets better with every listen: number ${++editions}.` });
+const updateReviewText = (id: string, user: Person) =>
+  user.edits(id, { text: `A record that gets better with every listen: number ${++editions}.` });

@@ -23,20 +23,12 @@ import type {
   VoteRecord,
 } from '../../../shared/transfer/record.ts';
 import { dataFolder, root, spawnAdmin } from '../../helpers/admin.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  remove,
-  reviewBody,
-  text,
-  vote,
-} from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { sourced } from '../../helpers/transfer.ts';
+import { makeUser, reviewBody, text } from '../../helpers/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -136,7 +128,7 @@ test('restores what was deleted, and counts it in totals and trees', async () =>
   const ann = await makeUser();
   const made = review(ann.id);
   await load(made);
-  await remove(ann, made.id);
+  await ann.deletes(made.id);
   await applyStream();
   expect(await readItem(reviewKey(made.id))).toBeUndefined();
   expect(await load(made)).toMatchObject({ written: { review: 1 } });
@@ -194,8 +186,8 @@ test('is exact while people write, vote, edit and delete', async () => {
         () => invoke(createReview, { caller, body }),
         () => invoke(putVote, { caller, path, body: { vote: random() < 0.5 } }),
         () => invoke(deleteVote, { caller, path }),
-        () => edit(person, id, { rating: 1 + number(5) }),
-        () => remove(person, id),
+        () => person.edits(id, { rating: 1 + number(5) }),
+        () => person.deletes(id),
       ];
       const { status } = (await calls[number(calls.length)]?.()) ?? { status: 0 };
       statuses.add(status);
@@ -292,8 +284,8 @@ test('killed repeatedly, it has the same result as without a kill', async () => 
 test('does not change existing records', async () => {
   const ann = await makeUser({ display_name: 'Ann now' });
   const bob = await makeUser();
-  const id = await makeReview(ann);
-  await vote(bob, id);
+  const id = await ann.publishes();
+  await bob.votes(id);
   const before = await readItem(reviewKey(id));
   const { entity_id } = before as unknown as { entity_id: string };
   const outcome = await load(

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as updateMe } from '../../../functions/update-me.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type { TransferRecord } from '../../../shared/transfer/record.ts';
 import { getUser, insertUser, setModerator } from '../../../shared/user/user-repository.ts';
-import { makeModerator, makeReview, makeUser, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
+import { makeModerator, makeUser, type Person } from '../../helpers/world.ts';
 
 const noContact = { email: null, musicdb_username: null };
 const refused = {
@@ -17,7 +16,7 @@ const refused = {
   description: 'display_name must be another name: a moderator of this service has it',
 };
 
-const rename = ({ caller }: TestUser, display_name: string, more = {}) =>
+const rename = ({ caller }: Person, display_name: string, more = {}) =>
   invoke(updateMe, { method: 'POST', caller, body: { display_name, ...more } });
 
 const canTake = async (name: string) => (await rename(await makeUser(), name)).status === 200;
@@ -79,7 +78,7 @@ test('who has the name already keeps it, until it changes', async () => {
   const second = await makeUser({ display_name: 'eva' });
   await setModerator(second.id, true);
   await setModerator(second.id, true);
-  await invoke(deleteMe, { method: 'DELETE', caller: mod.caller });
+  await mod.leaves();
   expect((await rename(eva, 'Eva')).status).toBe(400);
   expect((await rename(second, 'Ida')).status).toBe(200);
   expect((await rename(eva, 'Ida')).status).toBe(400);
@@ -110,7 +109,7 @@ test('a promotion racing with the name leaves it to one of both, or to an earlie
 test('pages mark a moderator beside the name', async () => {
   const mark = '<bdi>Ole</bdi> <span class="role">moderator</span>';
   const ole = await makeModerator('Ole');
-  const review_id = await makeReview(ole);
+  const review_id = await ole.publishes();
   const pages = [
     ['show-user', { path: { user_id: ole.id } }],
     ['show-review', { path: { review_id } }],

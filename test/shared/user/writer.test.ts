@@ -7,21 +7,13 @@ import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
 import { routes } from '../../../shared/routes.ts';
 import { userKey } from '../../../shared/table/keys.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  reviewBody,
-  type TestUser,
-  text,
-  vote,
-} from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { ask } from '../../helpers/visit.ts';
+import { makeUser, Person, reviewBody, text } from '../../helpers/world.ts';
 
 process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
 
@@ -32,7 +24,7 @@ const profile = { display_name: 'Annie' };
 /** A request of a user with a review, a vote, an application and a token. */
 type Sent = Partial<Record<'path' | 'query' | 'body' | 'form', Record<string, string>>>;
 interface Scene {
-  user: TestUser;
+  user: Person;
   own: string;
   voted: string;
   unseen: string;
@@ -88,9 +80,9 @@ function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<st
 
 async function makeScene(): Promise<Scene> {
   const user = await makeUser();
-  const [own, voted] = [await makeReview(user), await makeReview(other)];
-  const unseen = await makeReview(other);
-  await vote(user, voted);
+  const [own, voted] = [await user.publishes(), await other.publishes()];
+  const unseen = await other.publishes();
+  await user.votes(voted);
   return { user, own, voted, unseen, client: await makeClient(user) };
 }
 
@@ -128,10 +120,10 @@ describe('a blocked account', () => {
 
   test('may not send a change of nothing', async () => {
     const { user, own } = await makeScene();
-    expect((await edit(user, own, {})).status).toBe(200);
+    expect((await user.edits(own, {})).status).toBe(200);
     await decideUser(user.id, 'block', why);
     for (const body of [{}, { text }, { is_draft: false }]) {
-      const answer = await edit(user, own, body);
+      const answer = await user.edits(own, body);
       expect([answer.status, answer.body.description]).toEqual([403, blocked]);
     }
   });
@@ -201,8 +193,7 @@ describe('a blocked account', () => {
 });
 
 test('a blocked deleted account is refused as deleted', async () => {
-  const gone = { ...(await makeScene()), user: { ...other, id: randomUUID() } };
-  gone.user.caller = { ...gone.user.caller, user_id: gone.user.id };
+  const gone = { ...(await makeScene()), user: new Person(randomUUID()) };
   const answer = await send('create-review', gone, { body: reviewBody() as never });
   expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token']);
 });
