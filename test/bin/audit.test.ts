@@ -28,8 +28,7 @@ beforeAll(async () => {
   [author, voter] = await makeUsers(2);
   review_id = await author.publishes();
   await voter.votes(review_id);
-  const path = { review_id };
-  await author.edits(path.review_id, { rating: 2 });
+  await author.edits(review_id, { rating: 2 });
   entity_id = String((await readItem(reviewKey(review_id)))?.entity_id);
 });
 

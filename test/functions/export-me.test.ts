@@ -29,9 +29,6 @@ process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 const megabyte = 1024 * 1024;
 const profile = { display_name: 'Vic', email: 'vic@example.com', musicdb_username: 'vic-m' };
 
-const ask = ({ caller }: Person, query?: Record<string, string>) =>
-  invoke(handler, { caller, query });
-
 /** Returns all parts, joined as the description says. Calls `between` after each part. */
 async function walk(
   userId: string,
@@ -93,7 +90,7 @@ describe('GET /user/me/export', () => {
   });
 
   test('returns everything stored about a person', async () => {
-    const { status, headers, body } = await ask(user);
+    const { status, headers, body } = await user.exports();
     expect([status, headers['cache-control'], headers.link]).toEqual([200, 'no-store', undefined]);
     const identity = expect.stringMatching(/^[\da-f]{64}$/);
     const { id, created } = user;
@@ -137,7 +134,7 @@ describe('GET /user/me/export', () => {
   });
 
   test('returns no secret, and nothing of other people', async () => {
-    const { body } = await ask(user);
+    const { body } = await user.exports();
     const given = JSON.stringify(body);
     const secrets = (await scanTable()).flatMap(({ grant_id, secret_id }) => [grant_id, secret_id]);
     const known = secrets.filter((secret) => typeof secret === 'string');
@@ -149,7 +146,7 @@ describe('GET /user/me/export', () => {
   });
 
   test('names every item that belongs to this person', async () => {
-    const given = JSON.stringify((await ask(user)).body);
+    const given = JSON.stringify((await user.exports()).body);
     const own = (await scanTable()).filter(
       ({ pk, sk, user_id, author }) =>
         !/^(PROJECTION|CODE|IDEMPOTENCY)$/.test(sk) &&
@@ -171,7 +168,7 @@ describe('GET /user/me/export', () => {
     const gone = await author.publishes();
     // The state after a deletion that votes kept from finishing.
     await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
-    const { body } = await ask(author);
+    const { body } = await author.exports();
     expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([kept]);
   });
 
@@ -184,9 +181,9 @@ describe('GET /user/me/export', () => {
     const other = await makeUser();
     for (let i = 0; i < 3; i++) await other.publishes();
     const { next = '' } = await readOwnData(other.id, undefined, 100);
-    expect((await ask(other, { cursor: next })).status).toBe(200);
+    expect((await other.exports({ cursor: next })).status).toBe(200);
     for (const cursor of [next, `${next}A`, 'x', '']) {
-      expect(await ask(user, { cursor })).toMatchObject(invalid(/^cursor must be/));
+      expect(await user.exports({ cursor })).toMatchObject(invalid(/^cursor must be/));
     }
   });
 
@@ -199,7 +196,7 @@ describe('GET /user/me/export', () => {
     const lists = 'connections reviews hidden_and_deleted decisions votes reports';
     for (const list of lists.split(' ')) {
       const cursor = sealCursor(`export ${user.id}`, [list, place]);
-      expect((await ask(user, { cursor })).status).toBe(400);
+      expect((await user.exports({ cursor })).status).toBe(400);
     }
   });
 
@@ -294,7 +291,7 @@ describe('GET /user/me/export', () => {
     const sizes: number[] = [];
     let cursor: string | undefined;
     do {
-      const { status, headers, body } = await ask(large, cursor ? { cursor } : undefined);
+      const { status, headers, body } = await large.exports(cursor ? { cursor } : undefined);
       expect(status).toBe(200);
       sizes.push(bytesOf({ statusCode: 200, headers, body: JSON.stringify(body) }));
       for (const { id, revisions } of body.reviews) {

@@ -116,8 +116,7 @@ describe('GET /user/me', () => {
     const [changed = '', withdrawn = ''] = ids;
     await voter.votes(changed, 'down');
     await voter.votes(changed, 'up');
-    const path = { review_id: withdrawn };
-    expect((await voter.withdrawsVote(path.review_id)).status).toBe(200);
+    expect((await voter.withdrawsVote(withdrawn)).status).toBe(200);
     const { stats } = (await get(voter, 'stats')).body.user;
     expect(stats).toMatchObject({ votes_today: 1, votes_last_7_days: 2, votes_this_month: 2 });
   });

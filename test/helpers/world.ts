@@ -34,7 +34,7 @@ import { setModerator, userItem } from '../../shared/user/user-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes } from './items.ts';
 
-type Headers = Record<string, string>;
+type Headers = Record<string, string | readonly string[]>;
 type Query = Record<string, string | readonly string[]>;
 
 /** 52 characters. */
@@ -168,8 +168,8 @@ export const visitor = {
   lists(query?: Query, headers?: Headers) {
     return invoke(listReviews, { query, headers });
   },
-  listsRevisions(review_id: string, headers?: Headers) {
-    return invoke(listRevisions, { path: { review_id }, headers });
+  listsRevisions(review_id: string, query?: Query, headers?: Headers) {
+    return invoke(listRevisions, { path: { review_id }, query, headers });
   },
   readsRevision(review_id: string, rev: string) {
     return invoke(getRevision, { path: { review_id, rev } });

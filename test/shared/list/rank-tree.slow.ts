@@ -24,20 +24,19 @@ test('after random writes, totals and rank trees equal a recount and a rebuild',
   for (let step = 0; step < 260; step += 1) {
     const author = users[step % 8] as Person;
     const [id, owner] = pick([...ids, ['', author] as const]);
-    const path = { review_id: id };
     const action = random();
     if (id === '' || action < 0.35) {
       const language = pick(['en', 'de']);
       const content = { entity_type: pick(types), language, is_draft: random() < 0.1 };
       ids.set(await author.publishes(content), author);
     } else if (action < 0.5) {
-      await owner.edits(path.review_id, { rating: 1 + number(5) });
+      await owner.edits(id, { rating: 1 + number(5) });
     } else if (action < 0.6) {
-      await owner.edits(path.review_id, { rating: null });
+      await owner.edits(id, { rating: null });
     } else if (action < 0.68) {
       await setHidden(id, random() < 0.6);
     } else if (action < 0.74) {
-      await owner.deletes(path.review_id);
+      await owner.deletes(id);
       ids.delete(id);
     } else {
       const voter = users.find((user) => user !== owner) as Person;

@@ -240,11 +240,11 @@ describe('a transaction with the real client', () => {
 
     injected.mockRestore();
     inject(loseFirst);
-    const path = { review_id: created.body.id };
-    const voted = await voter.triesToVote(path.review_id, { vote: true });
+    const review_id = created.body.id;
+    const voted = await voter.triesToVote(review_id, { vote: true });
     expect([voted.status, sent]).toEqual([200, 2]);
     const counted = { votes_positive: 1, version: 2 };
-    expect(await readItem(reviewKey(path.review_id))).toMatchObject(counted);
+    expect(await readItem(reviewKey(review_id))).toMatchObject(counted);
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
   });
 

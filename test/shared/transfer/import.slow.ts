@@ -8,9 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
-import { handler as createReview } from '../../../functions/create-review.ts';
-import { handler as deleteVote } from '../../../functions/delete-vote.ts';
-import { handler as putVote } from '../../../functions/put-vote.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { table } from '../../../shared/table/client.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
@@ -23,7 +20,6 @@ import type {
   VoteRecord,
 } from '../../../shared/transfer/record.ts';
 import { dataFolder, root, spawnAdmin } from '../../helpers/admin.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -177,15 +173,13 @@ test('is exact while people write, vote, edit and delete', async () => {
   let isDone = false;
   const statuses = new Set<number>();
   const live = people.map(async (person) => {
-    const { caller } = person;
     while (!isDone) {
       const id = reviews[number(reviews.length)]?.id ?? '';
-      const path = { review_id: id };
       const body = reviewBody({ entity_id: entities[number(4)] });
       const calls = [
-        () => invoke(createReview, { caller, body }),
-        () => invoke(putVote, { caller, path, body: { vote: random() < 0.5 } }),
-        () => invoke(deleteVote, { caller, path }),
+        () => person.triesToPublish(body),
+        () => person.triesToVote(id, { vote: random() < 0.5 }),
+        () => person.withdrawsVote(id),
         () => person.edits(id, { rating: 1 + number(5) }),
         () => person.deletes(id),
       ];
