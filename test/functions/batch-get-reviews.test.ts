@@ -70,9 +70,27 @@ describe('GET /reviews', () => {
   });
 
   test.each([
-    ...['', ',', ',,', 'x', `${id},x`, `${id} `, ` ${id}`, `${id}\n`, id.slice(1), `${id}0`],
-    ...[`{${id}`, `${id}}`, `{}`, `urn:uuid:`, `g${id.slice(1)}`, `(${id})`, `${id};${id}`],
-    ...['-'.repeat(36), '__proto__', 'constructor', '\0'],
+    '',
+    ',',
+    ',,',
+    'x',
+    `${id},x`,
+    `${id} `,
+    ` ${id}`,
+    `${id}\n`,
+    id.slice(1),
+    `${id}0`,
+    `{${id}`,
+    `${id}}`,
+    `{}`,
+    `urn:uuid:`,
+    `g${id.slice(1)}`,
+    `(${id})`,
+    `${id};${id}`,
+    '-'.repeat(36),
+    '__proto__',
+    'constructor',
+    '\0',
   ])('refuses %j: 400', async (review_ids) => {
     expect(await lookUp(review_ids)).toMatchObject(invalid(/^review_ids must /));
   });

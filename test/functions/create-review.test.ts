@@ -52,7 +52,8 @@ describe('POST /review', () => {
       author: author.id,
     });
     expect(item?.created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect([item?.last_updated, item?.published_on]).toEqual([item?.created, item?.created]);
+    expect(item?.last_updated).toEqual(item?.created);
+    expect(item?.published_on).toEqual(item?.created);
     // The current revision lies on the review. Only earlier revisions have items of their own.
     expect(await readItem(revisionKey(body.id, 1))).toBeUndefined();
     const path = { review_id: body.id, rev: '1' };
@@ -144,10 +145,20 @@ describe('POST /review', () => {
     entity_id: [undefined, null, 5, 'x', [id], `{${id}}`, id.replaceAll('-', ''), `${id}\n`],
     entity_type: [undefined, null, 'musicdb', 'Artist', ['artist'], 'toString'],
     text: [
-      ...[5, ['x'.repeat(25)], { length: 30 }, '', 'x'.repeat(24), '🎵'.repeat(24)],
-      ...['x'.repeat(5001), '🎵'.repeat(5001), 'x'.repeat(100_000)],
+      5,
+      ['x'.repeat(25)],
+      { length: 30 },
+      '',
+      'x'.repeat(24),
+      '🎵'.repeat(24),
+      'x'.repeat(5001),
+      '🎵'.repeat(5001),
+      'x'.repeat(100_000),
       ...[...blanks, '\ufe0f', '\uffff'].map((character) => character.repeat(25)),
-      ...[`${text}\0`, `\0${text}`, `${text}\ud800`, `\udfb5${text}`],
+      `${text}\0`,
+      `\0${text}`,
+      `${text}\ud800`,
+      `\udfb5${text}`,
     ],
     rating: ['4', 4.5, true, 0, 6, -1, 1e300, [4], {}],
     license_choice: [undefined, null, 'cc by-sa 3.0', 'GPL'],
@@ -305,7 +316,8 @@ describe('POST /review', () => {
     for (const author of [going, new Person(randomUUID())]) {
       const sent = reviewBody();
       const { status, body, headers } = await author.triesToPublish(sent);
-      expect([status, body.error]).toEqual([401, 'invalid_token']);
+      expect(status).toBe(401);
+      expect(body.error).toBe('invalid_token');
       expect(headers['www-authenticate']).toContain('error="invalid_token"');
       expect(await readItem(entityKey(`${sent.entity_id}`))).toBeUndefined();
     }

@@ -7,7 +7,7 @@ import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeGrant, makeUser, type Person, signIn, visitor } from '../helpers/world.ts';
+import { makeGrant, makeUser, type Person, reviewBody, signIn, visitor } from '../helpers/world.ts';
 
 const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
 
@@ -93,15 +93,15 @@ describe('DELETE /user/me', () => {
       expect(next.id).not.toBe(last.id);
       expect(await blockOf(next)).toBe(decided_at);
       const refused = { status: 403, body: { error: 'access_denied' } };
-      expect(await next.triesToPublish()).toMatchObject(refused);
+      expect(await next.triesToPublish(reviewBody())).toMatchObject(refused);
       last = next;
     }
     await decideUser(last.id, 'unblock', operator);
-    expect((await last.triesToPublish()).status).toBe(200);
+    expect((await last.triesToPublish(reviewBody())).status).toBe(200);
     await last.leaves();
     const free = await enter();
     expect(await blockOf(free)).toBeUndefined();
-    expect((await free.triesToPublish()).status).toBe(200);
+    expect((await free.triesToPublish(reviewBody())).status).toBe(200);
   });
 
   test.each(['block', 'unblock'] as const)(

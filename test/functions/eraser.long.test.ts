@@ -48,7 +48,8 @@ describe('the eraser', () => {
   });
 
   test('keeps the grants of an application that the same form registered again', async () => {
-    const [owner, user] = [await makeUser(), await makeUser()];
+    const owner = await makeUser();
+    const user = await makeUser();
     const redirect_uri = 'https://client.example/';
     const form = { name: 'Demo', desc: '', website: redirect_uri, redirect_uri };
     const { client_id } = await insertApplication(owner.id, form, 'form');

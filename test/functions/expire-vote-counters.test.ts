@@ -34,7 +34,8 @@ async function counters(): Promise<string[]> {
 
 test('deletes only the counters of days that statistics no longer cover', async () => {
   const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
-  const [author, voter] = [await makeUser(), await makeUser()];
+  const author = await makeUser();
+  const voter = await makeUser();
   await voter.votes(await author.publishes());
   const kept = { pk: `USER#${voter.id}`, sk: `VOTES#${day(31)}` };
   await setAttributes(kept, { all: 'VOTES', date: `${day(31)}#${voter.id}`, count: 1, cast: 1 });

@@ -91,7 +91,9 @@ describe('GET /user/me/export', () => {
 
   test('returns everything stored about a person', async () => {
     const { status, headers, body } = await user.exports();
-    expect([status, headers['cache-control'], headers.link]).toEqual([200, 'no-store', undefined]);
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers.link).toBeUndefined();
     const identity = expect.stringMatching(/^[\da-f]{64}$/);
     const { id, created } = user;
     expect(body.profile).toMatchObject({ id, created, ...profile, identity });
@@ -222,7 +224,9 @@ describe('GET /user/me/export', () => {
     expect(revisions.toSorted()).toEqual([1, 1, 1, 1, 1, 3, 5, 7]);
     expect(whole.decisions).toHaveLength(6);
     expect(whole.hidden_and_deleted).toHaveLength(2);
-    expect([whole.votes.length, whole.reports.length, whole.connections.length]).toEqual([3, 3, 3]);
+    expect(whole.votes.length).toBe(3);
+    expect(whole.reports.length).toBe(3);
+    expect(whole.connections.length).toBe(3);
     for (const maxBytes of [0, 1_500, 3_000, 6_000]) {
       const { whole: sum, parts } = await walk(many.id, maxBytes);
       expect(sum).toEqual(whole);
@@ -273,8 +277,11 @@ describe('GET /user/me/export', () => {
     });
     const { reviews } = await readOwnData(writer.id);
     const [first, second, ...more] = reviews[0]?.revisions ?? [];
-    expect([first?.rating, second?.rating, more]).toEqual([4, 1, []]);
-    expect([first?.id, second?.id]).toEqual([1, 2]);
+    expect(first?.rating).toBe(4);
+    expect(second?.rating).toBe(1);
+    expect(more).toEqual([]);
+    expect(first?.id).toBe(1);
+    expect(second?.id).toBe(2);
   });
 
   test('splits a large account into parts that fit a Lambda response', async () => {

@@ -193,7 +193,8 @@ describe('a feed', () => {
 
   test('names entities as their databases do, and tells the language of a text', async () => {
     const writer = await makeUser();
-    const [named, unnamed] = [randomUUID(), randomUUID()];
+    const named = randomUUID();
+    const unnamed = randomUUID();
     nameEntities({ [named]: 'Blue & Green' });
     await writer.publishes({ entity_id: named, language: 'ar', rating: 5 });
     stopClock(Date.now() + 5);
@@ -238,7 +239,8 @@ describe('a feed', () => {
       `</ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
     const withPage = (path: string) =>
       `${linkTo(path)}, </ws/${path}>; rel="alternate"; type="text/html"`;
-    const [ofEntity, ofUser] = [linkTo(`entity/${entity_id}`), linkTo(`user/${author.id}`)];
+    const ofEntity = linkTo(`entity/${entity_id}`);
+    const ofUser = linkTo(`user/${author.id}`);
     const linkOf = async (handler: unknown, request: object) =>
       (await invoke(handler, request)).headers.link;
     expect(await linkOf(getEntity, { path: { entity_id } })).toBe(withPage(`entity/${entity_id}`));

@@ -92,7 +92,8 @@ describe('GET /user/me', () => {
     ];
     for (const time of times) {
       stopClock(Date.parse(time));
-      const [own, others] = [await user.publishes(), await author.publishes()];
+      const own = await user.publishes();
+      const others = await author.publishes();
       await user.votes(others);
       await author.votes(own);
       await user.publishes({ is_draft: true });

@@ -77,8 +77,18 @@ describe('GET /review/{review_id}', () => {
 
   const unknown = randomUUID();
   test.each([
-    ...[unknown, '', 'x', 'languages ', unknown.replaceAll('-', ''), `{${unknown}}`],
-    ...[`urn:uuid:${unknown}`, `${unknown}\n`, 'REVIEW#x', '\0', '../user', 'x'.repeat(5000)],
+    unknown,
+    '',
+    'x',
+    'languages ',
+    unknown.replaceAll('-', ''),
+    `{${unknown}}`,
+    `urn:uuid:${unknown}`,
+    `${unknown}\n`,
+    'REVIEW#x',
+    '\0',
+    '../user',
+    'x'.repeat(5000),
   ])('returns 404 for the review id %.60j', async (id) => {
     const body = { error: 'not_found', description: 'Review not found' };
     expect(await get(id)).toMatchObject({ status: 404, body });

@@ -47,7 +47,8 @@ describe('a cursor', () => {
     let query: Record<string, string> = { limit: '4' };
     for (const at of [0, 4, 8]) {
       const { body, headers } = await page(query);
-      expect([body.offset, body[name].length]).toEqual([at, 4]);
+      expect(body.offset).toEqual(at);
+      expect(body[name].length).toBe(4);
       if (at === 8) expect([body.next, headers.link]).toEqual([undefined, undefined]);
       query = { limit: '4', cursor: body.next };
     }

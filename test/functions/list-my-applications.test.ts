@@ -46,7 +46,8 @@ describe('GET /user/me/applications', () => {
 
   test('returns the new secret, and omits a deleted application', async () => {
     stopClock(Date.now() + 1);
-    const [kept, gone] = [await makeClient(other), await makeClient(other)];
+    const kept = await makeClient(other);
+    const gone = await makeClient(other);
     await rotateSecret(kept.client_id, other.id);
     await deleteApplication(gone.client_id, other.id);
     const [, found, ...more] = await list(other, foreign);

@@ -172,7 +172,8 @@ test('both return 404 for hidden, draft and unknown reviews', async () => {
       await visitor.readsRevision(review_id, '1'),
     ];
     for (const { status, body } of answers) {
-      expect([status, body.description]).toEqual([404, 'Review not found']);
+      expect(status).toBe(404);
+      expect(body.description).toBe('Review not found');
     }
   }
 });

@@ -58,7 +58,8 @@ describe('POST /review/{review_id}/report', () => {
     const last = await author.publishes();
     const { status, body, headers } = await user.reports(last, {});
     const description = `A user of type ${type} may report ${limit} reviews a day (UTC)`;
-    expect([status, body]).toEqual([403, { error: 'limit_exceeded', description }]);
+    expect(status).toBe(403);
+    expect(body).toEqual({ error: 'limit_exceeded', description });
     expect(headers['ratelimit-policy']).toBe(`"reports";q=${limit};w=86400`);
     expect(headers.ratelimit).toMatch(/^"reports";r=0;t=\d+$/);
     expect(headers['retry-after'] === undefined).toBe(limit === 0);

@@ -31,7 +31,8 @@ async function reported(...reasons: string[]): Promise<string> {
 }
 
 async function seen(id: string): Promise<Record<string, string>> {
-  const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
+  const file = await readItem(caseKey(id));
+  const review = await readItem(reviewKey(id));
   return { version: `${file?.version ?? 0}`, edits: `${review?.edits}` };
 }
 
@@ -48,7 +49,8 @@ const linked = (html: string): string[] =>
 describe('the pages of moderators', () => {
   test.each(pages)('$method $path is not there for others', async ({ operation, method }) => {
     const review_id = await reported('spam');
-    const [former, blocked] = [await makeModerator('Ida'), await makeModerator('Bea')];
+    const former = await makeModerator('Ida');
+    const blocked = await makeModerator('Bea');
     await setModerator(former.id, false);
     await decideUser(blocked.id, 'block', operator);
     const path = { review_id, user_id: author.id };
@@ -58,7 +60,8 @@ describe('the pages of moderators', () => {
       for (const fields of [{ ...form, decision }, {}]) {
         const sent = method === 'POST' ? { path, form: fields } : { path };
         const { status, html } = await ask(operation, user, sent);
-        expect([status, html.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
+        expect(status).toBe(404);
+        expect(html.includes('<h1>Page not found</h1>')).toBe(true);
         expect(html).not.toContain('>Moderation<');
       }
     }
@@ -222,7 +225,8 @@ describe('the pages of moderators', () => {
     expect((await decide({ ...whole, version: '7' })).status).toBe(400);
     expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
     const { status, headers } = await decide(whole);
-    expect([status, headers.location]).toEqual([303, 'https://api.example/ws/account/moderation']);
+    expect(status).toBe(303);
+    expect(headers.location).toBe('https://api.example/ws/account/moderation');
     const moderation = { decision: 'hide', reason: 'spam', note: 'A shop.' };
     expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, moderation });
   });

@@ -18,7 +18,8 @@ describe('GET /', () => {
   });
 
   test('shows the three newest public reviews, and how many there are of all', async () => {
-    const [ann, ben] = [await makeUser({ display_name: 'Ann <b>' }), await makeUser()];
+    const ann = await makeUser({ display_name: 'Ann <b>' });
+    const ben = await makeUser();
     const ids: string[] = [];
     for (const text of ['first', 'second', 'third', 'fourth', 'fifth']) {
       stopClock(Date.now() + 1);

@@ -86,8 +86,10 @@ describe('GET /account/votes', () => {
   });
 
   test('tells nothing of what is not public any more', async () => {
-    const [author, voter] = [await makeUser({ display_name: 'Nobody Else' }), await makeUser()];
-    const [hidden, gone] = [await author.publishes(), await author.publishes()];
+    const author = await makeUser({ display_name: 'Nobody Else' });
+    const voter = await makeUser();
+    const hidden = await author.publishes();
+    const gone = await author.publishes();
     for (const id of [hidden, gone]) await voter.votes(id);
     await decideReview(hidden, 'hide', operator);
     await author.deletes(gone);

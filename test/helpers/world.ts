@@ -91,7 +91,7 @@ export class Person {
     return id;
   }
 
-  triesToPublish(body: unknown = reviewBody(), headers?: Headers) {
+  triesToPublish(body: unknown, headers?: Headers) {
     return invoke(createReview, { method: 'POST', caller: this.caller, body, headers });
   }
 
@@ -107,7 +107,7 @@ export class Person {
     return succeed(this.triesToVote(review_id, { vote: way === 'up' }));
   }
 
-  triesToVote(review_id: string, body: unknown = { vote: true }, headers?: Headers) {
+  triesToVote(review_id: string, body: unknown, headers?: Headers) {
     return this.#acts(putVote, 'PUT', review_id, body, headers);
   }
 

@@ -87,7 +87,7 @@ describe('in parallel', () => {
     const authors = await makeUsers(25);
     const ids = await Promise.all(authors.map((user) => user.publishes()));
     const voter = await makeUser();
-    const answers = await Promise.all(ids.map((id) => voter.triesToVote(id)));
+    const answers = await Promise.all(ids.map((id) => voter.triesToVote(id, { vote: true })));
     expect(statuses(answers)).toEqual({ 200: 10, 403: 15 });
     expect(await votesToday(voter)).toBe(10);
     await expectExactCounts();
@@ -96,7 +96,7 @@ describe('in parallel', () => {
   test('20 identical votes by one user count and spend one', async () => {
     const review_id = await author.publishes();
     const voter = await makeUser();
-    const answers = await many(20, () => voter.triesToVote(review_id));
+    const answers = await many(20, () => voter.triesToVote(review_id, { vote: true }));
     expect(statuses(answers)).toEqual({ 200: 20 });
     expect(await readItem(reviewKey(review_id))).toMatchObject({ votes_positive: 1 });
     expect(await votesToday(voter)).toBe(1);
@@ -174,7 +174,7 @@ test.each<[string, (id: string) => Promise<unknown>]>([
   const review_id = await author.publishes();
   const voters = await makeUsers(12);
   const answers = await Promise.all([
-    ...voters.slice(0, 6).map((voter) => voter.triesToVote(review_id)),
+    ...voters.slice(0, 6).map((voter) => voter.triesToVote(review_id, { vote: true })),
     act(review_id),
     ...voters.slice(6).map((voter) => voter.triesToVote(review_id, { vote: false })),
     ...voters.slice(0, 3).map((voter) => voter.triesToVote(review_id, { vote: false })),
@@ -193,7 +193,7 @@ describe('between the read and the write of', () => {
     id = await author.publishes();
   });
 
-  const up = () => reader.triesToVote(id);
+  const up = () => reader.triesToVote(id, { vote: true });
   const down = () => reader.triesToVote(id, { vote: false });
   const takeBack = () => reader.withdrawsVote(id);
   const report = () => reader.reports(id);
@@ -275,7 +275,7 @@ describe('a deletion while votes make each of its writes too late', () => {
         if (isVoting) return;
         if (++writes > most) throw Object.assign(new Error('gone'), { name: 'TimeoutError' });
         isVoting = true;
-        votes.push(await (voters.pop() as Person).triesToVote(id));
+        votes.push(await (voters.pop() as Person).triesToVote(id, { vote: true }));
         isVoting = false;
       },
     );
@@ -310,7 +310,7 @@ describe('a deletion while votes make each of its writes too late', () => {
     const reader = await makeUser();
     const answers = await Promise.all([
       visitor.reads(id),
-      reader.triesToVote(id),
+      reader.triesToVote(id, { vote: true }),
       reader.deletes(id),
       reader.reports(id),
       author.edits(id, again),

@@ -11,7 +11,9 @@ import { fresh, root, type Service, start } from '../helpers/service.ts';
 
 const { SIGNING_KEYS, MIRROR_SECONDS = '4' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
-const [dataDir, kept, address] = [fresh('data'), fresh('mirror.json'), fresh('url')];
+const dataDir = fresh('data');
+const kept = fresh('mirror.json');
+const address = fresh('url');
 let follower: ChildProcess | undefined;
 afterAll(() => {
   follower?.kill('SIGKILL');

@@ -84,9 +84,18 @@ test('every change of a count also raises its item’s version', async () => {
   const { refused } = await importRecords(
     sourced([
       {
-        ...{ kind: 'review', id, entity_id, entity_type: 'release_group', user_id: reader.id },
-        ...{ language: 'en', license: 'CC0 1.0', created: time, published_on: time },
-        ...{ is_hidden: false, source: null, source_url: null },
+        kind: 'review',
+        id,
+        entity_id,
+        entity_type: 'release_group',
+        user_id: reader.id,
+        language: 'en',
+        license: 'CC0 1.0',
+        created: time,
+        published_on: time,
+        is_hidden: false,
+        source: null,
+        source_url: null,
         revisions: [{ id: 1, text, rating: 4, timestamp: time }],
       },
       { kind: 'vote', review_id: id, user_id: other.id, vote: true, voted_at: time, revision: 1 },

@@ -67,7 +67,8 @@ describe('the application on the consent page', () => {
 
     /** Expects a page of the service that neither redirects nor links to the client. */
     const isRefused = ({ status, url, html }: Shown) => {
-      expect([status, url.startsWith(issuer)]).toEqual([403, true]);
+      expect(status).toBe(403);
+      expect(url.startsWith(issuer)).toBe(true);
       expect(html).toContain('<h1>Shelf cannot be connected</h1>');
       expect(html).toContain('A moderator has blocked the account of its developer');
       expect(html).not.toContain('href="https://client.example');

@@ -31,8 +31,15 @@ const code = await makeCode(client, user);
 const { body: first } = await redeem(client, code);
 const { body: second } = await refresh(client, first.refresh_token);
 const issued = [
-  ...[client_secret, rotated.client_secret, await startSession(user.id), pending, code],
-  ...[first.access_token, first.refresh_token, second.access_token, second.refresh_token],
+  client_secret,
+  rotated.client_secret,
+  await startSession(user.id),
+  pending,
+  code,
+  first.access_token,
+  first.refresh_token,
+  second.access_token,
+  second.refresh_token,
 ] as string[];
 const request = { client_id, name, redirect_uri, scopes: [], state: 'x', code_challenge: null };
 await insertAuthorizationRequest(request);

@@ -14,7 +14,7 @@ import { makeClient, makeCode } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { readStream } from '../../helpers/stream.ts';
-import { makeUser, makeUsers, type Person, signIn, text } from '../../helpers/world.ts';
+import { makeUser, makeUsers, type Person, reviewBody, signIn, text } from '../../helpers/world.ts';
 
 afterEach(restore);
 
@@ -72,7 +72,8 @@ async function makeRichUser(): Promise<Person> {
   await friend.votes(edited);
   await foe.reports(edited);
 
-  const [loved, gone] = [await friend.publishes(), await foe.publishes()];
+  const loved = await friend.publishes();
+  const gone = await foe.publishes();
   const hated = await foe.publishes();
   await user.votes(loved);
   await user.votes(hated, 'down');
@@ -156,10 +157,10 @@ describe('the erasure of an account', () => {
       const [user, fan] = await makeUsers(2);
       const [own, others] = await Promise.all([user.publishes(), author.publishes()]);
       const answers = await Promise.all([
-        user.triesToVote(others),
-        fan.triesToVote(own),
+        user.triesToVote(others, { vote: true }),
+        fan.triesToVote(own, { vote: true }),
         user.leaves(),
-        user.triesToPublish(),
+        user.triesToPublish(reviewBody()),
         user.edits(own, { rating: 1 }),
         user.reports(others),
       ]);

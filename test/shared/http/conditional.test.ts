@@ -124,7 +124,8 @@ describe.each([
       const { status, body } = await change(ifMatch);
       const description = 'If-Match must be * or a list of ETags';
       expect([ifMatch, status, body]).toEqual([
-        ...[ifMatch, 400],
+        ifMatch,
+        400,
         { error: 'invalid_request', description },
       ]);
     }

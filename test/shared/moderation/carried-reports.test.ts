@@ -34,7 +34,9 @@ async function undecided({ id }: Person): Promise<number> {
 }
 
 test('reports survive deleting and publishing again, until they are decided', async () => {
-  const [ann, ben, cyd] = [await makeUser(), await makeUser(), await makeUser()];
+  const ann = await makeUser();
+  const ben = await makeUser();
+  const cyd = await makeUser();
   const entity_id = randomUUID();
   const first = await ann.publishes({ entity_id });
   await ben.reports(first, { reason: 'spam' });
@@ -86,7 +88,8 @@ test('reports survive deleting and publishing again, until they are decided', as
 });
 
 test('a draft keeps them until it is published or deleted', async () => {
-  const [ann, ben] = [await makeUser(), await makeUser()];
+  const ann = await makeUser();
+  const ben = await makeUser();
   const entity_id = randomUUID();
   const first = await ann.publishes({ entity_id });
   await ben.reports(first, { reason: 'spam' });
@@ -130,7 +133,8 @@ test('a report racing with a deletion, and a deletion with a publication, lose n
 });
 
 test('of several publications at once, one opens the case', async () => {
-  const [ann, ben] = [await makeUser(), await makeUser()];
+  const ann = await makeUser();
+  const ben = await makeUser();
   const entity_id = randomUUID();
   const first = await ann.publishes({ entity_id });
   await ben.reports(first);
@@ -145,7 +149,8 @@ test('of several publications at once, one opens the case', async () => {
 });
 
 test('a deletion in two steps keeps them', async () => {
-  const [ann, ben] = [await makeUser(), await makeUser()];
+  const ann = await makeUser();
+  const ben = await makeUser();
   const entity_id = randomUUID();
   const id = await ann.publishes({ entity_id });
   await ben.reports(id, { reason: 'spam' });
@@ -214,7 +219,8 @@ test('a report racing with the deletion of the account is carried over or refuse
 });
 
 test('an export and an import carry them, and an audit recounts them', async () => {
-  const [ann, ben] = [await makeUser(), await makeUser()];
+  const ann = await makeUser();
+  const ben = await makeUser();
   const entities = [randomUUID(), randomUUID(), randomUUID()] as const;
   for (const entity_id of entities) {
     const id = await ann.publishes({ entity_id });

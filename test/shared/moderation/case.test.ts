@@ -134,7 +134,8 @@ test('erasing a reporter keeps a case that the author has appealed', async () =>
 
 test('deleting a review deletes its case, and leaves ids in the log', async () => {
   const writer = await makeUser();
-  const [id, kept] = [await writer.publishes(), await writer.publishes()];
+  const id = await writer.publishes();
+  const kept = await writer.publishes();
   await report(id, await makeUsers(2));
   await report(kept, await makeUsers(1));
   const note = 'Names a person.';

@@ -135,7 +135,8 @@ test('of two parallel moderators one decides, and the other learns who', async (
 test('a decision is refused if the review has changed since it was shown', async () => {
   const id = await reported();
   const seen = async () => {
-    const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
+    const file = await readItem(caseKey(id));
+    const review = await readItem(reviewKey(id));
     return { version: Number(file?.version), edits: Number(review?.edits) };
   };
   const again = 'reported again or edited since you opened this page: please look once more';
@@ -198,7 +199,8 @@ test('only moderators decide, and never on their own reviews', async () => {
   await expect(mia.decides(own, 'dismiss')).rejects.toMatchObject({ message });
   await ben.decides(own, 'dismiss');
   const id = await reported();
-  const [former, blocked] = [await makeModerator('Ida'), await makeModerator('Bea')];
+  const former = await makeModerator('Ida');
+  const blocked = await makeModerator('Bea');
   await setModerator(former.id, false);
   await decideUser(blocked.id, 'block', { ...why, moderator_id: null });
   for (const other of [await makeUser(), former, blocked]) {
@@ -308,7 +310,8 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   );
   const deeds = {
     report: async () => {
-      const [{ id, by }, reader] = [pick(reviews), pick(readers)];
+      const { id, by } = pick(reviews);
+      const reader = pick(readers);
       const reason = pick(['spam', 'Spam', 'abuse', 'off_topic', 'copyright', 'other', 'Mine']);
       await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason });
     },

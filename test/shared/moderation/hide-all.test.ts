@@ -18,7 +18,8 @@ import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
 
-const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
+const mia = await makeModerator('Mia');
+const ben = await makeModerator('Ben');
 const why = { reason: 'spam', note: 'A shop.' } as const;
 const byMia = { ...why, moderator_id: mia.id };
 const byBen = { ...why, moderator_id: ben.id };

@@ -37,7 +37,8 @@ describe('the deletion of a review', () => {
   });
 
   test('keeps an entity with rank trees, and one whose review is restored', async () => {
-    const [long, hidden] = [randomUUID(), randomUUID()];
+    const long = randomUUID();
+    const hidden = randomUUID();
     const kept = await other.publishes({ entity_id: hidden });
     for (const entity_id of [long, hidden]) {
       const review_id = await author.publishes({ entity_id });

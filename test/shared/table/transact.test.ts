@@ -97,8 +97,10 @@ describe('transact', () => {
     expect(sent()).toHaveLength(3);
   });
 
-  const [one, other] = [notFound('Review'), invalidRequest('other')];
-  const [stale, ours] = [expect.any(StaleRead), expect.any(TransactionCanceledException)];
+  const one = notFound('Review');
+  const other = invalidRequest('other');
+  const stale = expect.any(StaleRead);
+  const ours = expect.any(TransactionCanceledException);
   const failed = 'ConditionalCheckFailed';
   // The error of each write, the code of each, and the error thrown.
   type Errors = [ApiError | undefined, ApiError?];
@@ -230,19 +232,22 @@ describe('a transaction with the real client', () => {
   }
 
   test('whose response is lost after the commit is retried without a duplicate', async () => {
-    const [author, voter] = [await makeUser(), await makeUser()];
+    const author = await makeUser();
+    const voter = await makeUser();
     // The first review of a type and language registers its facet in a transaction of its own.
     await author.publishes();
     const injected = inject(loseFirst);
     const body = reviewBody();
     const created = await author.triesToPublish(body);
-    expect([created.status, sent]).toEqual([200, 2]);
+    expect(created.status).toBe(200);
+    expect(sent).toBe(2);
 
     injected.mockRestore();
     inject(loseFirst);
     const review_id = created.body.id;
     const voted = await voter.triesToVote(review_id, { vote: true });
-    expect([voted.status, sent]).toEqual([200, 2]);
+    expect(voted.status).toBe(200);
+    expect(sent).toBe(2);
     const counted = { votes_positive: 1, version: 2 };
     expect(await readItem(reviewKey(review_id))).toMatchObject(counted);
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
@@ -263,7 +268,8 @@ describe('a transaction with the real client', () => {
       attempt < 4 ? Promise.reject(cancelled('TransactionConflict')) : send(),
     );
     const answer = await author.triesToPublish(reviewBody());
-    expect([answer.status, sent]).toEqual([200, 4]);
+    expect(answer.status).toBe(200);
+    expect(sent).toBe(4);
   });
 
   test('without a response in time is given up despite SDK retries left: 503', async () => {
@@ -277,7 +283,8 @@ describe('a transaction with the real client', () => {
     });
     const body = reviewBody();
     const answer = await author.triesToPublish(body);
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBe('1');
     expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
     const [milliseconds] = timeout.mock.lastCall ?? [];
     expect(milliseconds).toBeGreaterThan(7_000);
@@ -289,7 +296,8 @@ describe('a transaction with the real client', () => {
     inject(() => Promise.reject(cancelled('TransactionConflict')));
     const body = reviewBody();
     const answer = await author.triesToPublish(body);
-    expect([answer.status, answer.body.error]).toEqual([503, 'service_unavailable']);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error).toBe('service_unavailable');
     expect(answer.headers['retry-after']).toBe('1');
     expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
   });

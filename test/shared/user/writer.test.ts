@@ -80,7 +80,8 @@ function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<st
 
 async function makeScene(): Promise<Scene> {
   const user = await makeUser();
-  const [own, voted] = [await user.publishes(), await other.publishes()];
+  const own = await user.publishes();
+  const voted = await other.publishes();
   const unseen = await other.publishes();
   await user.votes(voted);
   return { user, own, voted, unseen, client: await makeClient(user) };
@@ -124,18 +125,21 @@ describe('a blocked account', () => {
     await decideUser(user.id, 'block', why);
     for (const body of [{}, { text }, { is_draft: false }]) {
       const answer = await user.edits(own, body);
-      expect([answer.status, answer.body.description]).toEqual([403, blocked]);
+      expect(answer.status).toBe(403);
+      expect(answer.body.description).toEqual(blocked);
     }
   });
 
   test('gets no access for its applications by a code from before the block', async () => {
     const { user, client } = await makeScene();
-    const [code, own] = [await makeCode(client, other), await makeCode(client, user)];
+    const code = await makeCode(client, other);
+    const own = await makeCode(client, user);
     const error = { error: 'invalid_grant', error_description: 'code is not valid' };
     await decideUser(user.id, 'block', why);
     for (const each of [code, own]) {
       const answer = await redeem(client, each);
-      expect([answer.status, answer.body]).toEqual([400, error]);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toEqual(error);
     }
     await decideUser(user.id, 'unblock', why);
     expect((await redeem(client, code)).status).toBe(200);
@@ -153,7 +157,8 @@ describe('a blocked account', () => {
       isBlocked = true;
       await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
     });
-    expect([(await send(operation, scene, sent)).status, isBlocked]).toEqual([403, true]);
+    expect((await send(operation, scene, sent)).status).toBe(403);
+    expect(isBlocked).toBe(true);
   });
 
   test.each(Object.keys(allowed))('may %s', async (operation) => {
@@ -188,14 +193,16 @@ describe('a blocked account', () => {
       expect((await invoke(handler, { caller: scene.user.caller })).status).toBe(200);
     }
     const { status, html } = await ask('show-account', scene.user);
-    expect([status, html.includes('Account blocked: abuse')]).toEqual([200, true]);
+    expect(status).toBe(200);
+    expect(html.includes('Account blocked: abuse')).toBe(true);
   });
 });
 
 test('a blocked deleted account is refused as deleted', async () => {
   const gone = { ...(await makeScene()), user: new Person(randomUUID()) };
   const answer = await send('create-review', gone, { body: reviewBody() as never });
-  expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token']);
+  expect(answer.status).toBe(401);
+  expect(answer.body.error).toBe('invalid_token');
 });
 
 test('refused requests have changed no number', async () => {

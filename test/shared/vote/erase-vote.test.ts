@@ -8,7 +8,8 @@ test.each([
   ['an author who is there loses the karma', undefined, 0],
   ['an author who is being erased is left alone', new Date().toISOString(), 1],
 ])('erasing a vote: %s', async (_, deleted_at, karma) => {
-  const [author, voter] = [await makeUser(), await makeUser()];
+  const author = await makeUser();
+  const voter = await makeUser();
   const id = await author.publishes();
   await voter.votes(id);
   if (deleted_at) await setAttributes(userKey(author.id), { deleted_at });
