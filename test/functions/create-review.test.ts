@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/create-review.ts';
-import { handler as getRevision } from '../../functions/get-revision.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { licenses } from '../../shared/review/licenses.ts';
@@ -56,8 +55,7 @@ describe('POST /review', () => {
     expect(item?.published_on).toEqual(item?.created);
     // The current revision lies on the review. Only earlier revisions have items of their own.
     expect(await readItem(revisionKey(body.id, 1))).toBeUndefined();
-    const path = { review_id: body.id, rev: '1' };
-    expect((await invoke(getRevision, { path })).body.revision).toEqual({
+    expect((await visitor.readsRevision(body.id, '1')).body.revision).toEqual({
       review_id: body.id,
       id: 1,
       text,

@@ -14,11 +14,13 @@ import { setModerator } from '../../../shared/user/user-repository.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
-import { makeModerator, makeUser, makeUsers, type Person } from '../../helpers/world.ts';
+import { makeModerator, makeUser, makeUsers, type Person, text } from '../../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
+
+let editions = 0;
 
 const why = { reason: 'spam', note: 'A shop.' } as const;
 
@@ -323,7 +325,7 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
     },
     edit: async () => {
       const { id, by } = pick(reviews);
-      await updateReviewText(id, by);
+      await by.edits(id, { text: `${text} Edition ${++editions}.` });
     },
     leave: async () => {
       await eraseReport(pick(reviews).id, pick(readers).id, isGone);
@@ -353,8 +355,3 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
     expect(await places(id)).toEqual(file?.state === 'open' ? ['date', 'popularity'] : []);
   }
 });
-
-let editions = 0;
-
-const updateReviewText = (id: string, user: Person) =>
-  user.edits(id, { text: `A record that gets better with every listen: number ${++editions}.` });
