@@ -10,9 +10,9 @@ import { reviewKey } from '../shared/table/keys.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, TransferRecord } from '../shared/transfer/record.ts';
 import { costs, foldedVotes, grownCosts, importCosts, unitsIn } from './helpers/costs.ts';
-import { makeUser, vote } from './helpers/fixtures.ts';
 import { scanTable, setAttributes } from './helpers/items.ts';
 import { sourced } from './helpers/transfer.ts';
+import { makeUser } from './helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -124,7 +124,7 @@ async function consumeVotes(count: number): Promise<number> {
   for (let i = 0; i < count; i++) {
     const query = { review_type: 'review', offset: `${150 * i + 100}`, limit: '1' };
     const [{ id }] = (await measure('list-reviews', { query })).body.reviews;
-    await vote(voter, id);
+    await voter.votes(id);
     ids.push(id);
   }
   return (await measureConsumer(ids)).write / count;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler as createToken } from '../functions/create-token.ts';
-import { handler as getReview, response } from '../functions/get-review.ts';
+import { response } from '../functions/get-review.ts';
 import { type Route, routes } from '../shared/routes.ts';
 import { checkResponse, faultsOf } from './helpers/contract.ts';
-import { makeReview, makeUser } from './helpers/fixtures.ts';
 import { invoke } from './helpers/invoke.ts';
+import { makeUser, visitor } from './helpers/world.ts';
 
 const review = routes.find(({ operation }) => operation === 'get-review');
 
@@ -33,7 +33,7 @@ describe('a response that differs from its endpoint’s description fails its te
 
   test('names the operation of the handler', async () => {
     const author = await makeUser();
-    const { body } = await invoke(getReview, { path: { review_id: await makeReview(author) } });
+    const { body } = await visitor.reads(await author.publishes());
     expect(faultsOf(response, body)).toEqual([]);
     const more = { review: { ...body.review, shelf: 7 } };
     const exchange = { route: review, method: 'GET', status: 200, body: more };

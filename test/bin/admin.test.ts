@@ -7,8 +7,6 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { program } from '../../bin/admin/program.ts';
-import { handler as deleteMe } from '../../functions/delete-me.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
@@ -17,20 +15,13 @@ import { findGrant, rotateRefreshToken } from '../../shared/oauth/grant-reposito
 import { table, tableName } from '../../shared/table/client.ts';
 import { applicationKey, contactKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { admin, dataDir, dataFolder, refuses, root, run, spawnAdmin } from '../helpers/admin.ts';
-import {
-  makeGrant,
-  makeReview,
-  makeUser,
-  makeUsers,
-  type TestUser,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { listen } from '../helpers/listen.ts';
 import { makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeGrant, makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
 /** Returns the environment of an account at AWS whose CloudFormation answers so. */
 async function accountWith(status: number, answer: () => string): Promise<Record<string, string>> {
@@ -259,9 +250,9 @@ describe('npm run admin', () => {
   });
 
   test('dismisses the reports of a review, so that nobody files them again', async () => {
-    const [author, ...readers] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
-    const [id, other] = [await makeReview(author), await makeReview(author)];
-    const report = ({ caller }: TestUser, review_id: string) =>
+    const [author, ...readers] = await makeUsers(3);
+    const [id, other] = [await author.publishes(), await author.publishes()];
+    const report = ({ caller }: Person, review_id: string) =>
       invoke(reportReview, { caller, path: { review_id }, body: {} });
     const listed = async () =>
       (await run('report', 'list')).reports.map(
@@ -296,7 +287,7 @@ describe('npm run admin', () => {
   });
 
   test('makes moderators, and blocks accounts with a reason', async () => {
-    const [user, reader] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [user, reader] = await makeUsers(2);
     const state = async () => {
       const { is_moderator, blocked_at, user_type } = await run('user', 'show', user.id);
       return [is_moderator, blocked_at, user_type];
@@ -359,7 +350,7 @@ describe('npm run admin', () => {
 
   test('hides and unhides a review, lists reports, and rebuilds the totals', async () => {
     const [author, reader] = [await makeUser(), await makeUser()];
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const reason = 'Ünïcode';
     const { caller } = reader;
     await invoke(reportReview, { caller, path: { review_id: id }, body: { reason } });
@@ -381,16 +372,16 @@ describe('npm run admin', () => {
   test('allows a review in place of a hidden one that its author has deleted', async () => {
     const author = await makeUser();
     const entity_id = randomUUID();
-    const review_id = await makeReview(author, { entity_id });
+    const review_id = await author.publishes({ entity_id });
     await run('review', 'hide', review_id);
-    await invoke(deleteReview, { method: 'DELETE', caller: author.caller, path: { review_id } });
+    await author.deletes(review_id);
     const marked = { entity_id, entity_type: 'release_group', marked_at: expect.any(String) };
     const hidden = async () => (await run('user', 'show', author.id)).hidden_and_deleted;
     expect(await hidden()).toEqual([{ ...marked, review_id }]);
     const allow = ['review', 'allow', author.id, entity_id];
     expect(await run(...allow)).toEqual({ user_id: author.id, entity_id, is_allowed: true });
     expect(await hidden()).toEqual([]);
-    await makeReview(author, { entity_id });
+    await author.publishes({ entity_id });
     await refuses(1, [[allow, /deleted no hidden review/]]);
   });
 
@@ -398,18 +389,18 @@ describe('npm run admin', () => {
     const nothing = { users: 0, reviews: 0, applications: 0, entities: 0, hiding: 0 };
     await applyStream();
     const [friend, foe] = [await makeUser(), await makeUser()];
-    const [kept] = [await makeReview(friend)];
+    const [kept] = [await friend.publishes()];
 
     /** A deleted account, review and application, each with leftovers. */
     async function leave() {
       const leaver = await makeUser();
-      await makeReview(leaver);
-      await vote(leaver, kept);
+      await leaver.publishes();
+      await leaver.votes(kept);
       const { grant } = await makeGrant(friend, ['vote'], { owner: foe });
-      await invoke(deleteMe, { caller: leaver.caller });
-      const review_id = await makeReview(foe);
-      await vote(friend, review_id);
-      await invoke(deleteReview, { caller: foe.caller, path: { review_id } });
+      await leaver.leaves();
+      const review_id = await foe.publishes();
+      await friend.votes(review_id);
+      await foe.deletes(review_id);
       const Key = applicationKey(grant.client_id);
       await table.send(new DeleteCommand({ TableName: tableName(), Key }));
       const owner = await readItem(userKey(foe.id));
@@ -464,7 +455,7 @@ describe('npm run admin', () => {
   test('fails with status 1, a sentence on stderr and nothing on stdout', async () => {
     const nobody = randomUUID();
     const someone = await makeUser();
-    const review_id = await makeReview(someone);
+    const review_id = await someone.publishes();
     const { grant } = await makeGrant(someone, []);
     const { user_id, client_id } = grant;
     const unknown = '0'.repeat(32);

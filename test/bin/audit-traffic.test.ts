@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import type { Item, Key } from '../../shared/table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, makeUsers, type TestUser, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers } from '../helpers/world.ts';
 
 beforeEach(() => {
   process.exitCode = 0;
@@ -65,14 +63,14 @@ async function expectRight(): Promise<void> {
 
 describe('audit --repair', () => {
   test('leaves a right karma alone that is another whenever the reviews are read', async () => {
-    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
-    const id = await makeReview(author);
-    await vote(voter, id);
+    const [author, voter] = await makeUsers(2);
+    const id = await author.publishes();
+    await voter.votes(id);
     const key = userKey(author.id);
     // The author is read with the vote for the review, and the review with the vote against it.
     afterCommands(async (kind, read) => {
       const isReviews = kind === 'BatchGetCommand';
-      if (isReviews || isOf(read, key)) await vote(voter, id, isReviews);
+      if (isReviews || isOf(read, key)) await voter.votes(id, isReviews ? 'up' : 'down');
     });
     const sum = await runAudit({ repair: true, settle: 20 });
     jest.mocked(table.send).mockRestore();
@@ -89,16 +87,16 @@ describe('audit --repair', () => {
   test('leaves the right counts of an entity alone that is erased and made again in between', async () => {
     const author = await makeUser();
     const entity_id = randomUUID();
-    let review_id = await makeReview(author, { entity_id });
+    let review_id = await author.publishes({ entity_id });
     let isErased = false;
     afterCommands(async (kind, read) => {
       if (isOf(read, entityKey(entity_id))) {
-        await invoke(deleteReview, { caller: author.caller, path: { review_id } });
+        await author.deletes(review_id);
         await applyStream();
         isErased = (await readItem(entityKey(entity_id))) === undefined;
       } else if (isErased && kind === 'QueryCommand') {
         isErased = false;
-        review_id = await makeReview(author, { entity_id });
+        review_id = await author.publishes({ entity_id });
       }
     });
     const sum = await runAudit({ repair: true, settle: 20 });
@@ -109,14 +107,14 @@ describe('audit --repair', () => {
   });
 
   test('leaves a review alone that changes whenever it is checked, and mends it at rest', async () => {
-    const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
-    const id = await makeReview(author);
+    const [author, ...voters] = await makeUsers(12);
+    const id = await author.publishes();
     const item = await readItem(reviewKey(id));
     const claim = claimKey(author.id, `${item?.entity_id}`);
     await setAttributes(reviewKey(id), { votes_positive: 5 });
     afterCommands(async (_, read) => {
       const voter = isOf(read, claim) && voters.pop();
-      if (voter) await vote(voter, id);
+      if (voter) await voter.votes(id);
     });
     const sum = await runAudit({ repair: true, settle: 20 });
     jest.mocked(table.send).mockRestore();
@@ -128,12 +126,12 @@ describe('audit --repair', () => {
   });
 
   test('leaves alone what a vote changes at the moment of the repair', async () => {
-    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
-    const id = await makeReview(author);
+    const [author, voter] = await makeUsers(2);
+    const id = await author.publishes();
     await setAttributes(userKey(author.id), { karma: 7 });
     beforeRepair(async () => {
-      await vote(voter, id);
-      await vote(voter, id, false);
+      await voter.votes(id);
+      await voter.votes(id, 'down');
     });
     const sum = await runAudit({ repair: true, settle: 20 });
     expect(sum).toMatchObject({ differences: 0, repaired: 0, changing: 1 });
@@ -159,9 +157,9 @@ describe('audit --repair', () => {
   });
 
   test('leaves a vote alone whose review comes back before the vote is deleted', async () => {
-    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
-    const id = await makeReview(author);
-    await vote(voter, id);
+    const [author, voter] = await makeUsers(2);
+    const id = await author.publishes();
+    await voter.votes(id);
     const { pk, sk, ...content } = (await readItem(reviewKey(id))) as Item;
     await table.send(new DeleteCommand({ TableName: tableName(), Key: { pk, sk } }));
     beforeRepair(() => setAttributes({ pk, sk }, content));

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import { sealCursor } from '../../shared/list/cursor.ts';
 import { newReview } from '../../shared/review/review.ts';
@@ -15,23 +14,21 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import type { Item, Key } from '../../shared/table/item.ts';
 import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUsers, type Person, text } from '../helpers/world.ts';
 
-let author: TestUser;
-let voter: TestUser;
+let author: Person;
+let voter: Person;
 let review_id: string;
 let entity_id: string;
 
 beforeAll(async () => {
-  [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
-  review_id = await makeReview(author);
-  await vote(voter, review_id);
-  const path = { review_id };
-  await invoke(updateReview, { caller: author.caller, path, body: { rating: 2 } });
+  [author, voter] = await makeUsers(2);
+  review_id = await author.publishes();
+  await voter.votes(review_id);
+  await author.edits(review_id, { rating: 2 });
   entity_id = String((await readItem(reviewKey(review_id)))?.entity_id);
 });
 
@@ -152,13 +149,13 @@ function interrupt(kind: string, act: () => Promise<unknown>) {
 describe('a repair beside traffic', () => {
   const said = { text, rating: 4, language: 'en', license_choice: 'CC0 1.0' } as const;
   const entity = () => ({ entity_id: randomUUID(), entity_type: 'work' }) as const;
-  const reviewBy = ({ id }: TestUser, content = {}) =>
+  const reviewBy = ({ id }: Person, content = {}) =>
     newReview(id, { ...entity(), ...said, is_draft: false, ...content });
-  let user: TestUser;
+  let user: Person;
   const isUser = ({ pk, sk }: Item) => pk === userKey(user.id).pk && sk === 'USER';
 
   beforeEach(async () => {
-    [user] = (await makeUsers(1)) as [TestUser];
+    [user] = await makeUsers(1);
   });
 
   test('leaves the claim of a review that has replaced the scanned one', async () => {

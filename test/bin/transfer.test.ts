@@ -13,8 +13,6 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as deleteMe } from '../../functions/delete-me.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { createTable } from '../../infra/local/table.ts';
@@ -33,19 +31,11 @@ import { beginBulk } from '../../shared/transfer/bulk.ts';
 import { allRecords } from '../../shared/transfer/export.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
 import { admin, dataFolder, refuses, spawnAdmin } from '../helpers/admin.ts';
-import {
-  makeGrant,
-  makeReview,
-  makeUser,
-  makeUsers,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeGrant, makeUser, makeUsers, Person, text, visitor } from '../helpers/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -142,29 +132,29 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-function rate({ caller }: TestUser, review_id: string, rating: number) {
+function rate({ caller }: Person, review_id: string, rating: number) {
   return invoke(updateReview, { caller, path: { review_id }, body: { rating } });
 }
 
-function report({ caller }: TestUser, review_id: string) {
+function report({ caller }: Person, review_id: string) {
   return invoke(reportReview, { caller, path: { review_id }, body: {} });
 }
 
 /** Something of every kind. */
 async function live() {
-  const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  const [ann, bob, eve] = await makeUsers(3);
   const gone = await makeUser();
   const identity = { issuer: 'https://id.example', subject: randomUUID(), display_name: 'Zoë' };
   const email = `${randomUUID()}@mail.example`;
   const zoe = await findOrCreateUser({ ...identity, email, musicdb_username: 'zoe' });
-  const review = await makeReview(ann, { language: 'de', license_choice: 'CC0 1.0' });
-  await vote(bob, review);
+  const review = await ann.publishes({ language: 'de', license_choice: 'CC0 1.0' });
+  await bob.votes(review);
   await rate(ann, review, 2);
-  await vote(eve, review, false);
+  await eve.votes(review, 'down');
   await setAttributes(reviewKey(review), { source: 'BBC', source_url: 'https://bbc.example/' });
-  const draft = await makeReview(bob, { is_draft: true, text: `${text} A draft.` });
-  const hidden = await makeReview(eve, { text: `${text} A hidden one.` });
-  await vote(bob, hidden);
+  const draft = await bob.publishes({ is_draft: true, text: `${text} A draft.` });
+  const hidden = await eve.publishes({ text: `${text} A hidden one.` });
+  await bob.votes(hidden);
   await report(ann, hidden);
   await decideReview(hidden, 'hide', { ...why, note: 'A shop.' });
   await report(eve, review);
@@ -172,15 +162,15 @@ async function live() {
   const { grant, access_token } = await makeGrant(ann, ['vote'], { owner: bob });
   const own = { user_id: ann.id, name: 'Script', scopes: [], days: 30 as const };
   const token = await createPersonalToken(own);
-  const left = await makeReview(gone);
-  await vote(gone, review);
-  await invoke(deleteMe, { caller: gone.caller });
+  const left = await gone.publishes();
+  await gone.votes(review);
+  await gone.leaves();
   const tokens = [access_token, token.access_token];
   return { ann, bob, eve, zoe, email, review, draft, hidden, grant, tokens, gone, left };
 }
 
 /** The record of the edited review in `live`, without its revisions. */
-const recordOf = (id: string, author: TestUser) => ({
+const recordOf = (id: string, author: Person) => ({
   kind: 'review',
   id,
   entity_id: expect.any(String),
@@ -249,7 +239,7 @@ describe('npm run admin -- export, import', () => {
     expect(await exported(dataDir)).toBe(content);
     const items = await scanTable();
     await expectRight(name);
-    const { body } = await invoke(getReview, { path: { review_id: review } });
+    const { body } = await visitor.reads(review);
     const numbers = { popularity: 0, votes: { positive: 1, negative: 1 }, edits: 1 };
     expect(body.review).toMatchObject(numbers);
     for (const made of rest.tokens) {
@@ -271,9 +261,9 @@ describe('npm run admin -- export, import', () => {
   });
 
   test('gives back what was lost, from a table that was restored', async () => {
-    const [ann, bob] = (await makeUsers(2)) as [TestUser, TestUser];
-    const [lost, edited] = [await makeReview(ann), await makeReview(bob)];
-    await vote(bob, lost);
+    const [ann, bob] = await makeUsers(2);
+    const [lost, edited] = [await ann.publishes(), await bob.publishes()];
+    await bob.votes(lost);
     await applyStream();
     // As DynamoDB restores it: the items, and no stream.
     const { name } = await emptyTable();
@@ -291,9 +281,9 @@ describe('npm run admin -- export, import', () => {
     const { written, refused } = await ask(['import', restored]);
     expect([written, refused]).toEqual([{ review: 1, vote: 1 }, {}]);
     await applyStream();
-    const { body } = await invoke(getReview, { path: { review_id: lost } });
+    const { body } = await visitor.reads(lost);
     expect(body.review.votes).toEqual({ positive: 1, negative: 0 });
-    const kept = await invoke(getReview, { path: { review_id: edited } });
+    const kept = await visitor.reads(edited);
     expect(kept.body.review.rating).toBe(1);
     await expectRight();
 
@@ -321,8 +311,7 @@ describe('npm run admin -- export, import', () => {
 
   test('publishes what everybody may see, by licence and with checksums', async () => {
     const { ann, review, draft, hidden, email, zoe } = await live();
-    const caller = { ...ann.caller, user_id: zoe.id };
-    await makeReview({ ...zoe, caller }, { license_choice: 'CC BY-SA 3.0' });
+    await new Person(zoe.id).publishes({ license_choice: 'CC BY-SA 3.0' });
     // The vote of the deleted account is shown until the eraser has come by.
     await applyStream();
     const { out, answer, files, everything } = await publicDump();
@@ -372,14 +361,14 @@ describe('npm run admin -- export, import', () => {
     const identity = { issuer: 'https://id.example', subject: randomUUID(), ...named };
     const ann = await makeUser();
     const entity_id = randomUUID();
-    const hidden = await makeReview(ann, { entity_id });
+    const hidden = await ann.publishes({ entity_id });
     const old = await findOrCreateUser(identity);
     const before = await exported();
-    const caller = { ...ann.caller, user_id: old.id };
+    const leaver = new Person(old.id);
     const gone = randomUUID();
-    await decideReview(await makeReview({ ...old, caller }, { entity_id: gone }), 'hide', why);
+    await decideReview(await leaver.publishes({ entity_id: gone }), 'hide', why);
     const { decided_at } = await decideUser(old.id, 'block', why);
-    await invoke(deleteMe, { caller });
+    await leaver.leaves();
     await decideReview(hidden, 'hide', why);
     await deleteReview(hidden, ann.id);
     await applyStream();
@@ -395,7 +384,7 @@ describe('npm run admin -- export, import', () => {
     const next = await findOrCreateUser(identity);
     expect(next.blocked_at).toBe(decided_at);
     expect(await readItem(claimKey(next.id, gone))).toHaveProperty('marked_at');
-    await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
+    await expect(ann.publishes({ entity_id })).rejects.toThrow('A moderator has hidden your');
     process.env.TABLE_NAME = first;
 
     // What was exported before that ends neither.
@@ -407,7 +396,7 @@ describe('npm run admin -- export, import', () => {
     });
     expect(said).toHaveLength(3);
     expect(await readItem(userKey(old.id))).toBeUndefined();
-    await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
+    await expect(ann.publishes({ entity_id })).rejects.toThrow('A moderator has hidden your');
     expect((await findOrCreateUser(identity)).blocked_at).toBe(decided_at);
     const later = await importBroken(before);
     expect(later.answer.refused).toMatchObject({
@@ -425,13 +414,13 @@ describe('npm run admin -- export, import', () => {
     const ann = await makeUser();
     const both = async (isAllowed: boolean) => {
       const entity_id = randomUUID();
-      const id = await makeReview(ann, { entity_id });
+      const id = await ann.publishes({ entity_id });
       await decideReview(id, 'hide', why);
       const review = await readItem(reviewKey(id));
       await deleteReview(id, ann.id);
       const mark = await readItem(claimKey(ann.id, entity_id));
       await allowReview(ann.id, entity_id, why);
-      const next = await readItem(reviewKey(await makeReview(ann, { entity_id })));
+      const next = await readItem(reviewKey(await ann.publishes({ entity_id })));
       return [mark, isAllowed ? next : review].flatMap((item) => item ?? []);
     };
     for (const isAllowed of [false, true]) {

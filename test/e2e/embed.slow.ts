@@ -11,7 +11,7 @@ const entity_id = randomUUID();
 nameEntities({ [entity_id]: 'Blue </script><script>document.title = "owned"</script>' });
 const browser = await launchBrowser();
 const { authUrl: at } = await startTestStack();
-const { makeReview, makeUser } = await import('../helpers/fixtures.ts');
+const { makeUser } = await import('../helpers/world.ts');
 
 /** Another site, whose page holds the HTML that was set last. */
 let content = '';
@@ -21,7 +21,7 @@ const site = createServer((_, response) => {
 });
 const siteUrl = `${await serve(site)}/`;
 const text = '</script><script>document.title = "owned"</script> <!-- <script> and more of it';
-const review_id = await makeReview(await makeUser(), { entity_id, text, language: 'en' });
+const review_id = await (await makeUser()).publishes({ entity_id, text, language: 'en' });
 
 /** A page, and what the browser reports while it is open: faults, refusals, requests elsewhere. */
 async function open(url: string): Promise<{ page: Page; reports: string[] }> {

@@ -12,7 +12,7 @@ const longName = `${'Donaudampfschifffahrtsgesellschaft'.repeat(3)} & other song
 nameEntities({ [named]: longName });
 const browser = await launchBrowser();
 const { url, authUrl: at } = await startTestStack();
-const { makeReview, makeUser } = await import('../helpers/fixtures.ts');
+const { makeUser } = await import('../helpers/world.ts');
 const redirect_uri = 'http://localhost:1/callback';
 
 /** Rules whose results depend on widths and colours. */
@@ -240,11 +240,11 @@ test('every public page is for everybody, in four widths and both colour schemes
   const ann = await makeUser({ display_name: 'Ann '.repeat(16).trim() });
   const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد (1997). ';
   const content = { entity_id: named, rating: 5, text: arabic.repeat(90), language: 'ar' };
-  const review = await makeReview(layla, content);
+  const review = await layla.publishes(content);
   const text = `${'w'.repeat(2499)} `.repeat(2);
-  await makeReview(ann, { entity_id: named, rating: 2, text, language: 'en' });
+  await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
   const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
-  await makeReview(layla, { ...book, rating: 1, text: null, language: 'en' });
+  await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
   for (const [path, heading] of [
     [`/review/${review}`, longName],
     [`/review/${review}/revisions`, `Revisions of ${longName}`],

@@ -9,7 +9,7 @@ import { startTestStack } from '../helpers/stack.ts';
 const browser = await launchBrowser();
 const { url, authUrl: at } = await startTestStack();
 const { run: admin } = await import('../helpers/admin.ts');
-const { reviewBody } = await import('../helpers/fixtures.ts');
+const { reviewBody } = await import('../helpers/world.ts');
 const pictures = process.env.PICTURES;
 
 afterEach(async () => {

@@ -10,7 +10,7 @@ import { startTestStack } from '../helpers/stack.ts';
 
 const browser = await launchBrowser();
 const { authUrl } = await startTestStack();
-const { makeGrant, makeReview, makeUser } = await import('../helpers/fixtures.ts');
+const { makeGrant, makeUser } = await import('../helpers/world.ts');
 
 const run = promisify(execFile);
 
@@ -83,7 +83,7 @@ test.each(routes.filter(isJson))(
     const ben = await makeUser();
     const isOwn = ['update-review', 'delete-review'].includes(operation);
     const entity_id = crypto.randomUUID();
-    const review = await makeReview(isOwn ? ann : ben, { entity_id });
+    const review = await (isOwn ? ann : ben).publishes({ entity_id });
     const { access_token } = await makeGrant(ann, ['review', 'vote', 'user']);
     // The reader's own ids, in place of those of the examples.
     const command = unescapeHtml(escaped)

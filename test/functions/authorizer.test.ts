@@ -10,8 +10,8 @@ import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
 import { type Route, routes, type Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
-import { makeGrant, makeUser } from '../helpers/fixtures.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { makeGrant, makeUser } from '../helpers/world.ts';
 
 const arn = 'arn:aws:execute-api:eu-west-1:123456789012:abcdef1234/ws';
 const scopes: Scope[] = ['review', 'vote', 'user'];

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/batch-get-entities.ts';
-import { handler as getEntity } from '../../functions/get-entity.ts';
-import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
+import { makeUser, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
 const id = randomUUID();
-await makeReview(author, { entity_id: id, entity_type: 'work', rating: 5, language: 'de' });
+await author.publishes({ entity_id: id, entity_type: 'work', rating: 5, language: 'de' });
 const none = randomUUID();
 
 const lookUp = (entity_ids: string) => invoke(handler, { query: { entity_ids } });
 
 describe('GET /entities', () => {
   test('returns summaries by canonical id as GET /entity/{entity_id} does, also for unreviewed entities', async () => {
-    const show = async (entity_id: string) =>
-      (await invoke(getEntity, { path: { entity_id } })).body.entity;
-    const [one, other] = [await show(id), await show(none)];
-    expect([one.review_count, other.review_count]).toEqual([1, 0]);
+    const show = async (entity_id: string) => (await visitor.readsEntity(entity_id)).body.entity;
+    const one = await show(id);
+    const other = await show(none);
+    expect(one.review_count).toBe(1);
+    expect(other.review_count).toBe(0);
     const { status, body } = await lookUp(`${id},${none}`);
     expect(status).toBe(200);
     expect(body).toEqual({

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/batch-get-reviews.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { makeHidden, makeReview, makeUser, makeUsers } from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
-const id = await makeReview(author);
+const id = await author.publishes();
 
 const lookUp = (review_ids: string) => invoke(handler, { query: { review_ids } });
 
@@ -20,9 +19,8 @@ async function found(review_ids: string) {
 
 describe('GET /reviews', () => {
   test('returns reviews by canonical id, as GET /review/{review_id} does', async () => {
-    const other = await makeReview(await makeUser());
-    const show = async (review_id: string) =>
-      (await invoke(getReview, { path: { review_id } })).body.review;
+    const other = await (await makeUser()).publishes();
+    const show = async (review_id: string) => (await visitor.reads(review_id)).body.review;
     expect(await found(`${id},${other}`)).toEqual({
       reviews: { [id]: await show(id), [other]: await show(other) },
       review_id_mapping: { [id]: id, [other]: other },
@@ -49,10 +47,10 @@ describe('GET /reviews', () => {
   });
 
   test('omits missing reviews, drafts, hidden reviews and those of a deleted account', async () => {
-    const draft = await makeReview(author, { is_draft: true });
-    const hidden = await makeHidden(author);
+    const draft = await author.publishes({ is_draft: true });
+    const hidden = await author.publishesHidden();
     const going = await makeUser();
-    const left = await makeReview(going);
+    const left = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     const ids = [randomUUID(), draft, hidden, left, author.id];
     expect(await found(ids.join())).toEqual({ reviews: {}, review_id_mapping: {} });
@@ -60,7 +58,7 @@ describe('GET /reviews', () => {
 
   test('accepts 25 ids, and counts duplicates once', async () => {
     const authors = await makeUsers(25);
-    const ids = await Promise.all(authors.map((user) => makeReview(user)));
+    const ids = await Promise.all(authors.map((user) => user.publishes()));
     const body = await found([...ids, ...ids.map((one) => one.toUpperCase())].join());
     expect(Object.keys(body.reviews).toSorted()).toEqual(ids.toSorted());
     expect(Object.keys(body.review_id_mapping)).toHaveLength(50);
@@ -72,9 +70,27 @@ describe('GET /reviews', () => {
   });
 
   test.each([
-    ...['', ',', ',,', 'x', `${id},x`, `${id} `, ` ${id}`, `${id}\n`, id.slice(1), `${id}0`],
-    ...[`{${id}`, `${id}}`, `{}`, `urn:uuid:`, `g${id.slice(1)}`, `(${id})`, `${id};${id}`],
-    ...['-'.repeat(36), '__proto__', 'constructor', '\0'],
+    '',
+    ',',
+    ',,',
+    'x',
+    `${id},x`,
+    `${id} `,
+    ` ${id}`,
+    `${id}\n`,
+    id.slice(1),
+    `${id}0`,
+    `{${id}`,
+    `${id}}`,
+    `{}`,
+    `urn:uuid:`,
+    `g${id.slice(1)}`,
+    `(${id})`,
+    `${id};${id}`,
+    '-'.repeat(36),
+    '__proto__',
+    'constructor',
+    '\0',
   ])('refuses %j: 400', async (review_ids) => {
     expect(await lookUp(review_ids)).toMatchObject(invalid(/^review_ids must /));
   });

@@ -21,7 +21,6 @@ import type { Scope } from '../../shared/routes.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { grantKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
-import { makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import {
@@ -37,12 +36,13 @@ import {
   verifier,
 } from '../helpers/oauth-client.ts';
 import { afterSend, beforeSend } from '../helpers/sends.ts';
+import { makeUser, type Person } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
 const owner = await makeUser({ display_name: 'Owner' });
 const client = await makeClient(owner);
-let user: TestUser;
+let user: Person;
 beforeEach(async () => {
   user = await makeUser();
 });
@@ -282,7 +282,8 @@ describe('POST /oauth/token', () => {
 
   describe('with a code', () => {
     test('accepts it for one minute', async () => {
-      const [good, late] = [await makeCode(client, user), await makeCode(client, user)];
+      const good = await makeCode(client, user);
+      const late = await makeCode(client, user);
       wait(58_000);
       expect((await redeem(client, good)).status).toBe(200);
       wait(3_000);

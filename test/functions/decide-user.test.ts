@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeModerator, makeReview, makeUser } from '../helpers/fixtures.ts';
 import { readItem } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
+import { makeModerator, makeUser } from '../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const why = { reason: 'spam', note: 'All of it is <one> shop.' };
@@ -15,7 +15,7 @@ async function seen(count: number) {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
     stopClock(Date.now() + 1);
-    ids.unshift(await makeReview(author));
+    ids.unshift(await author.publishes());
   }
   stopClock(Date.now() + 1);
   const at = { path: { user_id: author.id } };
@@ -34,7 +34,7 @@ describe('the page about an author', () => {
   test('lists all reviews that are or were public, page by page', async () => {
     const { author, ids, html, at, send } = await seen(22);
     const text = 'Nobody shall read this one before it is done';
-    await makeReview(author, { is_draft: true, text });
+    await author.publishes({ is_draft: true, text });
     const listed = (html: string) =>
       [...html.matchAll(/<strong><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id]) => id);
     expect(listed(html)).toEqual(ids.slice(0, 20));
@@ -89,7 +89,7 @@ describe('the page about an author', () => {
     const faulty = await send({ decision: 'hide_all', note: '', reason: '' });
     expect(faulty.status).toBe(400);
     expect(faulty.html).toContain('id="reason-fault">Please fill this in.<');
-    await makeReview(mia);
+    await mia.publishes();
     const path = { user_id: mia.id };
     expect((await ask('show-author', mia, { path })).html).not.toMatch(/hide_all|value="block"/);
     const form = { decision: 'hide_all', ...why };

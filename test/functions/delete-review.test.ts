@@ -3,11 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/delete-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeHidden, makeReview, makeUser, remove, report, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences, expectExact } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser } from '../helpers/world.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -15,19 +15,19 @@ const other = await makeUser();
 describe('DELETE /review/{review_id}', () => {
   test('deletes a review and, eventually, everything that belongs to it', async () => {
     const entity_id = randomUUID();
-    const id = await makeReview(author, { entity_id });
-    await vote(other, id);
-    await report(other, id);
+    const id = await author.publishes({ entity_id });
+    await other.votes(id);
+    await other.reports(id);
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
 
     const body = { message: 'Request processed successfully' };
-    expect(await remove(author, id.toUpperCase())).toMatchObject({ status: 200, body });
+    expect(await author.deletes(id.toUpperCase())).toMatchObject({ status: 200, body });
     expect(await readItem(reviewKey(id))).toBeUndefined();
     // An undecided report waits for the next review of the entity.
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ reported: { spam: 1 } });
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 0, rating_count: 0 });
-    expect((await remove(author, id)).status).toBe(404);
+    expect((await author.deletes(id)).status).toBe(404);
 
     await applyStream();
     expect((await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`)).toMatchObject([
@@ -39,36 +39,36 @@ describe('DELETE /review/{review_id}', () => {
 
   test('allows another review of the entity', async () => {
     const entity_id = randomUUID();
-    await remove(author, await makeReview(author, { entity_id }));
-    const id = await makeReview(author, { entity_id });
+    await author.deletes(await author.publishes({ entity_id }));
+    const id = await author.publishes({ entity_id });
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ review_id: id });
   });
 
   test('deletes the author’s drafts and hidden reviews', async () => {
-    expect((await remove(author, await makeReview(author, { is_draft: true }))).status).toBe(200);
-    expect((await remove(author, await makeHidden(author))).status).toBe(200);
+    expect((await author.deletes(await author.publishes({ is_draft: true }))).status).toBe(200);
+    expect((await author.deletes(await author.publishesHidden())).status).toBe(200);
     await expectExact();
   });
 
   test('refuses another user: 403, or 404 if that user cannot see the review', async () => {
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const refused = { status: 403, body: { error: 'access_denied' } };
-    expect(await remove(other, id)).toMatchObject(refused);
+    expect(await other.deletes(id)).toMatchObject(refused);
     await setHidden(id, true);
-    expect((await remove(other, id)).status).toBe(404);
-    expect((await remove(other, await makeReview(author, { is_draft: true }))).status).toBe(404);
+    expect((await other.deletes(id)).status).toBe(404);
+    expect((await other.deletes(await author.publishes({ is_draft: true }))).status).toBe(404);
     expect(await readItem(reviewKey(id))).toBeDefined();
   });
 
   test.each([randomUUID(), 'x', ''])('returns 404 for the review id %j', async (id) => {
-    expect((await remove(author, id)).status).toBe(404);
+    expect((await author.deletes(id)).status).toBe(404);
   });
 
   test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const going = await makeUser();
-    const id = await makeReview(going);
+    const id = await going.publishes();
     expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    expect((await remove(going, id)).status).toBe(401);
+    expect((await going.deletes(id)).status).toBe(401);
   });
 });

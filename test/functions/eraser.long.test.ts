@@ -1,26 +1,15 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler } from '../../functions/eraser.ts';
 import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
 import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { restore } from '../helpers/clock.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  makeUsers,
-  remove,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers, text } from '../helpers/world.ts';
 
 afterEach(restore);
 
@@ -32,13 +21,13 @@ const isOfReview = (record: DynamoDBRecord) => sortKeyOf(record) === 'REVIEW';
  * Deletes a review with more items than a page and a batch. Returns its id and its stream records.
  */
 async function deleted(): Promise<[string, DynamoDBRecord[]]> {
-  const review_id = await makeReview(author);
-  for (const voter of await makeUsers(3)) await vote(voter, review_id);
-  await edit(author, review_id, { text: `${text} More.` });
+  const review_id = await author.publishes();
+  for (const voter of await makeUsers(3)) await voter.votes(review_id);
+  await author.edits(review_id, { text: `${text} More.` });
   const pk = `REVIEW#${review_id}`;
   await batchWrite(Array.from({ length: 300 }, (_, i) => ({ put: { pk, sk: `VOTE#${i}` } })));
   await readStream();
-  await remove(author, review_id);
+  await author.deletes(review_id);
   const records = (await readStream()).filter(isOfReview);
   expect(records.map(({ eventName }) => eventName)).toEqual(['REMOVE']);
   return [review_id, records];
@@ -59,7 +48,8 @@ describe('the eraser', () => {
   });
 
   test('keeps the grants of an application that the same form registered again', async () => {
-    const [owner, user] = [await makeUser(), await makeUser()];
+    const owner = await makeUser();
+    const user = await makeUser();
     const redirect_uri = 'https://client.example/';
     const form = { name: 'Demo', desc: '', website: redirect_uri, redirect_uri };
     const { client_id } = await insertApplication(owner.id, form, 'form');
@@ -73,15 +63,15 @@ describe('the eraser', () => {
   });
 
   test('keeps a review and an account that were restored', async () => {
-    const [ann, fan] = (await makeUsers(2)) as [TestUser, TestUser];
-    await vote(fan, await makeReview(ann));
-    const review_id = await makeReview(ann);
-    await vote(fan, review_id);
-    await edit(ann, review_id, { text: `${text} More.` });
+    const [ann, fan] = await makeUsers(2);
+    await fan.votes(await ann.publishes());
+    const review_id = await ann.publishes();
+    await fan.votes(review_id);
+    await ann.edits(review_id, { text: `${text} More.` });
     await applyStream();
     const before = await scanTable();
-    await remove(ann, review_id);
-    await invoke(deleteMe, { caller: ann.caller });
+    await ann.deletes(review_id);
+    await ann.leaves();
     const Records: DynamoDBRecord[] = [];
     for (let some = await readStream(); some.length > 0; some = await readStream()) {
       const due = some.filter((each) => isOfReview(each) || sortKeyOf(each) === 'USER');
@@ -94,7 +84,7 @@ describe('the eraser', () => {
   });
 
   test('keeps reviews and accounts that still exist', async () => {
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const before = await remains(id);
     const Records = (await readStream()).filter(isOfReview);
     expect(await handler({ Records })).toEqual({ batchItemFailures: [] });

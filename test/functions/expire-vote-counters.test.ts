@@ -4,9 +4,9 @@ import { handler } from '../../functions/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
 import { restore } from '../helpers/clock.ts';
-import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
+import { makeUser } from '../helpers/world.ts';
 
 const today = new Date().toISOString().slice(0, 10);
 const day = (before: number) =>
@@ -34,8 +34,9 @@ async function counters(): Promise<string[]> {
 
 test('deletes only the counters of days that statistics no longer cover', async () => {
   const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
-  const [author, voter] = [await makeUser(), await makeUser()];
-  await vote(voter, await makeReview(author));
+  const author = await makeUser();
+  const voter = await makeUser();
+  await voter.votes(await author.publishes());
   const kept = { pk: `USER#${voter.id}`, sk: `VOTES#${day(31)}` };
   await setAttributes(kept, { all: 'VOTES', date: `${day(31)}#${voter.id}`, count: 1, cast: 1 });
   await fill(300);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/export-me.ts';
 import { readOwnData } from '../../shared/account/export.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { sealCursor } from '../../shared/list/cursor.ts';
@@ -12,30 +11,23 @@ import { deleteReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { claimKey, reviewKey } from '../../shared/table/keys.ts';
-import {
-  edit,
-  makeGrant,
-  makeHidden,
-  makeReview,
-  makeUser,
-  makeUsers,
-  report,
-  reviewBy,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
+import {
+  makeGrant,
+  makeUser,
+  makeUsers,
+  type Person,
+  reviewBy,
+  signIn,
+  text,
+} from '../helpers/world.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 
 const megabyte = 1024 * 1024;
 const profile = { display_name: 'Vic', email: 'vic@example.com', musicdb_username: 'vic-m' };
-
-const ask = ({ caller }: TestUser, query?: Record<string, string>) =>
-  invoke(handler, { caller, query });
 
 /** Returns all parts, joined as the description says. Calls `between` after each part. */
 async function walk(
@@ -73,35 +65,35 @@ function joined(parts: readonly OwnData[]): OwnData {
 }
 
 describe('GET /user/me/export', () => {
-  let user: TestUser;
-  let friend: TestUser;
+  let user: Person;
+  let friend: Person;
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    const identity = { issuer: 'https://id.example', subject: randomUUID() };
-    const known = await findOrCreateUser({ ...identity, ...profile });
-    user = { ...known, caller: { user_id: known.id, client_id: '0'.repeat(32), scope: 'user' } };
+    user = await signIn(profile);
     friend = await makeUser({ display_name: 'Fred' });
-    ids.edited = await makeReview(user, { text: `First. ${text}` });
-    ids.draft = await makeReview(user, { is_draft: true });
-    ids.hidden = await makeReview(user);
-    await vote(friend, ids.edited, false);
-    await edit(user, ids.edited, { text: `Second. ${text}` });
-    await vote(friend, ids.edited);
+    ids.edited = await user.publishes({ text: `First. ${text}` });
+    ids.draft = await user.publishes({ is_draft: true });
+    ids.hidden = await user.publishes();
+    await friend.votes(ids.edited, 'down');
+    await user.edits(ids.edited, { text: `Second. ${text}` });
+    await friend.votes(ids.edited);
     await setHidden(ids.hidden, true, { reason: 'spam', note: 'An advertisement.' });
     await appeal(ids.hidden, user.id, 'I have paid for it myself.');
-    ids.liked = await makeReview(friend, { text: `By a friend. ${text}` });
-    await vote(user, ids.liked);
-    await report(user, ids.liked, { reason: 'Too nice' });
-    await report(friend, ids.edited, { reason: 'Of somebody else' });
+    ids.liked = await friend.publishes({ text: `By a friend. ${text}` });
+    await user.votes(ids.liked);
+    await user.reports(ids.liked, { reason: 'Too nice' });
+    await friend.reports(ids.edited, { reason: 'Of somebody else' });
     await makeGrant(user, ['vote'], { owner: friend });
     await makeGrant(user, ['review']);
     await createPersonalToken({ user_id: user.id, name: 'Script', scopes: ['user'], days: 7 });
   });
 
   test('returns everything stored about a person', async () => {
-    const { status, headers, body } = await ask(user);
-    expect([status, headers['cache-control'], headers.link]).toEqual([200, 'no-store', undefined]);
+    const { status, headers, body } = await user.exports();
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers.link).toBeUndefined();
     const identity = expect.stringMatching(/^[\da-f]{64}$/);
     const { id, created } = user;
     expect(body.profile).toMatchObject({ id, created, ...profile, identity });
@@ -151,7 +143,7 @@ describe('GET /user/me/export', () => {
   });
 
   test('returns no secret, and nothing of other people', async () => {
-    const { body } = await ask(user);
+    const { body } = await user.exports();
     const given = JSON.stringify(body);
     const secrets = (await scanTable()).flatMap(({ grant_id, secret_id }) => [grant_id, secret_id]);
     const known = secrets.filter((secret) => typeof secret === 'string');
@@ -163,7 +155,7 @@ describe('GET /user/me/export', () => {
   });
 
   test('names every item that belongs to this person', async () => {
-    const given = JSON.stringify((await ask(user)).body);
+    const given = JSON.stringify((await user.exports()).body);
     const own = (await scanTable()).filter(
       ({ pk, sk, user_id, author }) =>
         !/^(PROJECTION|CODE|IDEMPOTENCY)$/.test(sk) &&
@@ -181,11 +173,11 @@ describe('GET /user/me/export', () => {
 
   test('omits a deleted review that is still being erased', async () => {
     const author = await makeUser();
-    const kept = await makeReview(author);
-    const gone = await makeReview(author);
+    const kept = await author.publishes();
+    const gone = await author.publishes();
     // The state after a deletion that votes kept from finishing.
     await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
-    const { body } = await ask(author);
+    const { body } = await author.exports();
     expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([kept]);
   });
 
@@ -196,11 +188,11 @@ describe('GET /user/me/export', () => {
 
   test('refuses a cursor of another person', async () => {
     const other = await makeUser();
-    for (let i = 0; i < 3; i++) await makeReview(other);
+    for (let i = 0; i < 3; i++) await other.publishes();
     const { next = '' } = await readOwnData(other.id, undefined, 100);
-    expect((await ask(other, { cursor: next })).status).toBe(200);
+    expect((await other.exports({ cursor: next })).status).toBe(200);
     for (const cursor of [next, `${next}A`, 'x', '']) {
-      expect(await ask(user, { cursor })).toMatchObject(invalid(/^cursor must be/));
+      expect(await user.exports({ cursor })).toMatchObject(invalid(/^cursor must be/));
     }
   });
 
@@ -213,25 +205,25 @@ describe('GET /user/me/export', () => {
     const lists = 'connections reviews hidden_and_deleted decisions votes reports';
     for (const list of lists.split(' ')) {
       const cursor = sealCursor(`export ${user.id}`, [list, place]);
-      expect((await ask(user, { cursor })).status).toBe(400);
+      expect((await user.exports({ cursor })).status).toBe(400);
     }
   });
 
   test('returns the same in parts of any size, including a review with many revisions', async () => {
-    const [many, ...voters] = (await makeUsers(4)) as [TestUser, ...TestUser[]];
+    const [many, ...voters] = await makeUsers(4);
     for (let i = 0; i < 4; i++) {
-      const review_id = await makeReview(many);
+      const review_id = await many.publishes();
       for (let rating = 1; rating <= 2 * i; rating++) {
-        await edit(many, review_id, { rating: 1 + (rating % 5), text: `${rating} ${text}` });
+        await many.edits(review_id, { rating: 1 + (rating % 5), text: `${rating} ${text}` });
       }
-      for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
+      for (const voter of voters) await voter.votes(review_id, i % 2 === 0 ? 'up' : 'down');
     }
-    for (let i = 0; i < 4; i++) await makeHidden(many);
-    for (let i = 0; i < 2; i++) await deleteReview(await makeHidden(many), many.id);
+    for (let i = 0; i < 4; i++) await many.publishesHidden();
+    for (let i = 0; i < 2; i++) await deleteReview(await many.publishesHidden(), many.id);
     for (const voter of voters) {
-      const review_id = await makeReview(voter);
-      await vote(many, review_id);
-      await report(many, review_id);
+      const review_id = await voter.publishes();
+      await many.votes(review_id);
+      await many.reports(review_id);
       await makeGrant(many, ['vote'], { owner: voter });
     }
     const { whole } = await walk(many.id);
@@ -239,7 +231,9 @@ describe('GET /user/me/export', () => {
     expect(revisions.toSorted()).toEqual([1, 1, 1, 1, 1, 3, 5, 7]);
     expect(whole.decisions).toHaveLength(6);
     expect(whole.hidden_and_deleted).toHaveLength(2);
-    expect([whole.votes.length, whole.reports.length, whole.connections.length]).toEqual([3, 3, 3]);
+    expect(whole.votes.length).toBe(3);
+    expect(whole.reports.length).toBe(3);
+    expect(whole.connections.length).toBe(3);
     for (const maxBytes of [0, 1_500, 3_000, 6_000]) {
       const { whole: sum, parts } = await walk(many.id, maxBytes);
       expect(sum).toEqual(whole);
@@ -249,25 +243,25 @@ describe('GET /user/me/export', () => {
   });
 
   test('neither loses nor repeats lasting items while others are written and deleted', async () => {
-    const [writer, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [writer, other] = await makeUsers(2);
     const kept: string[] = [];
     const gone: string[] = [];
     for (let i = 0; i < 10; i++) {
-      kept.push(await makeReview(writer));
-      gone.push(await makeReview(writer));
+      kept.push(await writer.publishes());
+      gone.push(await writer.publishes());
     }
     const liked: string[] = [];
-    for (let i = 0; i < 5; i++) liked.push(await makeReview(other));
-    for (const id of liked) await vote(writer, id);
+    for (let i = 0; i < 5; i++) liked.push(await other.publishes());
+    for (const id of liked) await writer.votes(id);
     let rounds = 0;
     const { parts } = await walk(writer.id, 0, async () => {
       const id = gone.pop();
       if (id) await deleteReview(id, writer.id);
-      if (rounds < 15) await makeReview(writer);
+      if (rounds < 15) await writer.publishes();
       // The vote moves to the end, which the walk has not reached yet.
       const [again = '', ...rest] = liked;
       if (rounds < 15) {
-        await vote(writer, again, rounds % 2 === 0);
+        await writer.votes(again, rounds % 2 === 0 ? 'up' : 'down');
         liked.splice(0, 5, ...rest, again);
       }
       rounds++;
@@ -281,17 +275,20 @@ describe('GET /user/me/export', () => {
 
   test('returns a revision once if it is made while its review is read', async () => {
     const writer = await makeUser();
-    const review_id = await makeReview(writer);
-    await edit(writer, review_id, { rating: 1 });
+    const review_id = await writer.publishes();
+    await writer.edits(review_id, { rating: 1 });
     const spy = beforeSend(async ({ input }) => {
       if (!`${input.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#')) return;
       spy.mockRestore();
-      await edit(writer, review_id, { rating: 2 });
+      await writer.edits(review_id, { rating: 2 });
     });
     const { reviews } = await readOwnData(writer.id);
     const [first, second, ...more] = reviews[0]?.revisions ?? [];
-    expect([first?.rating, second?.rating, more]).toEqual([4, 1, []]);
-    expect([first?.id, second?.id]).toEqual([1, 2]);
+    expect(first?.rating).toBe(4);
+    expect(second?.rating).toBe(1);
+    expect(more).toEqual([]);
+    expect(first?.id).toBe(1);
+    expect(second?.id).toBe(2);
   });
 
   test('splits a large account into parts that fit a Lambda response', async () => {
@@ -308,7 +305,7 @@ describe('GET /user/me/export', () => {
     const sizes: number[] = [];
     let cursor: string | undefined;
     do {
-      const { status, headers, body } = await ask(large, cursor ? { cursor } : undefined);
+      const { status, headers, body } = await large.exports(cursor ? { cursor } : undefined);
       expect(status).toBe(200);
       sizes.push(bytesOf({ statusCode: 200, headers, body: JSON.stringify(body) }));
       for (const { id, revisions } of body.reviews) {

@@ -8,18 +8,10 @@ import { handler as userFeed } from '../../functions/get-user-feed.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  edit,
-  makeHidden,
-  makeReview,
-  makeUser,
-  makeUsers,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -84,18 +76,18 @@ const feedOf = async (handler: unknown, path: Record<string, string>) => {
   return { ...answer, feed: parse(answer.body) };
 };
 
-let author: TestUser;
-let users: TestUser[];
+let author: Person;
+let users: Person[];
 const entity_id = randomUUID();
 const ids: string[] = [];
 
 beforeAll(async () => {
   users = await makeUsers(3);
-  author = users[0] as TestUser;
+  author = users[0] as Person;
   for (const user of users) {
     // Entries of the same millisecond have no order.
     stopClock(Date.now() + 5);
-    ids.unshift(await makeReview(user, { entity_id, rating: 3 }));
+    ids.unshift(await user.publishes({ entity_id, rating: 3 }));
   }
 });
 
@@ -149,7 +141,7 @@ describe('a feed', () => {
     expect(only(only(newest, 'author'), 'uri').text).toBe(`${at}/user/${users[2]?.id}`);
     const before = only(feed, 'updated').text;
     stopClock(Date.now() + 60_000);
-    await edit(author, ids[2] ?? '', { rating: 1 });
+    await author.edits(ids[2] ?? '', { rating: 1 });
     const { feed: after } = await feedOf(entityFeed, { entity_id });
     const edited = all(after, 'entry')[2] as Element;
     expect(only(edited, 'title').text).toBe('★☆☆☆☆ Unnamed release group');
@@ -160,13 +152,13 @@ describe('a feed', () => {
 
   test('contains no draft, no hidden review, and at most 50 entries', async () => {
     const writer = await makeUser();
-    await makeReview(writer, { is_draft: true });
-    await makeHidden(writer);
+    await writer.publishes({ is_draft: true });
+    await writer.publishesHidden();
     const path = { user_id: writer.id };
     const { feed } = await feedOf(userFeed, path);
     expect(all(feed, 'entry')).toEqual([]);
     expect(only(feed, 'updated').text).toBe('1970-01-01T00:00:00.000Z');
-    for (let i = 0; i < 51; i++) await makeReview(writer);
+    for (let i = 0; i < 51; i++) await writer.publishes();
     expect(all((await feedOf(userFeed, path)).feed, 'entry')).toHaveLength(50);
   });
 
@@ -180,7 +172,7 @@ describe('a feed', () => {
     ['several lines', `one\ntwo\n\nfour ${text}`],
   ])('shows a hostile text as written: %s', async (_, hostile, expected = hostile) => {
     const writer = await makeUser();
-    await makeReview(writer, { text: hostile, rating: null });
+    await writer.publishes({ text: hostile, rating: null });
     const { feed } = await feedOf(userFeed, { user_id: writer.id });
     const content = only(only(feed, 'entry'), 'content');
     expect(content.attributes.type).toBe('html');
@@ -189,9 +181,9 @@ describe('a feed', () => {
 
   test('shows only stars without a text, and only the text without stars', async () => {
     const writer = await makeUser();
-    await makeReview(writer, { text: null, rating: 3 });
+    await writer.publishes({ text: null, rating: 3 });
     stopClock(Date.now() + 5);
-    await makeReview(writer, { text: 'Without any stars, but long enough.', rating: null });
+    await writer.publishes({ text: 'Without any stars, but long enough.', rating: null });
     const { feed } = await feedOf(userFeed, { user_id: writer.id });
     expect(all(feed, 'entry').map((entry) => only(entry, 'content').text)).toEqual([
       '<p lang="en" dir="auto">Without any stars, but long enough.</p>',
@@ -201,11 +193,12 @@ describe('a feed', () => {
 
   test('names entities as their databases do, and tells the language of a text', async () => {
     const writer = await makeUser();
-    const [named, unnamed] = [randomUUID(), randomUUID()];
+    const named = randomUUID();
+    const unnamed = randomUUID();
     nameEntities({ [named]: 'Blue & Green' });
-    await makeReview(writer, { entity_id: named, language: 'ar', rating: 5 });
+    await writer.publishes({ entity_id: named, language: 'ar', rating: 5 });
     stopClock(Date.now() + 5);
-    await makeReview(writer, { entity_id: unnamed, entity_type: 'bk_literary_work', rating: 1 });
+    await writer.publishes({ entity_id: unnamed, entity_type: 'bk_literary_work', rating: 1 });
     const { feed } = await feedOf(userFeed, { user_id: writer.id });
     const entries = all(feed, 'entry');
     expect(entries.map((entry) => only(entry, 'title').text)).toEqual([
@@ -222,7 +215,7 @@ describe('a feed', () => {
     'shows a hostile name unchanged: %j',
     async (display_name) => {
       const writer = await makeUser({ display_name });
-      await makeReview(writer);
+      await writer.publishes();
       const { feed } = await feedOf(userFeed, { user_id: writer.id });
       expect(only(feed, 'title').text).toBe(`Reviews by ${display_name}`);
       expect(only(only(only(feed, 'entry'), 'author'), 'name').text).toBe(display_name);
@@ -246,7 +239,8 @@ describe('a feed', () => {
       `</ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
     const withPage = (path: string) =>
       `${linkTo(path)}, </ws/${path}>; rel="alternate"; type="text/html"`;
-    const [ofEntity, ofUser] = [linkTo(`entity/${entity_id}`), linkTo(`user/${author.id}`)];
+    const ofEntity = linkTo(`entity/${entity_id}`);
+    const ofUser = linkTo(`user/${author.id}`);
     const linkOf = async (handler: unknown, request: object) =>
       (await invoke(handler, request)).headers.link;
     expect(await linkOf(getEntity, { path: { entity_id } })).toBe(withPage(`entity/${entity_id}`));
@@ -257,9 +251,10 @@ describe('a feed', () => {
     expect(await linkOf(listReviews, { query })).toMatch(
       new RegExp(`^${ofEntity.replaceAll(/[/.+]/g, '\\$&')}, <\\?entity_id=.*>; rel="next"$`),
     );
-    const { headers } = await invoke(getUser, { path });
-    const again = await invoke(getUser, { path, headers: { 'If-None-Match': `${headers.etag}` } });
-    expect([again.status, again.headers.link]).toEqual([304, withPage(`user/${author.id}`)]);
+    const { headers } = await visitor.readsUser(author.id);
+    const again = await visitor.readsUser(author.id, { 'If-None-Match': `${headers.etag}` });
+    expect(again.status).toBe(304);
+    expect(again.headers.link).toBe(withPage(`user/${author.id}`));
     expect(await linkOf(listReviews, { query: { entity_id, user_id: author.id } })).toBeUndefined();
   });
 });

@@ -2,21 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/get-entity.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import {
-  edit,
-  makeHidden,
-  makeLongLists,
-  makeReview,
-  makeUser,
-  makeUsers,
-  type TestUser,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { makeLongLists, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
 
 async function get(entity_id: string, query: Record<string, string> = {}) {
   const { status, body } = await invoke(handler, { path: { entity_id }, query });
@@ -34,7 +24,7 @@ const nothing = {
 
 describe('GET /entity/{entity_id}', () => {
   const entity_id = randomUUID();
-  let authors: TestUser[];
+  let authors: Person[];
   const ids: string[] = [];
 
   beforeAll(async () => {
@@ -51,14 +41,14 @@ describe('GET /entity/{entity_id}', () => {
     ];
     for (const [i, content] of contents.entries()) {
       const review = { entity_id, entity_type: 'work', ...content };
-      ids.push(await makeReview(authors[i] as TestUser, review));
+      ids.push(await (authors[i] as Person).publishes(review));
     }
-    await makeReview(authors[7] as TestUser, { entity_id, rating: 3, is_draft: true });
-    await makeHidden(authors[8] as TestUser, { entity_id, rating: 3 });
+    await (authors[7] as Person).publishes({ entity_id, rating: 3, is_draft: true });
+    await (authors[8] as Person).publishesHidden({ entity_id, rating: 3 });
     const [a, , c, d] = ids as [string, string, string, string];
-    for (const voter of authors.slice(4, 7)) await vote(voter, d);
-    for (const voter of authors.slice(4, 6)) await vote(voter, a);
-    await vote(authors[4] as TestUser, c);
+    for (const voter of authors.slice(4, 7)) await voter.votes(d);
+    for (const voter of authors.slice(4, 6)) await voter.votes(a);
+    await (authors[4] as Person).votes(c);
   });
 
   test('summarizes public reviews', async () => {
@@ -77,8 +67,7 @@ describe('GET /entity/{entity_id}', () => {
 
   test('shows the three latest and the three most popular, as GET /review/{review_id} does', async () => {
     const { latest, popular } = await get(entity_id.toUpperCase());
-    const show = async (review_id = '') =>
-      (await invoke(getReview, { path: { review_id } })).body.review;
+    const show = async (review_id = '') => (await visitor.reads(review_id)).body.review;
     expect(latest).toEqual([await show(ids[6]), await show(ids[5]), await show(ids[4])]);
     expect(popular).toEqual([await show(ids[3]), await show(ids[0]), await show(ids[2])]);
   });
@@ -86,8 +75,8 @@ describe('GET /entity/{entity_id}', () => {
   test('follows a change at once', async () => {
     const author = await makeUser();
     const one = randomUUID();
-    const id = await makeReview(author, { entity_id: one, entity_type: 'event', rating: 2 });
-    await edit(author, id, { rating: 4 });
+    const id = await author.publishes({ entity_id: one, entity_type: 'event', rating: 2 });
+    await author.edits(id, { rating: 4 });
     expect((await get(one)).entity.ratings).toEqual({ ...nothing.ratings, '4': 1 });
     await setHidden(id, true);
     expect(await get(one)).toEqual({ entity: { id: one, ...nothing }, latest: [], popular: [] });
@@ -101,7 +90,7 @@ describe('GET /entity/{entity_id}', () => {
   test('omits the reviews of an account that is being deleted', async () => {
     const going = await makeUser();
     const one = randomUUID();
-    await makeReview(going, { entity_id: one });
+    await going.publishes({ entity_id: one });
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     expect(await get(one)).toMatchObject({ latest: [], popular: [] });
   });
@@ -130,7 +119,7 @@ describe('GET /entity/{entity_id}', () => {
 
   test('costs little, and the same with 401 reviews as with seven', async () => {
     const few = await measure('get-entity', { path: { entity_id } });
-    const path = { entity_id: await makeLongLists(authors[0] as TestUser) };
+    const path = { entity_id: await makeLongLists(authors[0] as Person) };
     const many = await measure('get-entity', { path });
     expect(many.body.entity.review_count).toBe(401);
     for (const { read, roundTrips } of [few, many]) {

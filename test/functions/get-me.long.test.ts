@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';
-import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
@@ -10,20 +9,13 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  reviewBy,
-  type TestUser,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { makeUser, makeUsers, type Person, reviewBy } from '../helpers/world.ts';
 
 afterEach(restore);
 
-const get = async ({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]) =>
+const get = async ({ caller }: Pick<Person, 'caller'>, inc?: string | string[]) =>
   invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
 
 describe('GET /user/me', () => {
@@ -87,7 +79,7 @@ describe('GET /user/me', () => {
   });
 
   test('counts reviews and votes by day, week and month', async () => {
-    const [user, author] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [user, author] = await makeUsers(2);
     // The last moments before the month, the seven days and the day, and the first moments of each.
     const times = [
       '2026-10-31T23:59:59.999Z',
@@ -100,10 +92,11 @@ describe('GET /user/me', () => {
     ];
     for (const time of times) {
       stopClock(Date.parse(time));
-      const [own, others] = [await makeReview(user), await makeReview(author)];
-      await vote(user, others);
-      await vote(author, own);
-      await makeReview(user, { is_draft: true });
+      const own = await user.publishes();
+      const others = await author.publishes();
+      await user.votes(others);
+      await author.votes(own);
+      await user.publishes({ is_draft: true });
     }
     expect((await get(user, 'stats')).body.user.stats).toEqual({
       reviews_today: 2,
@@ -116,22 +109,21 @@ describe('GET /user/me', () => {
   });
 
   test('counts votes by the day last cast, without withdrawn votes', async () => {
-    const [voter, author] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [voter, author] = await makeUsers(2);
     stopClock(Date.parse('2026-11-18T12:00:00.000Z'));
-    const ids = [await makeReview(author), await makeReview(author), await makeReview(author)];
-    for (const id of ids) await vote(voter, id);
+    const ids = [await author.publishes(), await author.publishes(), await author.publishes()];
+    for (const id of ids) await voter.votes(id);
     stopClock(Date.parse('2026-11-20T12:00:00.000Z'));
     const [changed = '', withdrawn = ''] = ids;
-    await vote(voter, changed, false);
-    await vote(voter, changed, true);
-    const path = { review_id: withdrawn };
-    expect((await invoke(deleteVote, { caller: voter.caller, path })).status).toBe(200);
+    await voter.votes(changed, 'down');
+    await voter.votes(changed, 'up');
+    expect((await voter.withdrawsVote(withdrawn)).status).toBe(200);
     const { stats } = (await get(voter, 'stats')).body.user;
     expect(stats).toMatchObject({ votes_today: 1, votes_last_7_days: 2, votes_this_month: 2 });
   });
 
   test('costs the same for 1,400 reviews of this month as for none', async () => {
-    const [user, idle] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [user, idle] = await makeUsers(2);
     const now = Date.parse('2026-11-20T12:00:00.000Z');
     stopClock(now);
     const reviews = Array.from({ length: 1400 }, (_, i) => {

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeHidden, makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { makeUser, text } from '../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Zoë 🎵' });
 
@@ -14,8 +14,8 @@ const get = (review_id: string) => invoke(handler, { path: { review_id } });
 describe('GET /review/{review_id}', () => {
   test('returns the whole review', async () => {
     const entity_id = randomUUID();
-    const id = await makeReview(author, { entity_id });
-    await vote(await makeUser(), id, false);
+    const id = await author.publishes({ entity_id });
+    await (await makeUser()).votes(id, 'down');
     await setAttributes(reviewKey(id), {
       created: '2024-02-29T12:34:56.789Z',
       published_on: '2024-03-01T00:00:00.000Z',
@@ -60,15 +60,15 @@ describe('GET /review/{review_id}', () => {
   });
 
   test('accepts the id in any case', async () => {
-    const id = await makeReview(author);
+    const id = await author.publishes();
     expect((await get(id.toUpperCase())).body.review.id).toBe(id);
   });
 
   test('returns 404 for drafts, hidden reviews and reviews of an account being deleted', async () => {
-    const draft = await makeReview(author, { is_draft: true });
-    const hidden = await makeHidden(author);
+    const draft = await author.publishes({ is_draft: true });
+    const hidden = await author.publishesHidden();
     const going = await makeUser();
-    const left = await makeReview(going);
+    const left = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     for (const id of [draft, hidden, left]) expect((await get(id)).status).toBe(404);
     await setHidden(hidden, false);
@@ -77,8 +77,18 @@ describe('GET /review/{review_id}', () => {
 
   const unknown = randomUUID();
   test.each([
-    ...[unknown, '', 'x', 'languages ', unknown.replaceAll('-', ''), `{${unknown}}`],
-    ...[`urn:uuid:${unknown}`, `${unknown}\n`, 'REVIEW#x', '\0', '../user', 'x'.repeat(5000)],
+    unknown,
+    '',
+    'x',
+    'languages ',
+    unknown.replaceAll('-', ''),
+    `{${unknown}}`,
+    `urn:uuid:${unknown}`,
+    `${unknown}\n`,
+    'REVIEW#x',
+    '\0',
+    '../user',
+    'x'.repeat(5000),
   ])('returns 404 for the review id %.60j', async (id) => {
     const body = { error: 'not_found', description: 'Review not found' };
     expect(await get(id)).toMatchObject({ status: 404, body });

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as deleteMe } from '../../functions/delete-me.ts';
-import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/list-changes.ts';
 import { expireItems } from '../../infra/local/expire.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
@@ -12,30 +10,23 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { updateProfile } from '../../shared/user/user-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  makeUsers,
-  remove,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { ask, feed, follow, position, records } from '../helpers/list-changes.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers, text } from '../helpers/world.ts';
 
 afterEach(restore);
 
 describe('GET /changes', () => {
   test('without a position returns only the current position', async () => {
-    await makeReview(await makeUser());
+    await (await makeUser()).publishes();
     await applyStream();
     const { status, headers, body } = await ask();
-    expect([status, body.changes, body.has_more]).toEqual([200, [], false]);
+    expect(status).toBe(200);
+    expect(body.changes).toEqual([]);
+    expect(body.has_more).toBe(false);
     expect((await follow(body.next)).told).toEqual([]);
     // A client that asks again while nothing is new need not receive a change.
     const first = await ask({ since: body.next });
@@ -47,7 +38,7 @@ describe('GET /changes', () => {
   });
 
   test('reports publications, edits, votes, hidings, restorations and deletions', async () => {
-    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [author, voter] = await makeUsers(2);
     let since = await position();
     const next = async () => {
       await applyStream();
@@ -55,7 +46,7 @@ describe('GET /changes', () => {
       since = answer.next;
       return answer.told;
     };
-    const review_id = await makeReview(author, { text: `One. ${text}`, rating: 4 });
+    const review_id = await author.publishes({ text: `One. ${text}`, rating: 4 });
     const [published, ...more] = await next();
     expect(more).toEqual([]);
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -79,27 +70,27 @@ describe('GET /changes', () => {
       },
     });
 
-    await vote(voter, review_id);
+    await voter.votes(review_id);
     expect(await next()).toMatchObject([
       { id: review_id, version: 2, review: { revisions: [{ votes_positive: 1 }] } },
     ]);
-    await edit(author, review_id, { text: `Two. ${text}` });
+    await author.edits(review_id, { text: `Two. ${text}` });
     const revisions = [
       { id: 1, text: `One. ${text}`, votes_positive: 1 },
       { id: 2, text: `Two. ${text}`, rating: 4, votes_positive: 0 },
     ];
     expect(await next()).toMatchObject([{ version: 3, review: { revisions } }]);
-    await invoke(deleteVote, { caller: voter.caller, path: { review_id } });
+    await voter.withdrawsVote(review_id);
     const unvoted = { revisions: [{ votes_positive: 0 }, {}] };
     expect(await next()).toMatchObject([{ version: 4, review: unvoted }]);
     await setHidden(review_id, true);
     expect(await next()).toEqual([{ id: review_id, version: 5, review: null }]);
-    await edit(author, review_id, { rating: 1 });
+    await author.edits(review_id, { rating: 1 });
     expect(await next()).toEqual([]);
     await setHidden(review_id, false);
     const restored = { revisions: [{}, {}, { rating: 1 }] };
     expect(await next()).toMatchObject([{ version: 7, review: restored }]);
-    await remove(author, review_id);
+    await author.deletes(review_id);
     expect(await next()).toEqual([{ id: review_id, version: 8, review: null }]);
     expect(await next()).toEqual([]);
   });
@@ -107,13 +98,13 @@ describe('GET /changes', () => {
   test('omits drafts until they are published', async () => {
     const author = await makeUser();
     const since = await position();
-    const kept = await makeReview(author, { is_draft: true });
-    const gone = await makeReview(author, { is_draft: true });
-    await edit(author, kept, { rating: 1 });
-    await remove(author, gone);
+    const kept = await author.publishes({ is_draft: true });
+    const gone = await author.publishes({ is_draft: true });
+    await author.edits(kept, { rating: 1 });
+    await author.deletes(gone);
     await applyStream();
     expect(await follow(since)).toMatchObject({ told: [], next: since });
-    await edit(author, kept, { is_draft: false });
+    await author.edits(kept, { is_draft: false });
     await applyStream();
     expect((await follow(since)).told).toMatchObject([{ id: kept, version: 3 }]);
   });
@@ -121,12 +112,12 @@ describe('GET /changes', () => {
   test('omits a deleted account, then reports its reviews as deleted', async () => {
     const author = await makeUser();
     const since = await position();
-    const id = await makeReview(author);
+    const id = await author.publishes();
     await feed(await records());
-    await invoke(deleteMe, { caller: author.caller });
+    await author.leaves();
     expect((await ask({ since })).body).toMatchObject({ changes: [], users: [] });
     // The eraser has not received the records that this test reads.
-    await invoke(deleteMe, { caller: author.caller });
+    await author.triesToLeave();
     const { eraseAccount } = await import('../../shared/account/erase-account.ts');
     await eraseAccount(author.id);
     await applyStream();
@@ -134,7 +125,7 @@ describe('GET /changes', () => {
   });
 
   test('names the authors on the page, with current name and karma', async () => {
-    const [ann, bob, voter] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const [ann, bob, voter] = await makeUsers(3);
     let since = await position();
     const next = async () => {
       await applyStream();
@@ -142,10 +133,10 @@ describe('GET /changes', () => {
       since = body.next;
       return body;
     };
-    const id = await makeReview(ann);
-    await makeReview(ann);
-    await makeReview(bob);
-    await vote(voter, id);
+    const id = await ann.publishes();
+    await ann.publishes();
+    await bob.publishes();
+    await voter.votes(id);
     const { changes, users } = await next();
     expect(changes).toHaveLength(3);
     // No email address is included.
@@ -156,23 +147,23 @@ describe('GET /changes', () => {
     expect(new Set(users)).toEqual(new Set(known));
     await updateProfile(ann.id, { display_name: 'Anne' });
     expect(await next()).toMatchObject({ changes: [], users: [] });
-    await vote(voter, id, false);
+    await voter.votes(id, 'down');
     expect((await next()).users).toEqual([{ id: ann.id, display_name: 'Anne', karma: -1 }]);
-    await remove(ann, id);
+    await ann.deletes(id);
     expect(await next()).toMatchObject({ changes: [{ id, review: null }], users: [] });
     expect((await ask()).body.users).toEqual([]);
   });
 
   test('reports a changed review in its current state, with any page size', async () => {
-    const [author, ...voters] = (await makeUsers(6)) as [TestUser, ...TestUser[]];
+    const [author, ...voters] = await makeUsers(6);
     const since = await position();
     const ids: string[] = [];
-    for (let i = 0; i < 12; i++) ids.push(await makeReview(author));
+    for (let i = 0; i < 12; i++) ids.push(await author.publishes());
     for (const voter of voters) {
-      for (const id of ids.slice(0, 8)) await vote(voter, id);
+      for (const id of ids.slice(0, 8)) await voter.votes(id);
       // Logs each change separately.
       await applyStream();
-      await edit(author, ids[9] ?? '', { rating: 1 + voters.indexOf(voter) });
+      await author.edits(ids[9] ?? '', { rating: 1 + voters.indexOf(voter) });
     }
     await applyStream();
     // A page reports each review once.
@@ -187,12 +178,12 @@ describe('GET /changes', () => {
   });
 
   test('reports the current state, however the stream repeats or batches records', async () => {
-    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [author, voter] = await makeUsers(2);
     const since = await position();
     const ids: string[] = [];
-    for (let i = 0; i < 6; i++) ids.push(await makeReview(author));
-    for (const id of ids) await edit(author, id, { rating: 1 });
-    for (const id of ids.slice(0, 3)) await vote(voter, id);
+    for (let i = 0; i < 6; i++) ids.push(await author.publishes());
+    for (const id of ids) await author.edits(id, { rating: 1 });
+    for (const id of ids.slice(0, 3)) await voter.votes(id);
     await setHidden(ids[5] ?? '', true);
     const all = await records();
     await Promise.all([feed(all), feed(all.slice(0, 5)), feed(all)]);
@@ -215,7 +206,7 @@ describe('GET /changes', () => {
   test('accepts a position newer than the log it reads, for a minute', async () => {
     const since = await position();
     const author = await makeUser();
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const early = (await scanTable()).filter(({ pk }) => pk === 'CHANGES');
     await applyStream();
     const { told, next } = await follow(since);
@@ -227,27 +218,28 @@ describe('GET /changes', () => {
       return isHead ? { ...answer, Items: early } : answer;
     });
     const between = await ask({ since: next });
-    expect([between.status, between.body.changes]).toEqual([200, []]);
+    expect(between.status).toBe(200);
+    expect(between.body.changes).toEqual([]);
     // A minute later the transaction can no longer be in progress.
     stopClock(Date.now() + 61_000);
     expect((await ask({ since: next })).status).toBe(410);
     jest.restoreAllMocks();
     jest.useRealTimers();
-    await edit(author, id, { rating: 1 });
+    await author.edits(id, { rating: 1 });
     await applyStream();
     expect((await follow(between.body.next)).told).toMatchObject([{ id, version: 2 }]);
   });
 
   test('reports constant changes at once, with versions that only rise', async () => {
-    const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
+    const [author, ...voters] = await makeUsers(12);
     let since = await position();
     const { length } = since;
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const versions: number[] = [];
     // The log is always one vote behind.
     let due = await records();
     for (const voter of voters) {
-      await vote(voter, id);
+      await voter.votes(id);
       await feed(due);
       due = await records();
       const { told, next } = await follow(since);
@@ -258,7 +250,8 @@ describe('GET /changes', () => {
     const { told, next } = await follow(since);
     versions.push(...told.map(({ version }) => version));
     expect(versions).toEqual([...versions].sort((a, b) => a - b));
-    expect([versions.length, versions.at(-1)]).toEqual([12, 12]);
+    expect(versions.length).toBe(12);
+    expect(versions.at(-1)).toBe(12);
     expect((await follow(next)).told).toEqual([]);
     expect(next.length).toBeLessThan(length + 80);
   });
@@ -285,13 +278,14 @@ describe('GET /changes', () => {
 
   test.each(['0', '101', '-1', 'x', ''])('refuses a limit of %j', async (limit) => {
     const { status, body } = await ask({ limit });
-    expect([status, body.description]).toEqual([400, 'limit must be an integer from 1 to 100']);
+    expect(status).toBe(400);
+    expect(body.description).toBe('limit must be an integer from 1 to 100');
   });
 
   test('accepts a position for 30 days, then says to start again', async () => {
     const author = await makeUser();
     const since = await position();
-    await makeReview(author);
+    await author.publishes();
     await applyStream();
     const now = Date.now();
     stopClock(now + 29.9 * 86_400_000);
@@ -314,9 +308,9 @@ describe('GET /changes', () => {
   test('says to start again if the changes after a position have expired', async () => {
     const author = await makeUser();
     const since = await position();
-    const ids = [await makeReview(author)];
+    const ids = [await author.publishes()];
     const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
-    do ids.push(await makeReview(author));
+    do ids.push(await author.publishes());
     while (lane(ids.at(-1)) === lane(ids[0]));
     await applyStream();
     const now = Date.now();
@@ -343,11 +337,11 @@ describe('GET /changes', () => {
 
     test('refuses a later position, before and after something is logged', async () => {
       const author = await makeUser();
-      await makeReview(author);
+      await author.publishes();
       await applyStream();
       const before = await lanes();
       const old = await position();
-      const ids = [await makeReview(author)];
+      const ids = [await author.publishes()];
       const lost = await position();
       expect(lost).not.toBe(old);
       await restore(before);
@@ -358,7 +352,7 @@ describe('GET /changes', () => {
       jest.useRealTimers();
       // Logs a change in the lane that has lost one.
       const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
-      do ids.push(await makeReview(author));
+      do ids.push(await author.publishes());
       while (lane(ids.at(-1)) !== lane(ids[0]));
       await applyStream();
       stopClock(Date.now() + 61_000);
@@ -370,7 +364,7 @@ describe('GET /changes', () => {
       const author = await makeUser();
       const since = await position();
       const known = new Set((await lanes()).map(({ pk, sk }) => pk + sk));
-      const id = await makeReview(author);
+      const id = await author.publishes();
       await applyStream();
       const [item] = (await lanes()).filter(({ pk, sk }) => !known.has(pk + sk) && sk !== 'LANE');
       const logged = (await lanes()).find(
@@ -388,10 +382,10 @@ describe('GET /changes', () => {
   test('continues through a rebuild of the aggregates', async () => {
     const author = await makeUser();
     const since = await position();
-    const first = await makeReview(author);
+    const first = await author.publishes();
     await applyStream();
     await rebuildTotals();
-    const second = await makeReview(author);
+    const second = await author.publishes();
     await applyStream();
     const { told } = await follow(since);
     expect(told.map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());

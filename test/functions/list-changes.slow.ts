@@ -3,7 +3,6 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure } from '../../bin/bench/measure.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
@@ -11,17 +10,6 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
 import { restore } from '../helpers/clock.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  makeUsers,
-  remove,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import {
   addHistory,
@@ -35,6 +23,7 @@ import {
 } from '../helpers/list-changes.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers, type Person, text } from '../helpers/world.ts';
 
 afterEach(restore);
 
@@ -45,15 +34,15 @@ describe('a mirror', () => {
       const random = randomNumbers(seed);
       const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
       const users = await makeUsers(6);
-      const ids: { id: string; author: TestUser }[] = [];
+      const ids: { id: string; author: Person }[] = [];
       for (let i = 0; i < 10; i++) {
         const author = pick(users);
-        ids.push({ author, id: await makeReview(author) });
+        ids.push({ author, id: await author.publishes() });
       }
       await applyStream();
       // The position is read before the table, so changes in between are repeated.
       let since = (await ask()).body.next as string;
-      await edit(ids[0]?.author as TestUser, ids[0]?.id ?? '', { rating: 2 });
+      await ids[0]?.author.edits(ids[0].id, { rating: 2 });
       const mirror = await dump();
       const versions = new Map<string, number>();
       let behind: DynamoDBRecord[] = [];
@@ -75,13 +64,15 @@ describe('a mirror', () => {
         const { id, author } = pick(ids);
         const user = pick(users);
         const acts: (() => Promise<unknown>)[] = [
-          async () => ids.push({ author: user, id: await makeReview(user) }),
-          async () => edit(author, id, { rating: 1 + Math.floor(random() * 5) }),
-          async () => edit(author, id, { text: `${step}. ${text}` }),
-          ...Array(3).fill(async () => vote(user, id, random() < 0.7).catch(() => {})),
-          async () => invoke(deleteVote, { caller: user.caller, path: { review_id: id } }),
+          async () => ids.push({ author: user, id: await user.publishes() }),
+          async () => author.edits(id, { rating: 1 + Math.floor(random() * 5) }),
+          async () => author.edits(id, { text: `${step}. ${text}` }),
+          ...Array(3).fill(async () =>
+            user.votes(id, random() < 0.7 ? 'up' : 'down').catch(() => {}),
+          ),
+          async () => user.withdrawsVote(id),
           async () => setHidden(id, random() < 0.5).catch(() => {}),
-          async () => random() < 0.3 && remove(author, id),
+          async () => random() < 0.3 && author.deletes(id),
         ];
         await pick(acts)();
         if (random() < 0.4) {
@@ -109,7 +100,7 @@ describe('GET /changes, with very many changes', () => {
     const since = await position();
     const long = '🎷'.repeat(5_000);
     for (let i = 0; i < 12; i++) {
-      await addHistory(await makeReview(author, { text: `${i}${long.slice(8)}` }), 29);
+      await addHistory(await author.publishes({ text: `${i}${long.slice(8)}` }), 29);
     }
     await applyStream();
     const sizes: number[] = [];
@@ -134,7 +125,7 @@ describe('GET /changes, with very many changes', () => {
     const author = await makeUser();
     const since = await position();
     const ids: string[] = [];
-    for (let i = 0; i < 4; i++) ids.push(await makeReview(author));
+    for (let i = 0; i < 4; i++) ids.push(await author.publishes());
     for (const id of ids) await addHistory(id, 499);
     await applyStream();
     const seen: string[] = [];
@@ -155,7 +146,7 @@ describe('GET /changes, with very many changes', () => {
 
   test('reads a bounded part of the log for each answer', async () => {
     const author = await makeUser();
-    const id = await makeReview(author);
+    const id = await author.publishes();
     const since = await position();
     // Writes the log of 3,000 votes cast one after the other.
     const lane = Number.parseInt(id.slice(0, 8), 16) % 8;

@@ -2,20 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/list-my-applications.ts';
 import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, redeem } from '../helpers/oauth-client.ts';
+import { makeUsers, type Person } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
-const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
+const [user, other] = await makeUsers(2);
 const first = await makeClient(user);
 // Applications of the same millisecond have no order.
 stopClock(Date.now() + 1);
 const second = await makeClient(user);
 const foreign = await makeClient(other);
 
-async function list({ id }: TestUser, { client_id }: Pick<Client, 'client_id'>) {
+async function list({ id }: Person, { client_id }: Pick<Client, 'client_id'>) {
   const { status, body } = await invoke(handler, { caller: { user_id: id, client_id, scope: '' } });
   expect(status).toBe(200);
   return body.applications;
@@ -46,7 +46,8 @@ describe('GET /user/me/applications', () => {
 
   test('returns the new secret, and omits a deleted application', async () => {
     stopClock(Date.now() + 1);
-    const [kept, gone] = [await makeClient(other), await makeClient(other)];
+    const kept = await makeClient(other);
+    const gone = await makeClient(other);
     await rotateSecret(kept.client_id, other.id);
     await deleteApplication(gone.client_id, other.id);
     const [, found, ...more] = await list(other, foreign);

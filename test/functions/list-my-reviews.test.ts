@@ -1,50 +1,42 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler } from '../../functions/list-my-reviews.ts';
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, type TestUser } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
-const [user, other, nobody] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+const [user, other, nobody] = await makeUsers(3);
 
 /** Newest first. */
 const ids: string[] = [];
 for (let i = 0; i < 12; i++) {
   // Reviews of the same millisecond have no order.
   stopClock(Date.now() + 1);
-  ids.unshift(await makeReview(user, { is_draft: i % 3 === 1 }));
+  ids.unshift(await user.publishes({ is_draft: i % 3 === 1 }));
   if (i % 3 === 2) await setHidden(ids[0] ?? '', true);
-  await makeReview(other, { is_draft: i % 2 === 0 });
+  await other.publishes({ is_draft: i % 2 === 0 });
 }
-
-const list = ({ caller }: TestUser, query?: Record<string, string>) =>
-  invoke(handler, { caller, query });
 
 describe('GET /user/me/reviews', () => {
   test('returns published, draft and hidden reviews, newest first', async () => {
-    const { status, body } = await list(user);
+    const { status, body } = await user.listsOwnReviews();
     expect(status).toBe(200);
     expect(body).toMatchObject({ count: 12, limit: 50, offset: 0 });
     expect(Object.keys(body)).toEqual(['count', 'limit', 'offset', 'reviews']);
     expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual(ids);
     for (const [i, { is_draft, is_hidden, published_on, user: by }] of body.reviews.entries()) {
-      expect([is_hidden, is_draft, published_on === null]).toEqual([
-        i % 3 === 0,
-        i % 3 === 1,
-        i % 3 === 1,
-      ]);
+      expect(is_hidden).toBe(i % 3 === 0);
+      expect(is_draft).toBe(i % 3 === 1);
+      expect(published_on === null).toBe(i % 3 === 1);
       expect(by.id).toBe(user.id);
     }
-    const { body: plain } = await invoke(getReview, { path: { review_id: ids[2] ?? '' } });
+    const { body: plain } = await visitor.reads(ids[2] ?? '');
     const state = { is_draft: false, is_hidden: false, moderation: null };
     expect(body.reviews[2]).toEqual({ ...plain.review, ...state });
   });
 
   test('returns a moderator’s latest decision', async () => {
     const author = await makeUser();
-    const id = await makeReview(author);
-    const moderation = async () => (await list(author)).body.reviews[0].moderation;
+    const id = await author.publishes();
+    const moderation = async () => (await author.listsOwnReviews()).body.reviews[0].moderation;
     const why = { reason: 'copyright', note: 'A chapter of the book.' } as const;
     await decideReview(id, 'hide', { ...why, moderator_id: null });
     expect(await moderation()).toEqual({
@@ -54,7 +46,7 @@ describe('GET /user/me/reviews', () => {
     });
     await decideReview(id, 'restore', { reason: 'other', note: '', moderator_id: null });
     expect(await moderation()).toMatchObject({ decision: 'restore', reason: 'other', note: '' });
-    const { body } = await invoke(getReview, { path: { review_id: id } });
+    const { body } = await visitor.reads(id);
     expect(body.review).not.toHaveProperty('moderation');
   });
 
@@ -62,7 +54,7 @@ describe('GET /user/me/reviews', () => {
     for (const limit of [1, 5, 7]) {
       const found: string[] = [];
       for (let offset = 0; offset < 12; offset += limit) {
-        const { body } = await list(user, { limit: `${limit}`, offset: `${offset}` });
+        const { body } = await user.listsOwnReviews({ limit: `${limit}`, offset: `${offset}` });
         expect(body).toMatchObject({ count: 12, limit, offset });
         found.push(...body.reviews.map(({ id }: { id: string }) => id));
       }
@@ -76,20 +68,28 @@ describe('GET /user/me/reviews', () => {
     [{ offset: '9007199254740991' }, 0],
     [{ offset: '11', limit: '50' }, 1],
   ])('returns for %j', async (query, length) => {
-    const { body } = await list(user, query);
+    const { body } = await user.listsOwnReviews(query);
     expect(body.count).toBe(12);
     expect(body.reviews).toHaveLength(length);
   });
 
   test('returns an empty list to a user without reviews', async () => {
-    expect((await list(nobody)).body).toEqual({ count: 0, limit: 50, offset: 0, reviews: [] });
+    expect((await nobody.listsOwnReviews()).body).toEqual({
+      count: 0,
+      limit: 50,
+      offset: 0,
+      reviews: [],
+    });
   });
 
   test.each<Record<string, string>>([
-    ...[{ limit: '51' }, { limit: '-1' }, { limit: 'x' }],
-    ...[{ offset: '-1' }, { offset: '1.5' }],
+    { limit: '51' },
+    { limit: '-1' },
+    { limit: 'x' },
+    { offset: '-1' },
+    { offset: '1.5' },
   ])('refuses %j', async (query) => {
     const body = { error: 'invalid_request' };
-    expect(await list(user, query)).toMatchObject({ status: 400, body });
+    expect(await user.listsOwnReviews(query)).toMatchObject({ status: 400, body });
   });
 });

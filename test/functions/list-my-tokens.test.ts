@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/list-my-tokens.ts';
-import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
+import { makeUsers } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
-const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
+const [user, other] = await makeUsers(2);
 const own = await makeClient(user, undefined, 'Own');
 const third = await makeClient(other, undefined, 'Third');
 const fourth = await makeClient(other, undefined, 'Fourth');

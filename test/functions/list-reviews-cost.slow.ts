@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { withoutStream } from '../../bin/bulk.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import type { Review } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
@@ -11,9 +10,8 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { reviewBy } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';
+import { reviewBy, visitor } from '../helpers/world.ts';
 
 type Query = Record<string, string>;
 
@@ -66,7 +64,7 @@ beforeAll(async () => {
 
 async function list(query: Query) {
   read = 0;
-  const { status, body } = await invoke(listReviews, { query });
+  const { status, body } = await visitor.lists(query);
   expect({ query, status }).toEqual({ query, status: 200 });
   const ids: string[] = body.reviews.map(({ id }: { id: string }) => id);
   return { ids, next: body.next as string | undefined, read };

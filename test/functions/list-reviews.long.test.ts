@@ -5,24 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import type { Review } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  makeUsers,
-  reviewBy,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers, type Person, reviewBy, text, visitor } from '../helpers/world.ts';
 
 type Query = Record<string, string>;
 
@@ -61,7 +52,7 @@ describe('GET /review', () => {
   const types: EntityType[] = ['release_group', 'artist', 'event', 'bk_author', 'bk_series'];
   const entities: string[] = Array.from({ length: 12 }, randomUUID);
   const reviews: Review[] = [];
-  let users: TestUser[];
+  let users: Person[];
 
   beforeAll(async () => {
     expect(await list()).toEqual({ count: 0, limit: 50, offset: 0, reviews: [] });
@@ -105,7 +96,7 @@ describe('GET /review', () => {
     expect(answer).toMatchObject({ count: 150, limit: 50, offset: 0 });
     expect(Object.keys(answer)).toEqual(['count', 'limit', 'offset', 'reviews', 'next']);
     expect(idsIn(answer)).toEqual(oracle(reviews, {}).ids);
-    const { body } = await invoke(getReview, { path: { review_id: answer.reviews[7].id } });
+    const { body } = await visitor.reads(answer.reviews[7].id);
     expect(answer.reviews[7]).toEqual(body.review);
   });
 
@@ -239,11 +230,11 @@ describe('GET /review', () => {
   });
 
   test('omits hidden and draft reviews, and returns them once restored', async () => {
-    const [author, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [author, other] = await makeUsers(2);
     const entity_id = randomUUID();
     const of = (language: string) => ({ entity_id, entity_type: 'work', language, rating: 2 });
-    const hidden = await makeReview(author, of('vi'));
-    const draft = await makeReview(other, { ...of('vi'), rating: 5, is_draft: true });
+    const hidden = await author.publishes(of('vi'));
+    const draft = await other.publishes({ ...of('vi'), rating: 5, is_draft: true });
     const views: Query[] = [
       { entity_id },
       { user_id: author.id },
@@ -276,14 +267,14 @@ describe('GET /review', () => {
     await setHidden(hidden, false);
     expect(await see()).toEqual(before);
 
-    await edit(other, draft, { is_draft: false });
+    await other.edits(draft, { is_draft: false });
     expect((await see())[0]).toEqual([[draft, hidden], 3.5]);
     expect(await list({ user_id: other.id })).toMatchObject({ count: 1, reviews: [{ id: draft }] });
   });
 
   test('includes the first review of a new type and language at once', async () => {
     const author = await makeUser();
-    const id = await makeReview(author, { entity_type: 'label', language: 'el', is_draft: true });
+    const id = await author.publishes({ entity_type: 'label', language: 'el', is_draft: true });
     const views: Query[] = [
       { language: 'el' },
       { entity_type: 'label' },
@@ -294,7 +285,7 @@ describe('GET /review', () => {
     ];
     const see = async () => (await Promise.all(views.map((query) => list(query)))).map(idsIn);
     expect(await see()).toEqual(views.map(() => []));
-    await edit(author, id, { is_draft: false });
+    await author.edits(id, { is_draft: false });
     expect(await see()).toEqual(views.map(() => [id]));
     await setHidden(id, true);
     await applyStream();
@@ -302,7 +293,7 @@ describe('GET /review', () => {
     await setHidden(id, false);
     expect(await see()).toEqual(views.map(() => [id]));
     await rebuildTotals();
-    const published = await makeReview(author, { entity_type: 'place', language: 'el' });
+    const published = await author.publishes({ entity_type: 'place', language: 'el' });
     expect(idsIn(await list({ language: 'el' }))).toEqual([published, id]);
   });
 
@@ -335,7 +326,7 @@ describe('GET /review', () => {
     const authors = await makeUsers(20);
     // 19 × 2 + 3 = 41, and 41 ÷ 20 = 2.05, which is not a binary fraction.
     for (const [i, author] of authors.entries()) {
-      await makeReview(author, { entity_id, rating: i === 0 ? 3 : 2 });
+      await author.publishes({ entity_id, rating: i === 0 ? 3 : 2 });
     }
     expect((await list({ entity_id })).average_rating).toEqual({ rating: 2.1, count: 20 });
   });
@@ -392,7 +383,7 @@ describe('include_metadata=true', () => {
       const [site, kind] = (paths[type] ?? `music/${type}`).split('/');
       const url = `https://${site}.example/${kind}/${id}`;
       expected.set(id, known && { id, type, url, ...known });
-      await makeReview(user, { entity_id: id, entity_type: type });
+      await user.publishes({ entity_id: id, entity_type: type });
     }
     const { reviews, count } = await list({ user_id: user.id, include_metadata: 'true' });
     expect(count).toBe(rows.length);
@@ -408,11 +399,11 @@ describe('include_metadata=true', () => {
   });
 
   test('asks for an entity under the type that each review gives it', async () => {
-    const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [user, other] = await makeUsers(2);
     const entity_id = randomUUID();
     answers.set(entity_id, '{"name":"Ann"}');
-    await makeReview(user, { entity_id, entity_type: 'artist' });
-    await makeReview(other, { entity_id, entity_type: 'label' });
+    await user.publishes({ entity_id, entity_type: 'artist' });
+    await other.publishes({ entity_id, entity_type: 'label' });
     const { reviews } = await list({ entity_id, include_metadata: 'true' });
     expect(reviews).toHaveLength(2);
     for (const { entity_type, metadata } of reviews) expect(metadata.type).toBe(entity_type);

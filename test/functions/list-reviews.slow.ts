@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { countChanges } from '../../shared/review/counts.ts';
 import type { Review } from '../../shared/review/review.ts';
@@ -11,9 +10,8 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey, rankTreeKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { reviewBy, text } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';
+import { reviewBy, text, visitor } from '../helpers/world.ts';
 
 const random = randomNumbers(7);
 const number = (below: number) => Math.floor(random() * below);
@@ -88,7 +86,7 @@ type Query = Record<string, string>;
 const expectedIds = (query: Query): string[] => listed(reviews, query).map(({ id }) => id);
 
 async function list(query: Query) {
-  const { status, body, headers } = await invoke(listReviews, { query });
+  const { status, body, headers } = await visitor.lists(query);
   if (status !== 200) throw new Error(JSON.stringify(body));
   const ids: string[] = body.reviews.map(({ id }: { id: string }) => id);
   return { count: body.count, ids, next: body.next as string | undefined, headers };

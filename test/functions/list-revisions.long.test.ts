@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { handler as getRevision } from '../../functions/get-revision.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { edit, makeHidden, makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
-import { invalid, invoke, lambdaContext } from '../helpers/invoke.ts';
+import { invalid, lambdaContext } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { afterSend } from '../helpers/sends.ts';
+import { makeUser, text, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
-const id = await makeReview(author);
+const id = await author.publishes();
 for (let i = 2; i <= 11; i++) {
-  await edit(author, id, i === 11 ? { rating: null } : { text: `${text} Number ${i}.` });
+  await author.edits(id, i === 11 ? { rating: null } : { text: `${text} Number ${i}.` });
 }
-await vote(await makeUser(), id, false);
+await (await makeUser()).votes(id, 'down');
 await setAttributes(reviewKey(id), { last_updated: '2024-02-29T12:34:56.789Z' });
 
 const last = {
@@ -29,11 +28,6 @@ const last = {
   votes_positive: 0,
   votes_negative: 1,
 };
-
-const get = (rev: string, review_id = id) => invoke(getRevision, { path: { review_id, rev } });
-
-const list = (review_id = id, query: Record<string, string> = {}) =>
-  invoke(listRevisions, { path: { review_id }, query });
 
 const idsIn = ({ revisions }: { revisions: { id: number }[] }) => revisions.map(({ id }) => id);
 
@@ -52,7 +46,7 @@ async function putRevisions(review_id: string, content: string): Promise<void> {
 
 describe('GET /review/{review_id}/revisions', () => {
   test('returns all, newest first', async () => {
-    const { status, body } = await list();
+    const { status, body } = await visitor.listsRevisions(id);
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['revisions']);
     expect(idsIn(body)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
@@ -68,7 +62,7 @@ describe('GET /review/{review_id}/revisions', () => {
     ['1', []],
     [`${Number.MAX_SAFE_INTEGER}`, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
   ])('returns revisions before %s', async (before, ids) => {
-    const { status, headers, body } = await list(id, { before });
+    const { status, headers, body } = await visitor.listsRevisions(id, { before });
     expect(status).toBe(200);
     expect(idsIn(body)).toEqual(ids);
     expect(headers).not.toHaveProperty('link');
@@ -76,17 +70,17 @@ describe('GET /review/{review_id}/revisions', () => {
 
   test.each(['0', '-1', '1.5', 'x', ''])('refuses before=%s: 400', async (before) => {
     const description = 'before must be an integer of at least 1';
-    expect(await list(id, { before })).toMatchObject(invalid(description));
+    expect(await visitor.listsRevisions(id, { before })).toMatchObject(invalid(description));
   });
 
   test('pages through every revision of a long history', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     await putRevisions(review_id, '🎷'.repeat(5_000));
     const { edits } = (await getPublicReview(review_id)).review;
     const found: number[] = [];
     let query: Record<string, string> = {};
     for (let pages = 1; ; pages++) {
-      const { headers, body } = await list(review_id, query);
+      const { headers, body } = await visitor.listsRevisions(review_id, query);
       found.push(...idsIn(body));
       const [, before] = /^<\?before=(\d+)>; rel="next"$/.exec(headers.link ?? '') ?? [];
       if (before === undefined) {
@@ -101,7 +95,7 @@ describe('GET /review/{review_id}/revisions', () => {
   test.each(['x', '"', '\n', '🎷', '\u0001'])(
     'fills 256 KB, and no more, with texts of %j',
     async (character) => {
-      const review_id = await makeReview(author);
+      const review_id = await author.publishes();
       await putRevisions(review_id, `x${character.repeat(4_999)}`);
       const result: APIGatewayProxyResult = await listRevisions(
         eventOf({ path: { review_id } }),
@@ -118,33 +112,32 @@ describe('GET /review/{review_id}/revisions', () => {
   );
 
   test('answers 304 without reading revisions, until a vote or an edit', async () => {
-    const review_id = await makeReview(author);
-    await edit(author, review_id, { text: `${text} Another.` });
-    const path = { review_id };
-    const { headers } = await invoke(listRevisions, { path });
+    const review_id = await author.publishes();
+    await author.edits(review_id, { text: `${text} Another.` });
+    const { headers } = await visitor.listsRevisions(review_id);
     const known = { 'if-none-match': headers.etag ?? '' };
     const read: unknown[] = [];
     const spy = afterSend((_, { Items = [] }) => void read.push(...Items));
-    expect(await invoke(listRevisions, { path, headers: known })).toMatchObject({ status: 304 });
+    expect(await visitor.listsRevisions(review_id, {}, known)).toMatchObject({ status: 304 });
     expect(read).toEqual([]);
     spy.mockRestore();
-    await vote(await makeUser(), review_id);
-    const voted = await invoke(listRevisions, { path, headers: known });
+    await (await makeUser()).votes(review_id);
+    const voted = await visitor.listsRevisions(review_id, {}, known);
     expect(voted).toMatchObject({ status: 200, body: { revisions: [{ votes_positive: 1 }, {}] } });
-    await edit(author, review_id, { rating: 1 });
+    await author.edits(review_id, { rating: 1 });
     const tag = { 'if-none-match': voted.headers.etag ?? '' };
-    expect((await invoke(listRevisions, { path, headers: tag })).status).toBe(200);
+    expect((await visitor.listsRevisions(review_id, {}, tag)).status).toBe(200);
   });
 
   test('contains a revision that a replica does not have yet', async () => {
-    const review_id = await makeReview(author);
-    for (let rating = 1; rating <= 3; rating++) await edit(author, review_id, { rating });
+    const review_id = await author.publishes();
+    for (let rating = 1; rating <= 3; rating++) await author.edits(review_id, { rating });
     const behind = afterSend((command, answer) => {
       const { ConsistentRead } = command.input as { ConsistentRead?: boolean };
       const isBehind = answer.Items !== undefined && !ConsistentRead;
       return isBehind ? { ...answer, Items: answer.Items?.slice(1) } : answer;
     });
-    const { body } = await list(review_id);
+    const { body } = await visitor.listsRevisions(review_id);
     behind.mockRestore();
     expect(idsIn(body)).toEqual([4, 3, 2, 1]);
   });
@@ -152,27 +145,35 @@ describe('GET /review/{review_id}/revisions', () => {
 
 describe('GET /review/{review_id}/revisions/{rev}', () => {
   test('returns one revision', async () => {
-    const { status, body } = await get('11');
+    const { status, body } = await visitor.readsRevision(id, '11');
     expect(status).toBe(200);
     expect(body).toEqual({ revision: last });
-    expect((await get('1', id.toUpperCase())).body.revision).toMatchObject({ id: 1, text });
+    expect((await visitor.readsRevision(id.toUpperCase(), '1')).body.revision).toMatchObject({
+      id: 1,
+      text,
+    });
   });
 
   test.each(['0', '12', '-1', '1.0', '1e0', '+1', ' 1', '', 'x', '1000000', '9'.repeat(40), '1#'])(
     'returns 404 for the revision %j',
     async (rev) => {
       const body = { error: 'not_found', description: 'Revision not found' };
-      expect(await get(rev)).toMatchObject({ status: 404, body });
+      expect(await visitor.readsRevision(id, rev)).toMatchObject({ status: 404, body });
     },
   );
 });
 
 test('both return 404 for hidden, draft and unknown reviews', async () => {
-  const hidden = await makeHidden(author);
-  const draft = await makeReview(author, { is_draft: true });
+  const hidden = await author.publishesHidden();
+  const draft = await author.publishes({ is_draft: true });
   for (const review_id of [hidden, draft, randomUUID(), 'x']) {
-    for (const { status, body } of [await list(review_id), await get('1', review_id)]) {
-      expect([status, body.description]).toEqual([404, 'Review not found']);
+    const answers = [
+      await visitor.listsRevisions(review_id),
+      await visitor.readsRevision(review_id, '1'),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(404);
+      expect(body.description).toBe('Review not found');
     }
   }
 });

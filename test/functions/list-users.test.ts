@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as listUsers } from '../../functions/list-users.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, type Person, visitor } from '../helpers/world.ts';
 
 const list = (query: Record<string, string> = {}) => invoke(listUsers, { query });
 
@@ -18,7 +17,7 @@ describe('GET /user', () => {
   });
 
   test('returns all users in the order they joined, a page at a time', async () => {
-    const users: TestUser[] = [];
+    const users: Person[] = [];
     for (let i = 0; i < 60; i++) users.push(await makeUser({ display_name: `User ${i}` }));
     await applyStream();
     const ids = users
@@ -27,7 +26,7 @@ describe('GET /user', () => {
       .map((both) => both.slice(24));
     const first = (await list()).body;
     expect(first).toMatchObject({ count: 60, limit: 50, offset: 0 });
-    const { body } = await invoke(getUser, { path: { user_id: ids[0] ?? '' } });
+    const { body } = await visitor.readsUser(ids[0] ?? '');
     expect(first.users[0]).toEqual(body.user);
 
     for (const [limit, offset] of [
@@ -40,7 +39,7 @@ describe('GET /user', () => {
     ] as const) {
       const page = (await list({ limit: `${limit}`, offset: `${offset}` })).body;
       expect(page).toMatchObject({ count: 60, limit, offset });
-      expect(page.users.map(({ id }: TestUser) => id)).toEqual(ids.slice(offset, offset + limit));
+      expect(page.users.map(({ id }: Person) => id)).toEqual(ids.slice(offset, offset + limit));
     }
   });
 
@@ -63,7 +62,7 @@ describe('GET /user/{user_id}', () => {
       musicdb_username: 'zoe',
     });
     for (const user_id of [id, id.toUpperCase()]) {
-      const { status, body } = await invoke(getUser, { path: { user_id } });
+      const { status, body } = await visitor.readsUser(user_id);
       expect(status).toBe(200);
       const created = 'Thu, 29 Feb 2024 12:34:56 GMT';
       const user = { id, display_name: 'Zoë 🎵', created, karma: 50, user_type: 'Apprentice' };
@@ -76,7 +75,7 @@ describe('GET /user/{user_id}', () => {
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     for (const user_id of [randomUUID(), going.id, 'x', '', going.id.replaceAll('-', '')]) {
       const body = { error: 'not_found', description: 'User not found' };
-      expect(await invoke(getUser, { path: { user_id } })).toMatchObject({ status: 404, body });
+      expect(await visitor.readsUser(user_id)).toMatchObject({ status: 404, body });
     }
   });
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
 import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
 import { logChanges } from '../../shared/changes/log.ts';
@@ -13,11 +12,10 @@ import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
 import { routes } from '../../shared/routes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey } from '../../shared/table/keys.ts';
-import { makeUsers, reviewBy, type TestUser } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { position } from '../helpers/list-changes.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUsers, type Person, reviewBy, visitor } from '../helpers/world.ts';
 
 // What a stranger's request may cost, with the worst data that the rules allow.
 const mostUnits = 200;
@@ -29,7 +27,7 @@ const emoji = '🎷'.repeat(5_000);
 const controls = `x${'\u0001'.repeat(4_999)}`;
 
 const users = await makeUsers(100);
-const [author] = users as [TestUser, ...TestUser[]];
+const [author] = users as [Person, ...Person[]];
 
 /** Stores public reviews with so many earlier revisions, and logs them as changed. */
 async function store(reviews: readonly Review[], edits = 0): Promise<string[]> {
@@ -63,7 +61,7 @@ describe('GET /review/{review_id}/revisions', () => {
     expect(cost.read).toBeLessThanOrEqual(mostUnits);
     expect(sizeOf(cost.body)).toBeLessThanOrEqual(256 * 1024 + 100);
     expect(cost.roundTrips).toBeLessThanOrEqual(6);
-    const { headers: known } = await invoke(listRevisions, { path: { review_id } });
+    const { headers: known } = await visitor.listsRevisions(review_id);
     const headers = { 'If-None-Match': known.etag ?? '' };
     const again = await measure('list-revisions', { path: { review_id }, headers });
     // The review has at most 24 KB, and its author 4.

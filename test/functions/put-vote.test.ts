@@ -1,60 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { handler as deleteVote } from '../../functions/delete-vote.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as getVote } from '../../functions/get-vote.ts';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
-import { handler } from '../../functions/put-vote.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  makeUsers,
-  remove,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
-import { invalid, invoke } from '../helpers/invoke.ts';
+import { invalid } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { makeUser, makeUsers, Person, text, visitor } from '../helpers/world.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
-let author: TestUser;
-let voter: TestUser;
+let author: Person;
+let voter: Person;
 let id: string;
 
 beforeEach(async () => {
   author = await makeUser();
   voter = await makeUser();
-  id = await makeReview(author);
+  id = await author.publishes();
 });
 
 afterEach(restore);
-
-const put = (
-  body: unknown,
-  { caller }: TestUser = voter,
-  review_id = id,
-  headers?: Record<string, string>,
-) => invoke(handler, { method: 'PUT', caller, path: { review_id }, body, headers });
-
-const read = ({ caller }: TestUser = voter, review_id = id) =>
-  invoke(getVote, { caller, path: { review_id } });
-
-const takeBack = ({ caller }: TestUser = voter, review_id = id) =>
-  invoke(deleteVote, { method: 'DELETE', caller, path: { review_id } });
 
 /**
  * Returns the positive and negative votes of the review and of each revision from the first on,
  * then the author's karma.
  */
 async function counts(): Promise<unknown[]> {
-  const path = { review_id: id };
-  const { popularity, votes, user } = (await invoke(getReview, { path })).body.review;
-  const { revisions } = (await invoke(listRevisions, { path })).body;
+  const { popularity, votes, user } = (await visitor.reads(id)).body.review;
+  const { revisions } = (await visitor.listsRevisions(id)).body;
   expect(popularity).toBe(votes.positive - votes.negative);
   const ofRevisions = revisions
     .map((revision: Record<string, number>) => [revision.votes_positive, revision.votes_negative])
@@ -62,13 +34,16 @@ async function counts(): Promise<unknown[]> {
   return [[votes.positive, votes.negative], ...ofRevisions, user.karma];
 }
 
-const spent = async (user: TestUser = voter): Promise<unknown> =>
+const spent = async (user: Person = voter): Promise<unknown> =>
   (await readItem(dailyVotesKey(user.id, today())))?.count;
 
 describe('PUT /review/{review_id}/vote', () => {
   test('stores the vote, and counts it on the review, revision, author and day', async () => {
     const body = { message: 'Request processed successfully' };
-    expect(await put({ vote: true, colour: 'red' })).toMatchObject({ status: 200, body });
+    expect(await voter.triesToVote(id, { vote: true, colour: 'red' })).toMatchObject({
+      status: 200,
+      body,
+    });
     const stored = { review_id: id, user_id: voter.id, vote: true, revision: 1 };
     expect(await readItem(voteKey(id, voter.id))).toMatchObject(stored);
     expect(await counts()).toEqual([[1, 0], [1, 0], 1]);
@@ -79,47 +54,49 @@ describe('PUT /review/{review_id}/vote', () => {
   });
 
   test('changes the vote without spending another', async () => {
-    await vote(voter, id, true);
-    await vote(voter, id, false);
+    await voter.votes(id, 'up');
+    await voter.votes(id, 'down');
     expect(await counts()).toEqual([[0, 1], [0, 1], -1]);
     expect(await spent()).toBe(1);
   });
 
   test('changes nothing when the same vote is cast again', async () => {
-    await vote(voter, id);
-    const [before, cast] = [await readItem(reviewKey(id)), await readItem(voteKey(id, voter.id))];
-    await vote(voter, id);
+    await voter.votes(id);
+    const before = await readItem(reviewKey(id));
+    const cast = await readItem(voteKey(id, voter.id));
+    await voter.votes(id);
     expect(await readItem(reviewKey(id))).toEqual(before);
     expect(await readItem(voteKey(id, voter.id))).toEqual(cast);
     expect(await spent()).toBe(1);
   });
 
   test('counts a vote on the revision it was last cast on', async () => {
-    const [second, third] = [await makeUser(), await makeUser()];
-    await vote(voter, id, true);
-    await vote(second, id, false);
-    await edit(author, id, { text: `${text} More.` });
+    const [second, third] = await makeUsers(2);
+    await voter.votes(id, 'up');
+    await second.votes(id, 'down');
+    await author.edits(id, { text: `${text} More.` });
     expect(await counts()).toEqual([[1, 1], [1, 1], [0, 0], 0]);
-    await vote(third, id, true);
+    await third.votes(id, 'up');
     expect(await counts()).toEqual([[2, 1], [1, 1], [1, 0], 1]);
     // Casts the same vote again, on the current revision.
-    await vote(voter, id, true);
+    await voter.votes(id, 'up');
     expect(await counts()).toEqual([[2, 1], [0, 1], [2, 0], 1]);
-    await vote(second, id, true);
+    await second.votes(id, 'up');
     expect(await counts()).toEqual([[3, 0], [0, 0], [3, 0], 3]);
-    await edit(author, id, { rating: 1 });
-    await takeBack(third);
+    await author.edits(id, { rating: 1 });
+    await third.withdrawsVote(id);
     expect(await counts()).toEqual([[2, 0], [0, 0], [2, 0], [0, 0], 2]);
-    expect([await spent(), await spent(second)]).toEqual([1, 1]);
+    expect(await spent()).toBe(1);
+    expect(await spent(second)).toBe(1);
   });
 
   test.each([
-    ['the caller’s own review', () => put({ vote: true }, author)],
+    ['the caller’s own review', () => author.triesToVote(id, { vote: true })],
     [
       'a review without text',
       async () => {
-        await edit(author, id, { text: null });
-        return put({ vote: true });
+        await author.edits(id, { text: null });
+        return voter.triesToVote(id, { vote: true });
       },
     ],
   ])('refuses %s: 400', async (_, act) => {
@@ -139,7 +116,7 @@ describe('PUT /review/{review_id}/vote', () => {
     { vote: [true] },
     { VOTE: true },
   ])('refuses the body %j: 400', async (body) => {
-    const answer = await put(body, voter, id, { 'Content-Type': 'application/json' });
+    const answer = await voter.triesToVote(id, body, { 'Content-Type': 'application/json' });
     expect(answer).toMatchObject(invalid(/^(The body|vote) /));
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
   });
@@ -157,31 +134,32 @@ describe('PUT /review/{review_id}/vote', () => {
     [123_456, 'Sorcerer', 200],
   ])('lets karma %i (%s) vote %i times a day', async (karma, type, limit) => {
     voter = await makeUser({ karma });
-    const path = { review_id: await makeReview(voter) };
-    expect((await invoke(getReview, { path })).body.review.user.user_type).toBe(type);
+    const own = await voter.publishes();
+    expect((await visitor.reads(own)).body.review.user.user_type).toBe(type);
     if (limit > 0) {
-      await vote(voter, id);
+      await voter.votes(id);
       await setAttributes(dailyVotesKey(voter.id, today()), { count: limit - 1 });
-      await vote(voter, await makeReview(author));
+      await voter.votes(await author.publishes());
     }
-    const last = await makeReview(author);
-    const { status, body } = await put({ vote: true }, voter, last);
-    expect([status, body.error]).toEqual([403, 'limit_exceeded']);
+    const last = await author.publishes();
+    const { status, body } = await voter.triesToVote(last, { vote: true });
+    expect(status).toBe(403);
+    expect(body.error).toBe('limit_exceeded');
     expect(body.description).toContain(`${limit} reviews a day`);
     expect(await readItem(voteKey(last, voter.id))).toBeUndefined();
     expect(await readItem(reviewKey(last))).toMatchObject({ popularity: 0 });
     expect(await spent()).toBe(limit);
     if (limit === 0) return;
     // An earlier vote can be changed at the limit. A withdrawn vote is not given back.
-    expect((await put({ vote: false })).status).toBe(200);
-    expect((await takeBack()).status).toBe(200);
-    expect((await put({ vote: true })).status).toBe(403);
+    expect((await voter.triesToVote(id, { vote: false })).status).toBe(200);
+    expect((await voter.withdrawsVote(id)).status).toBe(200);
+    expect((await voter.triesToVote(id, { vote: true })).status).toBe(403);
   });
 
   test('returns what is left of the daily limit, and its reset time', async () => {
     stopClock(Date.parse('2026-11-20T22:59:58.400Z'));
     const told = async (body: object, review_id = id) => {
-      const { status, headers } = await put(body, voter, review_id);
+      const { status, headers } = await voter.triesToVote(review_id, body);
       expect(headers['access-control-expose-headers']?.split(', ')).toEqual(
         expect.arrayContaining(['RateLimit', 'RateLimit-Policy', 'Retry-After']),
       );
@@ -194,7 +172,7 @@ describe('PUT /review/{review_id}/vote', () => {
     for (const vote of [true, false]) {
       expect(await told({ vote })).toEqual([200, policy, '"votes";r=9;t=3602', undefined]);
     }
-    const ids = await Promise.all((await makeUsers(10)).map((user) => makeReview(user)));
+    const ids = await Promise.all((await makeUsers(10)).map((user) => user.publishes()));
     for (const [i, review_id] of ids.slice(0, 9).entries()) {
       const left = `"votes";r=${8 - i};t=3602`;
       expect(await told({ vote: true }, review_id)).toEqual([200, policy, left, undefined]);
@@ -209,89 +187,92 @@ describe('PUT /review/{review_id}/vote', () => {
 
   test('omits the waiting time for a user without any votes', async () => {
     await setAttributes(userKey(voter.id), { karma: -15 });
-    const { status, headers } = await put({ vote: true });
-    expect([status, headers['ratelimit-policy']]).toEqual([403, '"votes";q=0;w=86400']);
+    const { status, headers } = await voter.triesToVote(id, { vote: true });
+    expect(status).toBe(403);
+    expect(headers['ratelimit-policy']).toBe('"votes";q=0;w=86400');
     expect(headers).not.toHaveProperty('retry-after');
   });
 
   test('lets a user change a vote that was cast before being blocked', async () => {
-    await vote(voter, id);
+    await voter.votes(id);
     await setAttributes(userKey(voter.id), { karma: -100 });
-    expect((await put({ vote: false })).status).toBe(200);
-    expect((await takeBack()).status).toBe(200);
+    expect((await voter.triesToVote(id, { vote: false })).status).toBe(200);
+    expect((await voter.withdrawsVote(id)).status).toBe(200);
   });
 
   test('does not count votes of yesterday', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     await setAttributes(dailyVotesKey(voter.id, yesterday), { count: 10 });
-    expect((await put({ vote: true })).status).toBe(200);
+    expect((await voter.triesToVote(id, { vote: true })).status).toBe(200);
   });
 
   test('leaves the deleted counter of a day over a month ago deleted', async () => {
     const past = new Date(Date.now() - 40 * 86_400_000).toISOString();
     const castThen = async () => {
-      await vote(voter, id);
+      await voter.votes(id);
       await setAttributes(voteKey(id, voter.id), { voted_at: past });
     };
     await castThen();
-    expect((await put({ vote: false })).status).toBe(200);
+    expect((await voter.triesToVote(id, { vote: false })).status).toBe(200);
     await castThen();
-    expect((await takeBack()).status).toBe(200);
+    expect((await voter.withdrawsVote(id)).status).toBe(200);
     expect(await readItem(dailyVotesKey(voter.id, past.slice(0, 10)))).toBeUndefined();
   });
 });
 
 describe('GET /review/{review_id}/vote', () => {
   test('returns the caller’s vote', async () => {
-    await vote(voter, id, false);
+    await voter.votes(id, 'down');
     await setAttributes(voteKey(id, voter.id), { voted_at: '2024-02-29T12:34:56.789Z' });
-    const { status, body } = await read();
+    const { status, body } = await voter.readsVote(id);
     expect(status).toBe(200);
     expect(body).toEqual({ vote: { vote: false, voted_at: 'Thu, 29 Feb 2024 12:34:56 GMT' } });
   });
 
   test('returns 404 for votes of others', async () => {
-    await vote(voter, id);
+    await voter.votes(id);
     const body = { error: 'not_found', description: 'Vote not found' };
-    expect(await read(await makeUser())).toMatchObject({ status: 404, body });
+    expect(await (await makeUser()).readsVote(id)).toMatchObject({ status: 404, body });
   });
 });
 
 describe('DELETE /review/{review_id}/vote', () => {
   test('withdraws the vote', async () => {
-    await vote(voter, id, false);
+    await voter.votes(id, 'down');
     const body = { message: 'Request processed successfully' };
-    expect(await takeBack()).toMatchObject({ status: 200, body });
+    expect(await voter.withdrawsVote(id)).toMatchObject({ status: 200, body });
     expect(await readItem(voteKey(id, voter.id))).toBeUndefined();
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
     expect(await spent()).toBe(1);
-    expect((await takeBack()).status).toBe(404);
-    expect((await read()).status).toBe(404);
+    expect((await voter.withdrawsVote(id)).status).toBe(404);
+    expect((await voter.readsVote(id)).status).toBe(404);
   });
 
   test('withdraws the vote from a review that has lost its text', async () => {
-    await vote(voter, id);
-    await edit(author, id, { text: null });
-    expect((await takeBack()).status).toBe(200);
+    await voter.votes(id);
+    await author.edits(id, { text: null });
+    expect((await voter.withdrawsVote(id)).status).toBe(200);
     expect(await counts()).toEqual([[0, 0], [0, 0], [0, 0], 0]);
   });
 });
 
 describe.each([
-  ['PUT', (user: TestUser, review_id?: string) => put({ vote: false }, user, review_id)],
-  ['GET', read],
-  ['DELETE', takeBack],
+  ['PUT', (user: Person, review_id: string) => user.triesToVote(review_id, { vote: false })],
+  ['GET', (user: Person, review_id: string) => user.readsVote(review_id)],
+  ['DELETE', (user: Person, review_id: string) => user.withdrawsVote(review_id)],
 ])('%s …/vote', (_, act) => {
   test('returns 404 for hidden, draft, deleted and unknown reviews', async () => {
-    const [hidden, deleted] = [await makeReview(author), await makeReview(author)];
-    await vote(voter, hidden);
-    await vote(voter, deleted);
+    const hidden = await author.publishes();
+    const deleted = await author.publishes();
+    await voter.votes(hidden);
+    await voter.votes(deleted);
     await setHidden(hidden, true);
-    await remove(author, deleted);
-    const draft = await makeReview(author, { is_draft: true });
+    await author.deletes(deleted);
+    const draft = await author.publishes({ is_draft: true });
     for (const review_id of [hidden, deleted, draft, randomUUID(), 'x', '']) {
       const { status, body } = await act(voter, review_id);
-      expect([status, body.description]).toEqual([404, 'Review not found']);
+      expect(status).toBe(404);
+      expect(body.description).toBe('Review not found');
     }
     expect(await readItem(reviewKey(hidden))).toMatchObject({ votes_positive: 1 });
     await setHidden(hidden, false);
@@ -299,28 +280,30 @@ describe.each([
   });
 
   test('returns 404 for a review of an account being deleted', async () => {
-    await vote(voter, id);
+    await voter.votes(id);
     await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
-    expect((await act(voter)).status).toBe(404);
+    expect((await act(voter, id)).status).toBe(404);
   });
 
   test('refuses a missing caller: 401', async () => {
-    expect((await act({ ...voter, caller: undefined } as unknown as TestUser)).status).toBe(401);
+    const nobody = Object.assign(new Person(voter.id), { caller: undefined });
+    expect((await act(nobody, id)).status).toBe(401);
   });
 });
 
 test('PUT …/vote returns 404 for an account being deleted, even to repeat a vote', async () => {
-  await vote(voter, id);
+  await voter.votes(id);
   await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
-  const { status, body } = await put({ vote: true });
-  expect([status, body.description]).toEqual([404, 'Review not found']);
+  const { status, body } = await voter.triesToVote(id, { vote: true });
+  expect(status).toBe(404);
+  expect(body.description).toBe('Review not found');
 });
 
 test.each([
-  ['PUT', () => put({ vote: true })],
-  ['DELETE', () => takeBack()],
+  ['PUT', () => voter.triesToVote(id, { vote: true })],
+  ['DELETE', () => voter.withdrawsVote(id)],
 ])('%s …/vote refuses a caller whose account is being deleted: 401', async (_, act) => {
-  await vote(voter, id);
+  await voter.votes(id);
   await setAttributes(userKey(voter.id), { deleted_at: new Date().toISOString() });
   expect(await act()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
 });

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
-import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import {
   basic,
   type Client,
@@ -12,10 +11,11 @@ import {
   redeem,
   refresh,
 } from '../helpers/oauth-client.ts';
+import { makeUsers } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
-const [user, owner] = (await makeUsers(2)) as [TestUser, TestUser];
+const [user, owner] = await makeUsers(2);
 const client = await makeClient(owner);
 const other = await makeClient(owner);
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { handler as show } from '../../functions/show-report.ts';
 import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';
-import { makeHidden, makeReview, makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { ask as visit } from '../helpers/visit.ts';
+import { makeUser, type Person } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
@@ -14,14 +14,15 @@ const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Ann <b>' });
 
 /** Asks for the page, or sends its form, as somebody who has signed in. */
-const ask = (user: TestUser, review_id: string, form?: Record<string, string>) =>
+const ask = (user: Person, review_id: string, form?: Record<string, string>) =>
   visit(form ? 'send-report' : 'show-report', user, { path: { review_id }, form });
 
 describe('/review/{review_id}/report', () => {
   test('asks who has not signed in to do so, and comes back', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const { status, headers } = await ask(await makeUser(), review_id);
-    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('no-store');
     const anybody = await invoke(show, { path: { review_id } });
     expect(anybody.status).toBe(303);
     expect(anybody.headers.location).toContain('/account/sign-in?return_to=');
@@ -29,7 +30,7 @@ describe('/review/{review_id}/report', () => {
 
   test('takes one of five reasons, thanks, and takes no other', async () => {
     const text = 'Buy this now! <b>Cheap</b> for you only.';
-    const review_id = await makeReview(author, { text });
+    const review_id = await author.publishes({ text });
     const reader = await makeUser();
     const { body } = await ask(reader, review_id);
     const choices = [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)];
@@ -44,7 +45,8 @@ describe('/review/{review_id}/report', () => {
     }
     for (const reason of ['off_topic', 'spam']) {
       const { status, headers } = await ask(reader, review_id, { reason });
-      expect([status, headers.location]).toEqual([303, `${at}/review/${review_id}/report`]);
+      expect(status).toBe(303);
+      expect(headers.location).toBe(`${at}/review/${review_id}/report`);
     }
     const stored = await readItem(reportKey(review_id, reader.id));
     expect(stored).toMatchObject({ user_id: reader.id, reason: 'off_topic' });
@@ -56,7 +58,7 @@ describe('/review/{review_id}/report', () => {
   });
 
   test('says why nobody reports an own review', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const { body } = await ask(author, review_id);
     expect(body).toContain('You cannot report your own review.');
     expect(body).not.toContain('type="radio"');
@@ -67,7 +69,7 @@ describe('/review/{review_id}/report', () => {
   });
 
   test('says so to a blocked account', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const blocked = await makeUser();
     await setAttributes(userKey(blocked.id), { blocked_at: new Date().toISOString() });
     const { body } = await ask(blocked, review_id);
@@ -75,34 +77,37 @@ describe('/review/{review_id}/report', () => {
     expect(body).toContain(why);
     expect(body).not.toContain('type="radio"');
     const refused = await ask(blocked, review_id, { reason: 'spam' });
-    expect([refused.status, refused.body.includes('blocked')]).toEqual([403, true]);
+    expect(refused.status).toBe(403);
+    expect(refused.body.includes('blocked')).toBe(true);
   });
 
   test('refuses an account whose karma allows no reports, and says why', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const { body } = await ask(await makeUser({ karma: -11 }), review_id);
     expect(body).toContain('You cannot report reviews, because your karma is too low.');
     expect(body).not.toContain('name="reason"');
   });
 
   test('says so where the reports of the day are used up, without mocking', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const reader = await makeUser();
     const today = new Date().toISOString().slice(0, 10);
     await setAttributes(dailyVotesKey(reader.id, today), { reports: 10 });
     const { status, body } = await ask(reader, review_id, { reason: 'spam' });
-    expect([status, body.includes('You have reached your daily limit')]).toEqual([403, true]);
+    expect(status).toBe(403);
+    expect(body.includes('You have reached your daily limit')).toBe(true);
     expect(body).not.toContain('Noob');
   });
 
   test('is a 404 page for what is not public', async () => {
-    const hidden = await makeHidden(author);
-    const draft = await makeReview(author, { is_draft: true });
+    const hidden = await author.publishesHidden();
+    const draft = await author.publishes({ is_draft: true });
     const reader = await makeUser();
     for (const id of [hidden, draft, randomUUID(), 'x']) {
       expect((await ask(reader, id)).status).toBe(404);
       const { status, body } = await ask(reader, id, { reason: 'spam' });
-      expect([status, body.includes('<h1>Review not found</h1>')]).toEqual([404, true]);
+      expect(status).toBe(404);
+      expect(body.includes('<h1>Review not found</h1>')).toBe(true);
     }
   });
 });

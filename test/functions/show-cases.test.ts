@@ -10,9 +10,9 @@ import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/key
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeModerator, makeReview, makeUser, makeUsers } from '../helpers/fixtures.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
+import { makeModerator, makeUser, makeUsers } from '../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann <b>' });
 const mia = await makeModerator('Mia');
@@ -23,7 +23,7 @@ const pages = routes.filter(({ path }) => path.startsWith('/account/moderation')
 /** A review that so many have reported, for these reasons. */
 async function reported(...reasons: string[]): Promise<string> {
   stopClock(Date.now() + 1);
-  const id = await makeReview(author);
+  const id = await author.publishes();
   for (const [i, { id: user_id }] of (await makeUsers(reasons.length)).entries()) {
     await insertReport({ id, user_id: author.id }, { user_id, reason: reasons[i] ?? '' });
   }
@@ -31,7 +31,8 @@ async function reported(...reasons: string[]): Promise<string> {
 }
 
 async function seen(id: string): Promise<Record<string, string>> {
-  const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
+  const file = await readItem(caseKey(id));
+  const review = await readItem(reviewKey(id));
   return { version: `${file?.version ?? 0}`, edits: `${review?.edits}` };
 }
 
@@ -48,7 +49,8 @@ const linked = (html: string): string[] =>
 describe('the pages of moderators', () => {
   test.each(pages)('$method $path is not there for others', async ({ operation, method }) => {
     const review_id = await reported('spam');
-    const [former, blocked] = [await makeModerator('Ida'), await makeModerator('Bea')];
+    const former = await makeModerator('Ida');
+    const blocked = await makeModerator('Bea');
     await setModerator(former.id, false);
     await decideUser(blocked.id, 'block', operator);
     const path = { review_id, user_id: author.id };
@@ -58,7 +60,8 @@ describe('the pages of moderators', () => {
       for (const fields of [{ ...form, decision }, {}]) {
         const sent = method === 'POST' ? { path, form: fields } : { path };
         const { status, html } = await ask(operation, user, sent);
-        expect([status, html.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
+        expect(status).toBe(404);
+        expect(html.includes('<h1>Page not found</h1>')).toBe(true);
         expect(html).not.toContain('>Moderation<');
       }
     }
@@ -128,7 +131,7 @@ describe('the pages of moderators', () => {
     process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
     const text = 'هذا الألبوم من أجمل ما سمعت في حياتي كلها';
     const entity_id = randomUUID();
-    const id = await makeReview(author, { entity_id, text, language: 'ar' });
+    const id = await author.publishes({ entity_id, text, language: 'ar' });
     await insertReport({ id, user_id: author.id }, { user_id: mia.id, reason: 'copyright' });
     await setAttributes(metadataKey('release_group', entity_id), { name: 'Blue <i>' });
     for (const [page, path] of [
@@ -191,7 +194,7 @@ describe('the pages of moderators', () => {
   });
 
   test('know no review and no user that is not there, nor a draft', async () => {
-    const draft = await makeReview(author, { is_draft: true });
+    const draft = await author.publishes({ is_draft: true });
     for (const review_id of [randomUUID(), 'x', draft]) {
       expect((await ask('show-case', mia, { path: { review_id } })).status).toBe(404);
       const form = { decision: 'hide', reason: 'spam', note: '', version: '0', edits: '0' };
@@ -222,7 +225,8 @@ describe('the pages of moderators', () => {
     expect((await decide({ ...whole, version: '7' })).status).toBe(400);
     expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
     const { status, headers } = await decide(whole);
-    expect([status, headers.location]).toEqual([303, 'https://api.example/ws/account/moderation']);
+    expect(status).toBe(303);
+    expect(headers.location).toBe('https://api.example/ws/account/moderation');
     const moderation = { decision: 'hide', reason: 'spam', note: 'A shop.' };
     expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, moderation });
   });
@@ -242,7 +246,7 @@ describe('the pages of moderators', () => {
     const at = { path: { user_id: eva.id } };
     expect((await ask('show-author', mia, at)).html).not.toContain('Allow a new review');
     const entity_id = randomUUID();
-    const id = await makeReview(eva, { entity_id });
+    const id = await eva.publishes({ entity_id });
     await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: null });
     await deleteReview(id, eva.id);
     const { html } = await ask('show-author', mia, at);
@@ -261,7 +265,7 @@ describe('the pages of moderators', () => {
     const after = await ask('show-author', mia, at);
     expect(after.html).not.toContain('Allow a new review');
     expect(after.html).toContain('May be reviewed again: another reason');
-    await makeReview(eva, { entity_id });
+    await eva.publishes({ entity_id });
     expect((await allow()).status).toBe(400);
   });
 
@@ -292,7 +296,7 @@ describe('the pages of moderators', () => {
 
   test('lead nowhere from a decision about somebody who has left', async () => {
     const leaver = await makeUser({ display_name: 'Leo' });
-    const id = await makeReview(leaver);
+    const id = await leaver.publishes();
     await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: mia.id });
     const before = await ask('show-decisions', mia);
     expect(before.html).toContain(`users/${leaver.id}"><bdi>Leo</bdi></a>`);
@@ -307,7 +311,7 @@ describe('the pages of moderators', () => {
 describe('the account page', () => {
   test('says what an author can do about a hidden review, and what has come of it', async () => {
     const cara = await makeUser();
-    const id = await makeReview(cara);
+    const id = await cara.publishes();
     const by = { reason: 'spam', note: '', moderator_id: mia.id } as const;
     const texts = {
       question: 'Appeal against this decision',
@@ -333,7 +337,7 @@ describe('the account page', () => {
     const ids: string[] = [];
     for (let i = 0; i < 21; i++) {
       stopClock(Date.now() + 1);
-      ids.unshift(await makeReview(dora));
+      ids.unshift(await dora.publishes());
       await decideReview(`${ids[0]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
     }
     const asked = (html: string) =>

@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as getEntity } from '../../functions/get-entity.ts';
 import { handler } from '../../functions/show-entity.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
+import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
@@ -30,7 +29,7 @@ async function makeEntity(contents: readonly Record<string, unknown>[]) {
   const authors = await makeUsers(contents.length);
   for (const [i, content] of contents.entries()) {
     stopClock(Date.now() + 1_000);
-    ids.push(await makeReview(authors[i] as TestUser, { entity_id, ...content }));
+    ids.push(await (authors[i] as Person).publishes({ entity_id, ...content }));
   }
   return { entity_id, ids };
 }
@@ -85,7 +84,7 @@ describe('GET /entity/{entity_id} for people', () => {
     const contents = Array.from({ length: 23 }, (_, i) => ({ text: `${i} ${text}` }));
     const { entity_id, ids } = await makeEntity(contents);
     const [first = ''] = ids;
-    await vote(await makeUser(), first);
+    await (await makeUser()).votes(first);
     const newest = await show(entity_id);
     expect(listed(newest)).toEqual(ids.toReversed().slice(0, 20));
     const rest = await show(entity_id, queryOf(linkOn(newest, 'Next page')));
@@ -135,7 +134,8 @@ describe('GET /entity/{entity_id} for people', () => {
   ])('with a wrong %s (%j) is an error page that names it', async (name, value) => {
     const path = { entity_id: randomUUID() };
     const { status, headers, body } = await invoke(handler, { path, query: { [name]: value } });
-    expect([status, headers['cache-control']]).toEqual([400, 'no-store']);
+    expect(status).toBe(400);
+    expect(headers['cache-control']).toBe('no-store');
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(body).toContain(`<p>${name} must be `);
   });
@@ -144,7 +144,7 @@ describe('GET /entity/{entity_id} for people', () => {
     const { entity_id, ids } = await makeEntity([{}]);
     await setHidden(`${ids[0]}`, true);
     for (const id of [entity_id, randomUUID()]) {
-      expect((await invoke(getEntity, { path: { entity_id: id } })).status).toBe(200);
+      expect((await visitor.readsEntity(id)).status).toBe(200);
       const page = await show(id);
       expect(page.match(/<h1>.*<\/h1>/)?.[0]).toBe('<h1><bdi>No reviews yet</bdi></h1>');
       expect(page).toContain(`href="${at}/docs/quickstart">Publish the first one</a>`);
@@ -176,7 +176,7 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(page).toContain(
       `&lt;iframe src=&quot;${at}/entity/${entity_id}/embed&quot; title=&quot;Reviews: &amp;quot;Blue&amp;quot;&quot; width=&quot;320&quot; height=&quot;120&quot;`,
     );
-    const { headers } = await invoke(getEntity, { path: { entity_id } });
+    const { headers } = await visitor.readsEntity(entity_id);
     expect(headers.link).toContain(`</ws/entity/${entity_id}>; rel="alternate"; type="text/html"`);
   });
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/show-home.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -18,15 +18,16 @@ describe('GET /', () => {
   });
 
   test('shows the three newest public reviews, and how many there are of all', async () => {
-    const [ann, ben] = [await makeUser({ display_name: 'Ann <b>' }), await makeUser()];
+    const ann = await makeUser({ display_name: 'Ann <b>' });
+    const ben = await makeUser();
     const ids: string[] = [];
     for (const text of ['first', 'second', 'third', 'fourth', 'fifth']) {
       stopClock(Date.now() + 1);
       const said = `This is the ${text} review of all of them.`;
-      ids.push(await makeReview(ann, { text: said, entity_type: 'bk_literary_work' }));
+      ids.push(await ann.publishes({ text: said, entity_type: 'bk_literary_work' }));
     }
     stopClock(Date.now() + 1);
-    await makeReview(ben, { is_draft: true });
+    await ben.publishes({ is_draft: true });
     await decideReview(`${ids[4]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
     await applyStream();
     const { body, headers } = await invoke(handler);

@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
+import { makeUser } from '../helpers/world.ts';
 
 const operator = { reason: 'spam', note: 'A <shop>.', moderator_id: null } as const;
 
@@ -18,11 +16,11 @@ describe('GET /account/reviews', () => {
     const { html: empty } = await ask('show-my-reviews', ann);
     expect(empty).toContain('You have not reviewed anything yet.');
     const french = { text: 'The first one, for everybody to read.', language: 'fr' };
-    const shown = await makeReview(ann, french);
+    const shown = await ann.publishes(french);
     const unfinished = { is_draft: true, text: 'The second one, not done yet at all.' };
-    const draft = await makeReview(ann, unfinished);
-    const hidden = await makeReview(ann, { text: null, rating: 2 });
-    await vote(reader, shown);
+    const draft = await ann.publishes(unfinished);
+    const hidden = await ann.publishes({ text: null, rating: 2 });
+    await reader.votes(shown);
     await decideReview(hidden, 'hide', operator);
     const rows = rowsOf((await ask('show-my-reviews', ann)).html);
     const rowWith = (text: string) => rows.find((row) => row.includes(text)) ?? '';
@@ -46,7 +44,7 @@ describe('GET /account/reviews', () => {
     for (let i = 0; i < 21; i++) {
       stopClock(Date.now() + 1);
       texts.unshift(`A record that gets better: number ${i}.`);
-      await makeReview(ben, { text: texts[0], is_draft: i % 2 === 0 });
+      await ben.publishes({ text: texts[0], is_draft: i % 2 === 0 });
     }
     const first = await ask('show-my-reviews', ben);
     const cursor = nextOn(first.html) ?? '';
@@ -71,8 +69,8 @@ describe('GET /account/votes', () => {
       stopClock(Date.now() + 1);
       const author = authors[i % 2];
       if (!author) throw new Error('two authors were asked for');
-      ids.unshift(await makeReview(author));
-      await vote(voter, `${ids[0]}`, i % 3 === 0);
+      ids.unshift(await author.publishes());
+      await voter.votes(`${ids[0]}`, i % 3 === 0 ? 'up' : 'down');
     }
     const first = await ask('show-my-votes', voter);
     const query = { cursor: `${nextOn(first.html)}` };
@@ -88,11 +86,13 @@ describe('GET /account/votes', () => {
   });
 
   test('tells nothing of what is not public any more', async () => {
-    const [author, voter] = [await makeUser({ display_name: 'Nobody Else' }), await makeUser()];
-    const [hidden, gone] = [await makeReview(author), await makeReview(author)];
-    for (const id of [hidden, gone]) await vote(voter, id);
+    const author = await makeUser({ display_name: 'Nobody Else' });
+    const voter = await makeUser();
+    const hidden = await author.publishes();
+    const gone = await author.publishes();
+    for (const id of [hidden, gone]) await voter.votes(id);
     await decideReview(hidden, 'hide', operator);
-    await invoke(deleteReview, { caller: author.caller, path: { review_id: gone } });
+    await author.deletes(gone);
     const { html } = await ask('show-my-votes', voter);
     expect(html.match(/A review that is not public any more/g)).toHaveLength(2);
     expect(html).not.toMatch(new RegExp(`Nobody Else|${hidden}|${gone}`));

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
-import { edit, makeHidden, makeReview, makeUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
+import { makeUser, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
@@ -27,7 +26,7 @@ async function show(review_id: string): Promise<string> {
 async function makeNamed(name: string, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
   nameEntities({ [entity_id]: name });
-  return { entity_id, id: await makeReview(author, { entity_id, ...content }) };
+  return { entity_id, id: await author.publishes({ entity_id, ...content }) };
 }
 
 describe('GET /review/{review_id} for people', () => {
@@ -35,8 +34,8 @@ describe('GET /review/{review_id} for people', () => {
     const text = 'One paragraph of this review.\n\nAnd another one.';
     const content = { text, language: 'de', license_choice: 'CC BY 4.0' };
     const { entity_id, id } = await makeNamed('Blue & Green', content);
-    await vote(await makeUser(), id);
-    await vote(await makeUser(), id, false);
+    await (await makeUser()).votes(id);
+    await (await makeUser()).votes(id, 'down');
     await setAttributes(reviewKey(id), { published_on: '2024-03-01T00:00:00.000Z' });
     const page = await show(id);
     expect(page).toContain('<title>Blue &amp; Green, reviewed by Zoë &lt;i&gt; · Reviews</title>');
@@ -61,8 +60,8 @@ describe('GET /review/{review_id} for people', () => {
   });
 
   test('tells how often and when it was changed', async () => {
-    const id = await makeReview(author);
-    await edit(author, id, { rating: 1 });
+    const id = await author.publishes();
+    await author.edits(id, { rating: 1 });
     await setAttributes(reviewKey(id), { last_updated: '2025-12-31T00:00:00.000Z' });
     const page = await show(id);
     expect(page).toMatch(/<dd>2, the latest on <time[^>]*>31 December 2025</);
@@ -79,12 +78,12 @@ describe('GET /review/{review_id} for people', () => {
     expect(page).toContain('<meta property="og:description" content="4 of 5 stars.">');
     expect(page).toContain(`<meta property="og:url" content="${at}/review/${id}">`);
     expect(page).not.toContain('noindex');
-    const { headers } = await invoke(getReview, { path: { review_id: id } });
+    const { headers } = await visitor.reads(id);
     expect(headers.link).toBe(`</ws/review/${id}>; rel="alternate"; type="text/html"`);
   });
 
   test('is what caches may keep, and is answered 304 and to HEAD', async () => {
-    const path = { review_id: await makeReview(author) };
+    const path = { review_id: await author.publishes() };
     const { headers } = await invoke(handler, { path });
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -97,33 +96,38 @@ describe('GET /review/{review_id} for people', () => {
       ),
     });
     const again = await invoke(handler, { path, headers: { 'If-None-Match': `${headers.etag}` } });
-    expect([again.status, again.body]).toEqual([304, '']);
+    expect(again.status).toBe(304);
+    expect(again.body).toBe('');
     const head = await invoke(handler, { path, method: 'HEAD' });
-    expect([head.status, head.body, head.headers.etag]).toEqual([200, '', headers.etag]);
+    expect(head.status).toBe(200);
+    expect(head.body).toBe('');
+    expect(head.headers.etag).toEqual(headers.etag);
   });
 
   test('is a 404 page where the API says 404', async () => {
-    const hidden = await makeHidden(author);
+    const hidden = await author.publishesHidden();
     const going = await makeUser();
-    const left = await makeReview(going);
+    const left = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    const draft = await makeReview(author, { is_draft: true });
+    const draft = await author.publishes({ is_draft: true });
     for (const review_id of [hidden, left, draft, randomUUID(), 'x']) {
-      expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
+      expect((await visitor.reads(review_id)).status).toBe(404);
       const { status, headers, body } = await invoke(handler, { path: { review_id } });
-      expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
+      expect(status).toBe(404);
+      expect(headers['cache-control']).toBe('no-store');
       expect(body).toContain('<h1>Review not found</h1>');
       expect(body).toContain(`href="${at}/"`);
     }
   });
 
   test('is read in as many units as its JSON, and half a unit more for the name', async () => {
-    const path = { review_id: await makeReview(author) };
+    const path = { review_id: await author.publishes() };
     expect(await measure('get-review', { path })).toMatchObject({ read: 2, roundTrips: 2 });
     const { id } = await makeNamed('Blue');
     await show(id);
     const named = await measure('show-review', { path: { review_id: id } });
-    expect([named.read, named.roundTrips]).toEqual([2.5, 3]);
+    expect(named.read).toBe(2.5);
+    expect(named.roundTrips).toBe(3);
   });
 });
 
@@ -180,7 +184,7 @@ describe('the structured data of a review', () => {
   test('is left out without a rating or a name, which it needs', async () => {
     const { id } = await makeNamed('Blue', { rating: null });
     expect(dataIn(await show(id))).toBeUndefined();
-    const unnamed = await makeReview(author);
+    const unnamed = await author.publishes();
     const page = await show(unnamed);
     expect(page).toContain('<bdi>Unnamed release group</bdi>');
     expect(dataIn(page)).toBeUndefined();

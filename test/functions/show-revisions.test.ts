@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as showReview } from '../../functions/show-review.ts';
 import { handler } from '../../functions/show-revisions.ts';
-import { edit, makeHidden, makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { makeUser } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
@@ -26,8 +26,8 @@ describe('GET /review/{review_id}/revisions for people', () => {
     const entity_id = randomUUID();
     nameEntities({ [entity_id]: 'Blue & Green' });
     const first = 'The first words of this review.';
-    const id = await makeReview(author, { entity_id, text: first, rating: 2, language: 'de' });
-    await edit(author, id, { text: 'Better words <b>than the first</b>.', rating: 5 });
+    const id = await author.publishes({ entity_id, text: first, rating: 2, language: 'de' });
+    await author.edits(id, { text: 'Better words <b>than the first</b>.', rating: 5 });
     const page = await show(id);
     expect(page).toContain('<title>Revisions of Blue &amp; Green, reviewed by Zoë &lt;i&gt; ·');
     expect(page).toContain(`<h1>Revisions of <a href="${at}/review/${id}"><bdi>Blue &amp; Green`);
@@ -49,8 +49,8 @@ describe('GET /review/{review_id}/revisions for people', () => {
 
   test('continues on another page after 64 KB, without gap or repetition', async () => {
     const longest = (n: number) => `${n} ${'日'.repeat(4990)}`;
-    const id = await makeReview(author, { text: longest(1) });
-    for (let n = 2; n <= 7; n++) await edit(author, id, { text: longest(n) });
+    const id = await author.publishes({ text: longest(1) });
+    for (let n = 2; n <= 7; n++) await author.edits(id, { text: longest(n) });
     const found: unknown[] = [];
     let query: Record<string, string> | undefined = {};
     for (let pages = 0; query && pages < 7; pages++) {
@@ -64,10 +64,10 @@ describe('GET /review/{review_id}/revisions for people', () => {
   });
 
   test('is 404 for a review that is not public, and 400 for a wrong number', async () => {
-    for (const review_id of [await makeHidden(author), randomUUID(), 'x']) {
+    for (const review_id of [await author.publishesHidden(), randomUUID(), 'x']) {
       expect((await invoke(handler, { path: { review_id } })).status).toBe(404);
     }
-    const path = { review_id: await makeReview(author) };
+    const path = { review_id: await author.publishes() };
     expect((await invoke(handler, { path, query: { before: '0' } })).status).toBe(400);
   });
 });

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as getUser } from '../../functions/get-user.ts';
 import { handler } from '../../functions/show-user.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { dataIn } from '../helpers/structured-data.ts';
+import { makeUser, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
@@ -32,12 +31,13 @@ describe('GET /user/{user_id} for people', () => {
   test('shows who somebody is, and the reviews by the names of their entities', async () => {
     const user = await makeUser({ display_name: 'ليلى & Co', karma: 50 });
     await setAttributes(userKey(user.id), { created: '2024-02-29T12:00:00.000Z' });
-    const [one, two] = [randomUUID(), randomUUID()];
-    const liked = await makeReview(user, { entity_id: one, entity_type: 'work' });
+    const one = randomUUID();
+    const two = randomUUID();
+    const liked = await user.publishes({ entity_id: one, entity_type: 'work' });
     stopClock(Date.now() + 1_000);
-    await makeReview(user, { entity_id: two, entity_type: 'bk_author' });
-    await makeReview(user, { is_draft: true });
-    await vote(await makeUser(), liked);
+    await user.publishes({ entity_id: two, entity_type: 'bk_author' });
+    await user.publishes({ is_draft: true });
+    await (await makeUser()).votes(liked);
     nameEntities({ [one]: 'Blue & Green' });
     const page = await show(user.id);
     expect(page).toContain('<h1><bdi>ليلى &amp; Co</bdi></h1>');
@@ -53,7 +53,7 @@ describe('GET /user/{user_id} for people', () => {
     expect(page).toContain(`type="application/atom+xml" href="${feed}"`);
     expect(page).toContain('content="2 reviews by ليلى &amp; Co."');
     expect(dataIn(page)).toBeUndefined();
-    const { headers } = await invoke(getUser, { path: { user_id: user.id } });
+    const { headers } = await visitor.readsUser(user.id);
     expect(headers.link).toContain(`</ws/user/${user.id}>; rel="alternate"; type="text/html"`);
   });
 
@@ -68,14 +68,15 @@ describe('GET /user/{user_id} for people', () => {
 
   test('walks through many reviews by cursor, and refuses a wrong one', async () => {
     const user = await makeUser();
-    for (let i = 0; i < 21; i++) await makeReview(user);
+    for (let i = 0; i < 21; i++) await user.publishes();
     const first = await show(user.id);
     expect(named(first)).toHaveLength(20);
     const [, href = ''] = /rel="next" href="([^"]*)"/.exec(first) ?? [];
     const query = Object.fromEntries(new URL(href).searchParams);
     expect(named(await show(user.id, query))).toHaveLength(1);
     const wrong = await invoke(handler, { path: { user_id: user.id }, query: { cursor: 'x' } });
-    expect([wrong.status, wrong.body.includes('cursor must be')]).toEqual([400, true]);
+    expect(wrong.status).toBe(400);
+    expect(wrong.body.includes('cursor must be')).toBe(true);
     nameEntities({});
     await show(user.id);
     const { read, roundTrips } = await measure('show-user', { path: { user_id: user.id } });
@@ -86,12 +87,13 @@ describe('GET /user/{user_id} for people', () => {
 
   test('is a 404 page for an account that is not there, or being erased', async () => {
     const gone = await makeUser();
-    await makeReview(gone);
+    await gone.publishes();
     await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
     for (const user_id of [gone.id, randomUUID(), 'x']) {
-      expect((await invoke(getUser, { path: { user_id } })).status).toBe(404);
+      expect((await visitor.readsUser(user_id)).status).toBe(404);
       const { status, body } = await invoke(handler, { path: { user_id } });
-      expect([status, body.includes('<h1>User not found</h1>')]).toEqual([404, true]);
+      expect(status).toBe(404);
+      expect(body.includes('<h1>User not found</h1>')).toBe(true);
     }
   });
 });

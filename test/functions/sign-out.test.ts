@@ -7,9 +7,9 @@ import { handler as signOut } from '../../functions/sign-out.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { restore } from '../helpers/clock.ts';
-import { makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { postForm } from '../helpers/oauth-client.ts';
+import { makeUser } from '../helpers/world.ts';
 
 let answer: RequestListener = () => {};
 let asked = 0;
@@ -56,7 +56,9 @@ test.each<[string, RequestListener]>([
   asked = 0;
   const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
   const { status, body, isOver } = await leave(signOut);
-  expect([status, isOver, asked]).toEqual([200, true, 1]);
+  expect(status).toBe(200);
+  expect(isOver).toBe(true);
+  expect(asked).toBe(1);
   expect(body).toContain('<h1>You are signed out</h1>');
   expect(body).toContain('Sign in again');
   expect(body).not.toContain('http-equiv');
@@ -71,7 +73,9 @@ test('waits for an unresponsive provider for three seconds at most', async () =>
   const { status, body, isOver } = await leave(deleteAccount, { name: 'Ann' });
   expect(timeout).toHaveBeenCalledWith(3_000);
   // The redirect leads to the page that confirms the sign-out.
-  expect([status, isOver, body]).toEqual([303, true, '']);
+  expect(status).toBe(303);
+  expect(isOver).toBe(true);
+  expect(body).toBe('');
 });
 
 test('asks a provider for its sign-out address once', async () => {
@@ -82,7 +86,9 @@ test('asks a provider for its sign-out address once', async () => {
   };
   for (let i = 0; i < 3; i++) {
     const { status, body, isOver } = await leave(signOut);
-    expect([status, isOver, asked]).toEqual([200, true, 1]);
+    expect(status).toBe(200);
+    expect(isOver).toBe(true);
+    expect(asked).toBe(1);
     const next =
       'https://id.example/end?tenant=a&amp;client_id=reviews+%26+more&amp;post_logout_redirect_uri=https%3A%2F%2Fapi.example%2Fws%2Faccount%2Fsign-out';
     expect(body).toContain(`<meta http-equiv="refresh" content="0; url=${next}">`);

@@ -9,11 +9,11 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { restore } from '../helpers/clock.ts';
-import { makeUser, reviewBy } from '../helpers/fixtures.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { readStream } from '../helpers/stream.ts';
+import { makeUser, reviewBy } from '../helpers/world.ts';
 
 const consumer = consumers.find(({ operation }) => operation === 'update-aggregates') as Consumer;
 

@@ -12,11 +12,11 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
-import { edit, makeReview, makeUser, makeUsers, remove, vote } from '../helpers/fixtures.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
 import { afterSend, beforeSend } from '../helpers/sends.ts';
 import { readStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers } from '../helpers/world.ts';
 
 beforeEach(() => {
   for (const level of ['warn', 'error'] as const) {
@@ -36,12 +36,12 @@ async function live(): Promise<void> {
   const [voter, ...authors] = await makeUsers(7);
   for (const [i, author] of authors.entries()) {
     const content = { language: ['en', 'de'][i % 2], is_draft: i === 3 };
-    const review_id = await makeReview(author, content);
-    if (voter && i !== 3) await vote(voter, review_id);
-    await edit(author, review_id, { rating: null });
+    const review_id = await author.publishes(content);
+    if (voter && i !== 3) await voter.votes(review_id);
+    await author.edits(review_id, { rating: null });
     if (i === 1 || i === 2) await setHidden(review_id, true);
     if (i === 2) await setHidden(review_id, false);
-    if (i >= 4) await remove(author, review_id);
+    if (i >= 4) await author.deletes(review_id);
   }
 }
 
@@ -119,7 +119,7 @@ describe('the consumer', () => {
       const languages = ['en', 'de', 'fr', 'ja', 'pt'];
       const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
       for (const [i, user] of (await makeUsers(count)).entries()) {
-        await makeReview(user, { language: languages[i % 5], entity_type: types[i % 7] });
+        await user.publishes({ language: languages[i % 5], entity_type: types[i % 7] });
       }
       return records();
     }
@@ -220,8 +220,8 @@ describe('the consumer', () => {
 
   test('remembers removed items for 14 days against late records', async () => {
     const author = await makeUser();
-    const review_id = await makeReview(author);
-    await remove(author, review_id);
+    const review_id = await author.publishes();
+    await author.deletes(review_id);
     const all = await records();
     await feed(all.toReversed());
     const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'PROJECTION' });
@@ -289,7 +289,7 @@ describe('a rebuild', () => {
     const ghost = { pk: `REVIEW#${randomUUID()}`, sk: 'PROJECTION' };
     await setAttributes(ghost, { version: 3, counted: 'work|en|both' });
     const author = await makeUser();
-    await makeReview(author);
+    await author.publishes();
     const seen: number[] = [];
     const { corrected_projections } = await rebuildTotals((items) => seen.push(items));
     expect(corrected_projections).toBe(3);
@@ -311,7 +311,7 @@ describe('a rebuild', () => {
 
   test('keeps facets that writers register during the rebuild', async () => {
     // Leaves something to correct, so that the rebuild writes after it has counted everything.
-    await makeReview(await makeUser());
+    await (await makeUser()).publishes();
     const spy = afterSend(async (command) => {
       if (!(command instanceof BatchWriteCommand)) return;
       spy.mockRestore();
@@ -340,7 +340,7 @@ describe('a rebuild', () => {
     const now = Date.now();
     stopClock(now);
     const author = await makeUser();
-    await makeReview(author);
+    await author.publishes();
     await feed(await records());
     const leftover = () => setAttributes(totalKey('work'), { 'xx|both': 7 });
     let writes = 0;
@@ -359,7 +359,7 @@ describe('a rebuild', () => {
       if (!(command instanceof BatchWriteCommand) || ++writes !== pausedAfter) return;
       pause();
       // The consumer stops waiting.
-      await makeReview(author);
+      await author.publishes();
       await feed(await records());
     });
     await leftover();
@@ -384,7 +384,7 @@ describe('a rebuild', () => {
       if (!isMeanwhile) return;
       isMeanwhile = false;
       jest.setSystemTime(now);
-      await makeReview(author);
+      await author.publishes();
       expect(await handler({ Records: await records() })).toEqual({ batchItemFailures: [] });
       jest.setSystemTime(now - 120_000);
     };
@@ -409,7 +409,7 @@ describe('a rebuild', () => {
     ['the table is busy', async () => {}, /^Busy/],
     ['another is at work', () => lockTotals('another', Date.now()), /^Another rebuild is at work/],
   ])('that gives up when %s says what to rerun', async (_, hinder, reason) => {
-    await makeReview(await makeUser());
+    await (await makeUser()).publishes();
     await feed(await records());
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
     expect(await locks()).toEqual([]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
-import { makeUser } from '../helpers/fixtures.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { ask } from '../helpers/visit.ts';
+import { makeUser } from '../helpers/world.ts';
 
 const owner = await makeUser();
 const { client_id, redirect_uri, website } = await makeClient(owner);

@@ -3,9 +3,9 @@ import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
-import { makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { makeUser } from '../helpers/world.ts';
 
 describe('POST /user/me', () => {
   test.each([
@@ -33,7 +33,8 @@ describe('POST /user/me', () => {
     const { id, caller } = await makeUser();
     const before = await readItem(userKey(id));
     const answer = await invoke(handler, { caller, method: 'POST', body });
-    expect([answer.status, answer.body.message]).toEqual([200, 'Request processed successfully']);
+    expect(answer.status).toBe(200);
+    expect(answer.body.message).toBe('Request processed successfully');
     const sent = body as { display_name?: string; email?: string };
     const { display_name = before?.display_name, email = null } = sent;
     expect(await readItem(userKey(id))).toEqual({ ...before, display_name });

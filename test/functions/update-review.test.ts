@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, type TestUser, text } from '../helpers/fixtures.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { makeUser, text, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -16,19 +14,11 @@ let id: string;
 
 beforeEach(async () => {
   entity_id = randomUUID();
-  id = await makeReview(author, { entity_id });
+  id = await author.publishes({ entity_id });
 });
 
-const update = (
-  body: unknown,
-  { caller }: TestUser = author,
-  review_id = id,
-  headers?: Record<string, string>,
-) => invoke(handler, { method: 'POST', caller, path: { review_id }, body, headers });
-
-const show = async () => (await invoke(getReview, { path: { review_id: id } })).body.review;
-const revisions = async () =>
-  (await invoke(listRevisions, { path: { review_id: id } })).body.revisions;
+const show = async () => (await visitor.reads(id)).body.review;
+const revisions = async () => (await visitor.listsRevisions(id)).body.revisions;
 
 const changed = `${text} And then some more.`;
 
@@ -37,13 +27,13 @@ describe('POST /review/{review_id}', () => {
     const day = '2024-01-01T00:00:00.000Z';
     await setAttributes(reviewKey(id), { created: day, last_updated: day });
     const body = { message: 'Request processed successfully', review: { id } };
-    expect(await update({ text: changed })).toMatchObject({ status: 200, body });
+    expect(await author.edits(id, { text: changed })).toMatchObject({ status: 200, body });
     const review = await show();
     expect(review).toMatchObject({ text: changed, rating: 4, edits: 1 });
     expect(review.created).toBe('Mon, 01 Jan 2024 00:00:00 GMT');
     expect(Date.now() - Date.parse(review.last_updated)).toBeLessThan(5_000);
 
-    await update({ rating: 2 });
+    await author.edits(id, { rating: 2 });
     expect(await show()).toMatchObject({ text: changed, rating: 2, edits: 2 });
     expect(await revisions()).toMatchObject([
       { id: 3, text: changed, rating: 2 },
@@ -55,7 +45,7 @@ describe('POST /review/{review_id}', () => {
   });
 
   test('removes fields sent as null, and counts the review by its new content', async () => {
-    await update({ rating: null });
+    await author.edits(id, { rating: null });
     expect(await show()).toMatchObject({ text, rating: null });
     expect(await readItem(entityKey(entity_id))).toMatchObject({
       rating_sum: 0,
@@ -63,10 +53,10 @@ describe('POST /review/{review_id}', () => {
       'release_group|en|both4': 0,
       'release_group|en|text': 1,
     });
-    await update({ text: null, rating: 5 });
+    await author.edits(id, { text: null, rating: 5 });
     expect(await show()).toMatchObject({ text: null, rating: 5, edits: 2 });
     expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|en|rating5': 1 });
-    await update({ text });
+    await author.edits(id, { text });
     expect(await show()).toMatchObject({ text, rating: 5, edits: 3 });
   });
 
@@ -80,7 +70,7 @@ describe('POST /review/{review_id}', () => {
     { entity_id: randomUUID(), language: 'de', license_choice: 'CC0 1.0', edits: 7 },
   ])('adds no revision if nothing changes: %j', async (body) => {
     const before = await readItem(reviewKey(id));
-    expect((await update(body)).status).toBe(200);
+    expect((await author.edits(id, body)).status).toBe(200);
     expect(await readItem(reviewKey(id))).toEqual(before);
     expect(await revisions()).toHaveLength(1);
   });
@@ -88,12 +78,12 @@ describe('POST /review/{review_id}', () => {
   test('publishes a draft, with or without a change', async () => {
     for (const change of [{}, { text: changed }]) {
       const edits = Object.keys(change).length;
-      id = await makeReview(author, { is_draft: true });
+      id = await author.publishes({ is_draft: true });
       const day = '2024-01-01T00:00:00.000Z';
       await setAttributes(reviewKey(id), { created: day, last_updated: day });
-      expect((await update({ is_draft: true })).status).toBe(200);
-      expect((await invoke(getReview, { path: { review_id: id } })).status).toBe(404);
-      expect((await update({ ...change, is_draft: false })).status).toBe(200);
+      expect((await author.edits(id, { is_draft: true })).status).toBe(200);
+      expect((await visitor.reads(id)).status).toBe(404);
+      expect((await author.edits(id, { ...change, is_draft: false })).status).toBe(200);
       const review = await show();
       expect(review).toMatchObject({ edits, created: 'Mon, 01 Jan 2024 00:00:00 GMT' });
       expect(Date.now() - Date.parse(review.published_on)).toBeLessThan(5_000);
@@ -102,26 +92,28 @@ describe('POST /review/{review_id}', () => {
 
   test('publishes a draft once in parallel requests', async () => {
     const drafted = randomUUID();
-    id = await makeReview(author, { entity_id: drafted, is_draft: true });
-    const answers = await Promise.all(Array.from({ length: 4 }, () => update({ is_draft: false })));
+    id = await author.publishes({ entity_id: drafted, is_draft: true });
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => author.edits(id, { is_draft: false })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(await readItem(entityKey(drafted))).toMatchObject({ review_count: 1 });
   });
 
   test('changes a draft, and keeps it a draft', async () => {
-    id = await makeReview(author, { is_draft: true });
-    expect((await update({ text: changed })).status).toBe(200);
+    id = await author.publishes({ is_draft: true });
+    expect((await author.edits(id, { text: changed })).status).toBe(200);
     const draft = { text: changed, published_on: null, edits: 1 };
     expect(await readItem(reviewKey(id))).toMatchObject(draft);
   });
 
   test('refuses to turn a published review into a draft: 400', async () => {
-    expect(await update({ is_draft: true })).toMatchObject(invalid(/^is_draft /));
+    expect(await author.edits(id, { is_draft: true })).toMatchObject(invalid(/^is_draft /));
   });
 
   test('keeps a hidden review hidden', async () => {
     await setHidden(id, true);
-    expect((await update({ text: changed })).status).toBe(200);
+    expect((await author.edits(id, { text: changed })).status).toBe(200);
     const hidden = { text: changed, is_hidden: true, edits: 1 };
     expect(await readItem(reviewKey(id))).toMatchObject(hidden);
     expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_count: 0 });
@@ -146,27 +138,27 @@ describe('POST /review/{review_id}', () => {
     ['The body', '{"__proto__":{}}'],
   ])('refuses a bad %s: %j', async (name, body) => {
     const before = await readItem(reviewKey(id));
-    const answer = await update(body, author, id, { 'Content-Type': 'application/json' });
+    const answer = await author.edits(id, body, { 'Content-Type': 'application/json' });
     expect(answer).toMatchObject(invalid(new RegExp(`^${name} must `)));
     expect(await readItem(reviewKey(id))).toEqual(before);
   });
 
   test('refuses to remove the rating of a review without text: 400', async () => {
-    id = await makeReview(author, { text: null });
-    expect((await update({ rating: null })).status).toBe(400);
-    expect((await update({ text, rating: null })).status).toBe(200);
+    id = await author.publishes({ text: null });
+    expect((await author.edits(id, { rating: null })).status).toBe(400);
+    expect((await author.edits(id, { text, rating: null })).status).toBe(200);
   });
 
   test('refuses another user: 403', async () => {
     const refused = { status: 403, body: { error: 'access_denied' } };
-    expect(await update({ rating: 1 }, other)).toMatchObject(refused);
+    expect(await other.edits(id, { rating: 1 })).toMatchObject(refused);
     expect(await show()).toMatchObject({ rating: 4 });
   });
 
   test('returns 404 to other users for drafts and hidden reviews', async () => {
     await setHidden(id, true);
-    for (const review_id of [id, await makeReview(author, { is_draft: true }), randomUUID(), 'x']) {
-      expect((await update({ rating: 1 }, other, review_id)).status).toBe(404);
+    for (const review_id of [id, await author.publishes({ is_draft: true }), randomUUID(), 'x']) {
+      expect((await other.edits(review_id, { rating: 1 })).status).toBe(404);
     }
   });
 
@@ -174,8 +166,8 @@ describe('POST /review/{review_id}', () => {
     const answer = await invoke(handler, { path: { review_id: id }, body: { rating: 1 } });
     expect(answer.status).toBe(401);
     const going = await makeUser();
-    const review_id = await makeReview(going);
+    const review_id = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    expect((await update({ rating: 1 }, going, review_id)).status).toBe(401);
+    expect((await going.edits(review_id, { rating: 1 })).status).toBe(401);
   });
 });

@@ -8,8 +8,8 @@ import {
 } from '../../shared/oauth/authorization-repository.ts';
 import { clientSecret } from '../../shared/oauth/credentials.ts';
 import type { Scope } from '../../shared/routes.ts';
-import type { TestUser } from './fixtures.ts';
 import { invoke, type TestResponse } from './invoke.ts';
+import type { Person } from './world.ts';
 
 /** A registered application and its secret. */
 export type Client = Application & { client_secret: string };
@@ -22,7 +22,7 @@ export const challenge = createHash('sha256').update(verifier).digest('base64url
 
 /** Registers an application. */
 export async function makeClient(
-  owner: Pick<TestUser, 'id'>,
+  owner: Pick<Person, 'id'>,
   redirect_uri = 'https://client.example/callback',
   name = 'Demo',
 ): Promise<Client> {
@@ -35,7 +35,7 @@ export async function makeClient(
 /** Returns the code that a client receives when the user allows access. */
 export async function makeCode(
   { client_id, name, redirect_uri }: Client,
-  user: Pick<TestUser, 'id'>,
+  user: Pick<Person, 'id'>,
   {
     code_challenge = null,
     scopes = ['user'],

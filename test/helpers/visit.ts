@@ -3,9 +3,9 @@ import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
-import type { TestUser } from './fixtures.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
+import type { Person } from './world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
@@ -45,7 +45,7 @@ export async function signInAs(id: string): Promise<{ cookie: string; csrf: stri
 /** Asks for a page, or sends a form of it, as somebody who is signed in. */
 export async function ask(
   operation: string,
-  { id }: TestUser,
+  { id }: Person,
   { path, query, form }: { path?: Fields; query?: Fields; form?: Fields } = {},
 ) {
   const route = routes.find((each) => each.operation === operation) as Route;

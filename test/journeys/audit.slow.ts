@@ -1,37 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { handler as createReview } from '../../functions/create-review.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
-import { handler as putVote } from '../../functions/put-vote.ts';
 import { audit } from '../../shared/audit/audit.ts';
-import { makeReview, makeUsers, reviewBody, type TestUser } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUsers, type Person } from '../helpers/world.ts';
 
 test('repairs find nothing to repair while eight people vote and four publish', async () => {
   const authors = await makeUsers(4);
   const voters = await makeUsers(8);
   const entity_id = randomUUID();
-  const ids = await Promise.all(authors.map((author) => makeReview(author)));
+  const ids = await Promise.all(authors.map((author) => author.publishes()));
   let isOver = false;
   let deeds = 0;
 
-  const flip = async ({ caller }: TestUser) => {
+  const flip = async (voter: Person) => {
     for (let vote = true; !isOver; vote = !vote) {
-      const path = { review_id: `${ids[deeds++ % ids.length]}` };
-      await invoke(putVote, { caller, path, body: { vote } });
+      await voter.triesToVote(`${ids[deeds++ % ids.length]}`, { vote });
       await sleep(20);
     }
   };
-  const publish = async ({ caller }: TestUser) => {
+  const publish = async (author: Person) => {
     while (!isOver) {
-      const body = reviewBody({ entity_id, rating: 1 + (deeds++ % 5) });
-      const { status, body: made } = await invoke(createReview, { caller, body });
-      expect(status).toBe(200);
+      const id = await author.publishes({ entity_id, rating: 1 + (deeds++ % 5) });
       await sleep(20);
-      await invoke(deleteReview, { caller, path: { review_id: made.id } });
+      await author.deletes(id);
     }
   };
   const traffic = Promise.all([...voters.map(flip), ...authors.map(publish)]);

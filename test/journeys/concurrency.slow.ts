@@ -1,35 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler as createReview } from '../../functions/create-review.ts';
-import { handler as deleteMe } from '../../functions/delete-me.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
-import { handler as deleteVote } from '../../functions/delete-vote.ts';
-import { handler as getEntity } from '../../functions/get-entity.ts';
-import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as listMyReviews } from '../../functions/list-my-reviews.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
-import { handler as putVote } from '../../functions/put-vote.ts';
-import { handler as reportReview } from '../../functions/report-review.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  reviewBody,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
-import { invoke, type TestResponse } from '../helpers/invoke.ts';
+import type { TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { makeUser, makeUsers, type Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
-let author: TestUser;
+let author: Person;
 /** The partitions of earlier tests, and of this one. */
 let before = new Set<string>();
 let known = before;
@@ -38,15 +19,7 @@ beforeEach(async () => {
   author = await makeUser();
 });
 
-const cast = ({ caller }: TestUser, review_id: string, isUp = true) =>
-  invoke(putVote, { caller, path: { review_id }, body: { vote: isUp } });
-const update = (
-  { caller }: TestUser,
-  review_id: string,
-  body: object = { text: `${text} Again.` },
-) => invoke(updateReview, { caller, path: { review_id }, body });
-const remove = ({ caller }: TestUser, review_id: string) =>
-  invoke(deleteReview, { caller, path: { review_id } });
+const again = { text: `${text} Again.` };
 
 /** Does `act`, and `meanwhile` before each of its transactions. */
 async function disturb<T>(act: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
@@ -75,7 +48,7 @@ function statuses(answers: readonly TestResponse[]): Record<number, number> {
   return counts;
 }
 
-async function votesToday({ id }: TestUser): Promise<unknown> {
+async function votesToday({ id }: Person): Promise<unknown> {
   const day = new Date().toISOString().slice(0, 10);
   return (await readItem(dailyVotesKey(id, day)))?.count;
 }
@@ -89,17 +62,19 @@ async function expectExactCounts(): Promise<void> {
 describe('in parallel', () => {
   test('20 reviews by one user of one entity store one', async () => {
     const body = reviewBody();
-    const answers = await many(20, () => invoke(createReview, { caller: author.caller, body }));
+    const answers = await many(20, () => author.triesToPublish(body));
     expect(statuses(answers)).toEqual({ 200: 1, 400: 19 });
     await expectExactCounts();
   });
 
   test('30 votes on one review are all counted', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const voters = await makeUsers(30);
-    const answers = await Promise.all(voters.map((voter, i) => cast(voter, review_id, i % 3 > 0)));
+    const answers = await Promise.all(
+      voters.map((voter, i) => voter.triesToVote(review_id, { vote: i % 3 > 0 })),
+    );
     expect(statuses(answers)).toEqual({ 200: 30 });
-    const { body } = await invoke(getReview, { path: { review_id } });
+    const { body } = await visitor.reads(review_id);
     expect(body.review).toMatchObject({
       popularity: 10,
       votes: { positive: 20, negative: 10 },
@@ -110,29 +85,29 @@ describe('in parallel', () => {
 
   test('25 votes by a user with 10 left count 10', async () => {
     const authors = await makeUsers(25);
-    const ids = await Promise.all(authors.map((user) => makeReview(user)));
+    const ids = await Promise.all(authors.map((user) => user.publishes()));
     const voter = await makeUser();
-    const answers = await Promise.all(ids.map((id) => cast(voter, id)));
+    const answers = await Promise.all(ids.map((id) => voter.triesToVote(id, { vote: true })));
     expect(statuses(answers)).toEqual({ 200: 10, 403: 15 });
     expect(await votesToday(voter)).toBe(10);
     await expectExactCounts();
   });
 
   test('20 identical votes by one user count and spend one', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const voter = await makeUser();
-    const answers = await many(20, () => cast(voter, review_id));
+    const answers = await many(20, () => voter.triesToVote(review_id, { vote: true }));
     expect(statuses(answers)).toEqual({ 200: 20 });
     expect(await readItem(reviewKey(review_id))).toMatchObject({ votes_positive: 1 });
     expect(await votesToday(voter)).toBe(1);
   });
 
   test('10 updates of one review make a revision each', async () => {
-    const review_id = await makeReview(author);
+    const review_id = await author.publishes();
     const texts = Array.from({ length: 10 }, (_, i) => `${text} Update number ${i}.`);
-    const answers = await Promise.all(texts.map((text) => update(author, review_id, { text })));
+    const answers = await Promise.all(texts.map((text) => author.edits(review_id, { text })));
     expect(statuses(answers)).toEqual({ 200: 10 });
-    const { body } = await invoke(listRevisions, { path: { review_id } });
+    const { body } = await visitor.listsRevisions(review_id);
     const revisions: { id: number; text: string }[] = body.revisions;
     expect(revisions.map(({ id }) => id)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(new Set(revisions.map(({ text }) => text)).size).toBe(11);
@@ -143,15 +118,15 @@ describe('in parallel', () => {
     const entity_id = randomUUID();
     const content = { entity_id, entity_type: 'work' };
     const made = await many(30, async (i) => {
-      const [author, voter] = [await makeUser(), await makeUser()];
-      return { author, voter, id: await makeReview(author, { ...content, rating: 1 + (i % 5) }) };
+      const [author, voter] = await makeUsers(2);
+      return { author, voter, id: await author.publishes({ ...content, rating: 1 + (i % 5) }) };
     });
     const edits = [{ rating: 5 }, { rating: null }, { text: null }, { rating: 1 }];
     const answers = await Promise.all([
-      Promise.all(made.map(({ voter, id }, i) => cast(voter, id, i % 4 > 0))),
+      Promise.all(made.map(({ voter, id }, i) => voter.triesToVote(id, { vote: i % 4 > 0 }))),
       // Half of them edit reviews that are deleted meanwhile.
-      Promise.all(made.slice(0, 20).map(({ author, id }, i) => update(author, id, edits[i % 4]))),
-      Promise.all(made.slice(0, 10).map(({ author, id }) => remove(author, id))),
+      Promise.all(made.slice(0, 20).map(({ author, id }, i) => author.edits(id, edits[i % 4]))),
+      Promise.all(made.slice(0, 10).map(({ author, id }) => author.deletes(id))),
     ]);
     for (const { status } of answers.flat()) expect([200, 400, 404]).toContain(status);
     expect(statuses(answers[2])).toEqual({ 200: 10 });
@@ -163,23 +138,27 @@ describe('in parallel', () => {
     const countOf = (star: number) => stars.filter((each) => each === star).length;
     const sum = stars.reduce((total, each) => total + each, 0);
     const rating = Math.round((10 * sum) / stars.length) / 10;
-    const { body } = await invoke(getEntity, { path: { entity_id } });
+    const { body } = await visitor.readsEntity(entity_id);
     expect(body.entity).toEqual({
-      ...{ id: entity_id, entity_type: 'work', review_count: 20, languages: { en: 20 } },
+      id: entity_id,
+      entity_type: 'work',
+      review_count: 20,
+      languages: { en: 20 },
       average_rating: { rating, count: stars.length },
       ratings: Object.fromEntries([1, 2, 3, 4, 5].map((star) => [star, countOf(star)])),
     });
     for (const rating of ['1', '5', '2,3,4']) {
-      const list = await invoke(listReviews, { query: { entity_id, rating } });
+      const list = await visitor.lists({ entity_id, rating });
       const expected = stars.filter((each) => rating.includes(`${each}`)).length;
-      expect([list.body.count, list.body.reviews.length]).toEqual([expected, expected]);
+      expect(list.body.count).toBe(expected);
+      expect(list.body.reviews).toHaveLength(expected);
     }
     await expectExactCounts();
   });
 
   test('10 deletions of one review: one succeeds', async () => {
-    const review_id = await makeReview(author);
-    const answers = await many(10, () => remove(author, review_id));
+    const review_id = await author.publishes();
+    const answers = await many(10, () => author.deletes(review_id));
     expect(statuses(answers)).toEqual({ 200: 1, 404: 9 });
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     await expectExactCounts();
@@ -187,18 +166,18 @@ describe('in parallel', () => {
 });
 
 test.each<[string, (id: string) => Promise<unknown>]>([
-  ['an update', (id) => update(author, id)],
-  ['the loss of its text', (id) => update(author, id, { text: null })],
-  ['its deletion', (id) => remove(author, id)],
+  ['an update', (id) => author.edits(id, again)],
+  ['the loss of its text', (id) => author.edits(id, { text: null })],
+  ['its deletion', (id) => author.deletes(id)],
   ['its hiding', (id) => setHidden(id, true)],
 ])('votes that race with %s leave exact counts', async (_, act) => {
-  const review_id = await makeReview(author);
+  const review_id = await author.publishes();
   const voters = await makeUsers(12);
   const answers = await Promise.all([
-    ...voters.slice(0, 6).map((voter) => cast(voter, review_id)),
+    ...voters.slice(0, 6).map((voter) => voter.triesToVote(review_id, { vote: true })),
     act(review_id),
-    ...voters.slice(6).map((voter) => cast(voter, review_id, false)),
-    ...voters.slice(0, 3).map((voter) => cast(voter, review_id, false)),
+    ...voters.slice(6).map((voter) => voter.triesToVote(review_id, { vote: false })),
+    ...voters.slice(0, 3).map((voter) => voter.triesToVote(review_id, { vote: false })),
   ]);
   for (const answer of answers) {
     expect([200, 400, 404, undefined]).toContain((answer as TestResponse | undefined)?.status);
@@ -207,24 +186,24 @@ test.each<[string, (id: string) => Promise<unknown>]>([
 });
 
 describe('between the read and the write of', () => {
-  let reader: TestUser;
+  let reader: Person;
   let id: string;
   beforeEach(async () => {
     reader = await makeUser();
-    id = await makeReview(author);
+    id = await author.publishes();
   });
 
-  const up = () => cast(reader, id);
-  const down = () => cast(reader, id, false);
-  const takeBack = () => invoke(deleteVote, { caller: reader.caller, path: { review_id: id } });
-  const report = () => invoke(reportReview, { caller: reader.caller, path: { review_id: id } });
-  const edit = () => update(author, id);
-  const unrate = () => update(author, id, { rating: null });
-  const loseText = () => update(author, id, { text: null });
-  const withdraw = () => remove(author, id);
+  const up = () => reader.triesToVote(id, { vote: true });
+  const down = () => reader.triesToVote(id, { vote: false });
+  const takeBack = () => reader.withdrawsVote(id);
+  const report = () => reader.reports(id);
+  const edit = () => author.edits(id, again);
+  const unrate = () => author.edits(id, { rating: null });
+  const loseText = () => author.edits(id, { text: null });
+  const withdraw = () => author.deletes(id);
   const hide = () => setHidden(id, true);
   const show = () => setHidden(id, false);
-  const otherVote = async () => cast(await makeUser(), id, false);
+  const otherVote = async () => (await makeUser()).triesToVote(id, { vote: false });
   const block = () => setAttributes(userKey(reader.id), { karma: -50 });
 
   test.each<[string, string, () => Promise<TestResponse>, () => Promise<unknown>, number]>([
@@ -278,7 +257,7 @@ describe('a deletion while votes make each of its writes too late', () => {
   let id: string;
   let votes: TestResponse[];
   beforeEach(async () => {
-    id = await makeReview(author);
+    id = await author.publishes();
     votes = [];
   });
 
@@ -291,12 +270,12 @@ describe('a deletion while votes make each of its writes too late', () => {
     let isVoting = false;
     let writes = 0;
     return disturb(
-      () => remove(author, id),
+      () => author.deletes(id),
       async () => {
         if (isVoting) return;
         if (++writes > most) throw Object.assign(new Error('gone'), { name: 'TimeoutError' });
         isVoting = true;
-        votes.push(await cast(voters.pop() as TestUser, id));
+        votes.push(await (voters.pop() as Person).triesToVote(id, { vote: true }));
         isVoting = false;
       },
     );
@@ -309,16 +288,16 @@ describe('a deletion while votes make each of its writes too late', () => {
     expect(await readItem(reviewKey(id))).toBeUndefined();
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     await expectExactCounts();
-    expect((await remove(author, id)).status).toBe(404);
+    expect((await author.deletes(id)).status).toBe(404);
   });
 
   test.each<[string, () => Promise<unknown>]>([
-    ['the author tries again', async () => expect((await remove(author, id)).status).toBe(200)],
+    ['the author tries again', async () => expect((await author.deletes(id)).status).toBe(200)],
     ['the stream is followed', applyStream],
     [
       'the author leaves',
       async () => {
-        expect((await invoke(deleteMe, { caller: author.caller })).status).toBe(200);
+        await author.leaves();
         await applyStream();
       },
     ],
@@ -328,20 +307,20 @@ describe('a deletion while votes make each of its writes too late', () => {
     jest.mocked(console.error).mockRestore();
     expect(await readItem(reviewKey(id))).toMatchObject({ votes_positive: 2 });
 
-    const path = { review_id: id };
     const reader = await makeUser();
     const answers = await Promise.all([
-      invoke(getReview, { path }),
-      cast(reader, id),
-      remove(reader, id),
-      invoke(reportReview, { caller: reader.caller, path }),
-      update(author, id),
+      visitor.reads(id),
+      reader.triesToVote(id, { vote: true }),
+      reader.deletes(id),
+      reader.reports(id),
+      author.edits(id, again),
     ]);
     expect(statuses(answers)).toEqual({ 404: 5 });
     await expect(setHidden(id, false)).rejects.toMatchObject({ status: 404 });
-    const own = await invoke(listMyReviews, { caller: author.caller });
-    expect([own.status, own.body.reviews]).toEqual([200, []]);
-    const all = await invoke(listReviews, { query: { user_id: author.id } });
+    const own = await author.listsOwnReviews();
+    expect(own.status).toBe(200);
+    expect(own.body.reviews).toEqual([]);
+    const all = await visitor.lists({ user_id: author.id });
     expect(all.body).toMatchObject({ count: 0, reviews: [] });
 
     await finish();
@@ -361,13 +340,12 @@ test.each([
   const users = [author, ...(await makeUsers(11))];
   const entities = Array.from({ length: 4 }, randomUUID);
   const types = ['artist', 'work', 'bk_author', 'event'];
-  const reviews: { id: string; user: TestUser }[] = [];
+  const reviews: { id: string; user: Person }[] = [];
   const seen: Record<string, number> = {};
 
-  async function act(user: TestUser): Promise<void> {
-    const { caller } = user;
+  async function act(user: Person): Promise<void> {
     const target = reviews[below(reviews.length)];
-    const path = { review_id: target?.id ?? randomUUID() };
+    const review_id = target?.id ?? randomUUID();
     const owner = target?.user ?? user;
     const rating = [null, 1, 3, 5][below(4)];
     const content = { text: random() < 0.7 ? `${text}${below(3)}` : null, rating };
@@ -375,28 +353,35 @@ test.each([
     let answer: TestResponse | undefined;
     if (dice < 0.2 || !target) {
       const entity = below(4);
-      const what = { entity_id: entities[entity], entity_type: types[entity] };
-      const how = { language: ['en', 'de'][below(2)], is_draft: random() < 0.3 };
-      const body = reviewBody({ ...content, ...what, ...how });
-      answer = await invoke(createReview, { caller, body });
+      const body = reviewBody({
+        ...content,
+        entity_id: entities[entity],
+        entity_type: types[entity],
+        language: ['en', 'de'][below(2)],
+        is_draft: random() < 0.3,
+      });
+      answer = await user.triesToPublish(body);
       if (answer.status === 200) reviews.push({ id: answer.body.id, user });
     } else if (dice < 0.55) {
-      answer = await cast(user, path.review_id, random() < 0.6);
+      answer = await user.triesToVote(review_id, { vote: random() < 0.6 });
     } else if (dice < 0.65) {
-      answer = await invoke(deleteVote, { caller, path });
+      answer = await user.withdrawsVote(review_id);
     } else if (dice < 0.8) {
-      const body = { ...content, ...(random() < 0.4 && { is_draft: false }) };
-      answer = await update(owner, path.review_id, body);
+      const isPublished = random() < 0.4;
+      answer = await owner.edits(
+        review_id,
+        isPublished ? { ...content, is_draft: false } : content,
+      );
     } else if (dice < 0.85) {
-      answer = await remove(owner, path.review_id);
+      answer = await owner.deletes(review_id);
     } else if (dice < 0.9) {
-      answer = await invoke(reportReview, { caller, path });
+      answer = await user.reports(review_id);
     } else if (dice < 1) {
-      await setHidden(path.review_id, random() < 0.5).catch((error) => {
+      await setHidden(review_id, random() < 0.5).catch((error) => {
         if (error.status !== 404) throw error;
       });
     } else {
-      answer = await invoke(deleteMe, { caller });
+      answer = await user.triesToLeave();
     }
     const status = answer?.status ?? 0;
     seen[status] = (seen[status] ?? 0) + 1;

@@ -11,7 +11,7 @@ const startService = () => start(dataDir, { env: { SIGNING_KEYS } });
 async function fixtures() {
   connect(dataDir);
   jest.resetModules();
-  return import('../helpers/fixtures.ts');
+  return import('../helpers/world.ts');
 }
 
 test('every acknowledged write survives kill -9, and all counts are right', async () => {

@@ -11,7 +11,9 @@ import { fresh, root, type Service, start } from '../helpers/service.ts';
 
 const { SIGNING_KEYS, MIRROR_SECONDS = '4' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
-const [dataDir, kept, address] = [fresh('data'), fresh('mirror.json'), fresh('url')];
+const dataDir = fresh('data');
+const kept = fresh('mirror.json');
+const address = fresh('url');
 let follower: ChildProcess | undefined;
 afterAll(() => {
   follower?.kill('SIGKILL');
@@ -69,7 +71,7 @@ async function write(
   forSeconds: number,
   isWhole = false,
 ): Promise<void> {
-  const { reviewBody, text } = await import('../helpers/fixtures.ts');
+  const { reviewBody, text } = await import('../helpers/world.ts');
   const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
   const until = Date.now() + 1000 * forSeconds;
   const send = async (token: string, method: string, path: string, body?: unknown) => {
@@ -136,7 +138,7 @@ async function write(
 
 /** Publishes a review whose revisions exceed 256 KB, and returns its id. */
 async function publishLong(url: string, token: string): Promise<string> {
-  const { reviewBody } = await import('../helpers/fixtures.ts');
+  const { reviewBody } = await import('../helpers/world.ts');
   const call = callerOf(url, token);
   const text = '🎷'.repeat(4_998);
   const { id } = (await call('POST', '/review', reviewBody({ text }))).body;
@@ -155,7 +157,7 @@ test(
   'a mirror matches a later dump, although it and the service are killed',
   async () => {
     const service = await startService();
-    const { makeGrant, makeUser, reviewBody } = await import('../helpers/fixtures.ts');
+    const { makeGrant, makeUser, reviewBody } = await import('../helpers/world.ts');
     const { setAttributes } = await import('../helpers/items.ts');
     const { userKey } = await import('../../shared/table/keys.ts');
     const tokens = await Promise.all(

@@ -12,9 +12,9 @@ const { url } = await start(fresh('data'), {
 });
 
 Object.assign(process.env, databaseEnvironment(database.endpoint, 'reviews'));
-const { makeGrant, makeReview, makeUser, reviewBody } = await import('../helpers/fixtures.ts');
+const { makeGrant, makeUser, reviewBody } = await import('../helpers/world.ts');
 const author = await makeUser();
-const review_id = await makeReview(author);
+const review_id = await author.publishes();
 const { access_token, grant } = await makeGrant(author, ['review', 'vote', 'user']);
 const token = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
 const { origin } = new URL(url);

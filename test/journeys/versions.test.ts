@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler as deleteMe } from '../../functions/delete-me.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
-import { handler as deleteVote } from '../../functions/delete-vote.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { eraseAccount } from '../../shared/account/erase-account.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import { appeal, decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
@@ -13,12 +9,11 @@ import { deleteApplication } from '../../shared/oauth/application-repository.ts'
 import { recountOwners } from '../../shared/review/owner-counts.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
-import { makeReview, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { readStream } from '../helpers/stream.ts';
 import { sourced } from '../helpers/transfer.ts';
+import { makeUsers, type Person, text } from '../helpers/world.ts';
 
 /** Counted attributes, by the sort key of the item that counts. */
 const counted: Record<string, RegExp> = {
@@ -54,25 +49,23 @@ async function exhaust(pages: AsyncIterable<unknown>): Promise<void> {
 }
 
 test('every change of a count also raises its item’s version', async () => {
-  const users = (await makeUsers(5)) as [TestUser, TestUser, TestUser, TestUser, TestUser];
+  const users = await makeUsers(5);
   const [author, other, reader, third, fourth] = users;
   const entity_id = randomUUID();
-  const first = await makeReview(author, { entity_id });
-  const second = await makeReview(other, { entity_id, is_draft: true });
-  const update = (id: string, by: TestUser, body: object) =>
-    invoke(updateReview, { caller: by.caller, path: { review_id: id }, body });
-  await update(second, other, { is_draft: false });
-  await update(first, author, { rating: 2 });
-  await vote(reader, first);
-  await vote(other, first, false);
-  await vote(reader, first, false);
-  await update(first, author, { text: `${text} Again.` });
-  await vote(reader, first);
-  await invoke(deleteVote, { caller: other.caller, path: { review_id: first } });
-  await vote(other, first);
+  const first = await author.publishes({ entity_id });
+  const second = await other.publishes({ entity_id, is_draft: true });
+  await other.edits(second, { is_draft: false });
+  await author.edits(first, { rating: 2 });
+  await reader.votes(first);
+  await other.votes(first, 'down');
+  await reader.votes(first, 'down');
+  await author.edits(first, { text: `${text} Again.` });
+  await reader.votes(first);
+  await other.withdrawsVote(first);
+  await other.votes(first);
 
   const operator = { reason: 'spam', note: '', moderator_id: null } as const;
-  const report = ({ id: user_id }: TestUser) =>
+  const report = ({ id: user_id }: Person) =>
     insertReport({ id: first, user_id: author.id }, { user_id, reason: 'Spam' });
   await report(reader);
   await report(other);
@@ -90,9 +83,18 @@ test('every change of a count also raises its item’s version', async () => {
   const { refused } = await importRecords(
     sourced([
       {
-        ...{ kind: 'review', id, entity_id, entity_type: 'release_group', user_id: reader.id },
-        ...{ language: 'en', license: 'CC0 1.0', created: time, published_on: time },
-        ...{ is_hidden: false, source: null, source_url: null },
+        kind: 'review',
+        id,
+        entity_id,
+        entity_type: 'release_group',
+        user_id: reader.id,
+        language: 'en',
+        license: 'CC0 1.0',
+        created: time,
+        published_on: time,
+        is_hidden: false,
+        source: null,
+        source_url: null,
         revisions: [{ id: 1, text, rating: 4, timestamp: time }],
       },
       { kind: 'vote', review_id: id, user_id: other.id, vote: true, voted_at: time, revision: 1 },
@@ -100,9 +102,9 @@ test('every change of a count also raises its item’s version', async () => {
   );
   expect(refused).toEqual({});
 
-  expect((await invoke(deleteMe, { caller: other.caller })).status).toBe(200);
+  await other.leaves();
   await eraseAccount(other.id);
-  await invoke(deleteReview, { caller: reader.caller, path: { review_id: id } });
+  await reader.deletes(id);
   const { changed, unmarked } = changesIn(await readStream());
   expect(unmarked).toEqual([]);
   const owner = ['USER karma', 'USER facet', 'USER applications', 'ENTITY facet'];

@@ -14,7 +14,7 @@ import { startTestStack } from '../helpers/stack.ts';
 const { url, authUrl: issuer } = await startTestStack();
 
 const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
-const { makeUser } = await import('../helpers/fixtures.ts');
+const { makeUser } = await import('../helpers/world.ts');
 const { readItem } = await import('../helpers/items.ts');
 const { makeClient, makeCode, redeem, refresh } = await import('../helpers/oauth-client.ts');
 
@@ -109,7 +109,8 @@ describe('revoking everybody’s access', () => {
   test('refuses all earlier tokens and codes, and allows new connections', async () => {
     const { browser, client, page } = await own('Eve');
     const other = await makeClient(await makeUser());
-    const [user, late] = [await makeUser(), await makeUser()];
+    const user = await makeUser();
+    const late = await makeUser();
     const { body } = await redeem(client, await makeCode(client, user));
     const elsewhere = await redeem(other, await makeCode(other, user));
     const waiting = await makeCode(client, late);
@@ -200,6 +201,7 @@ test('an application that is deleted twice is reported as deleted', async () => 
   const first = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
   expect(noticeOn(first)).toContain('The application is deleted.');
   const second = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
-  expect([second.status, headingOf(second)]).toEqual([404, 'Application not found']);
+  expect(second.status).toBe(404);
+  expect(headingOf(second)).toBe('Application not found');
   expect(await readItem({ pk: `APP#${client.client_id}`, sk: 'APP' })).toBeUndefined();
 });

@@ -31,7 +31,7 @@ const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { table } = await import('../../shared/table/client.ts');
 const { sealRequest } = await import('../../shared/pages/sealed.ts');
-const { makeUser } = await import('../helpers/fixtures.ts');
+const { makeUser } = await import('../helpers/world.ts');
 const { scanTable } = await import('../helpers/items.ts');
 const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
 

@@ -21,7 +21,7 @@ const { deleteAccount } = await import('../../shared/account/delete-account.ts')
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
-const { makeUser, makeUsers } = await import('../helpers/fixtures.ts');
+const { makeUser, makeUsers } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { makeClient } = await import('../helpers/oauth-client.ts');
 
@@ -67,7 +67,8 @@ describe('the application on the consent page', () => {
 
     /** Expects a page of the service that neither redirects nor links to the client. */
     const isRefused = ({ status, url, html }: Shown) => {
-      expect([status, url.startsWith(issuer)]).toEqual([403, true]);
+      expect(status).toBe(403);
+      expect(url.startsWith(issuer)).toBe(true);
       expect(html).toContain('<h1>Shelf cannot be connected</h1>');
       expect(html).toContain('A moderator has blocked the account of its developer');
       expect(html).not.toContain('href="https://client.example');

@@ -6,9 +6,9 @@ import { rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session.ts';
-import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { scanTable } from '../helpers/items.ts';
 import { challenge, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
+import { makeUser } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
@@ -31,14 +31,21 @@ const code = await makeCode(client, user);
 const { body: first } = await redeem(client, code);
 const { body: second } = await refresh(client, first.refresh_token);
 const issued = [
-  ...[client_secret, rotated.client_secret, await startSession(user.id), pending, code],
-  ...[first.access_token, first.refresh_token, second.access_token, second.refresh_token],
+  client_secret,
+  rotated.client_secret,
+  await startSession(user.id),
+  pending,
+  code,
+  first.access_token,
+  first.refresh_token,
+  second.access_token,
+  second.refresh_token,
 ] as string[];
 const request = { client_id, name, redirect_uri, scopes: [], state: 'x', code_challenge: null };
 await insertAuthorizationRequest(request);
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };
 await findOrCreateUser({ issuer: 'https://id.example', subject: 'ann', ...profile });
-await makeReview(user);
+await user.publishes();
 const dump = [...new Set((await scanTable()).flatMap(texts))].filter((text) => text !== '');
 
 test('the table contains no issued credential, whole or in part', () => {

@@ -38,7 +38,8 @@ function moreOn({ html }: Shown): string | undefined {
 }
 
 function fileIn({ status, headers, html }: Shown) {
-  expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('application/json');
   expect(headers.get('cache-control')).toBe('no-store');
   const disposition = headers.get('content-disposition') ?? '';
   const [, name] = /^attachment; filename="([\w.-]+)"$/.exec(disposition) ?? [];
@@ -74,7 +75,8 @@ describe('GET /account/data', () => {
     const found: string[] = [];
     for (const [i, [, address = '']] of links.entries()) {
       const { name, data } = fileIn(await browser.visit(address.replaceAll('&amp;', '&')));
-      expect([name, data.profile?.id]).toEqual([`my-data-${i + 1}.json`, i === 0 ? id : undefined]);
+      expect(name).toBe(`my-data-${i + 1}.json`);
+      expect(data.profile?.id).toEqual(i === 0 ? id : undefined);
       found.push(...data.reviews.map((review) => review.id));
     }
     expect(found.toSorted()).toEqual(ids.toSorted());
@@ -83,8 +85,10 @@ describe('GET /account/data', () => {
   test('requires a sign-in, and returns no part of another user’s data', async () => {
     const nobody = openBrowser(authUrl, issuer);
     const shown = await nobody.visit('account/data');
-    expect([shown.status, shown.html]).toEqual([200, expect.stringContaining('Sign in')]);
-    const [ann, ben] = [await join('ann@example.com'), await join('ben@example.com')];
+    expect(shown.status).toBe(200);
+    expect(shown.html).toEqual(expect.stringContaining('Sign in'));
+    const ann = await join('ann@example.com');
+    const ben = await join('ben@example.com');
     const page = await ben.browser.visit('account/data');
     const [, address = ''] = /<a href="([^"]+cursor[^"]+)">Part 2/.exec(page.html) ?? [];
     expect(address).not.toBe('');

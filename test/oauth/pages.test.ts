@@ -3,10 +3,10 @@ import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
-import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
+import { makeUser } from '../helpers/world.ts';
 
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';
@@ -18,7 +18,7 @@ const author = await makeUser();
 const named = {
   client_id,
   token_id: 'f'.repeat(32),
-  review_id: await makeReview(author),
+  review_id: await author.publishes(),
   user_id: author.id,
 };
 await setModerator(user.id, true);

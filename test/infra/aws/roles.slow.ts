@@ -26,7 +26,6 @@ import {
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { type Browser, openBrowser, type Shown } from '../../helpers/browser.ts';
 import { stopClock } from '../../helpers/clock.ts';
-import type { TestUser } from '../../helpers/fixtures.ts';
 import type { TestResponse } from '../../helpers/invoke.ts';
 import { listen } from '../../helpers/listen.ts';
 import '../../helpers/table.ts';
@@ -98,8 +97,9 @@ Object.assign(process.env, {
   MUSICDB_INTERVAL: '1',
 });
 
-const { makeGrant, makeLongLists, makeReview, makeUser, makeUsers, reviewBody, vote } =
-  await import('../../helpers/fixtures.ts');
+const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await import(
+  '../../helpers/world.ts'
+);
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
 const { claimKey, contactKey, identityKey, reviewKey } = await import(
@@ -283,7 +283,7 @@ function sessionOf({ jar }: Browser): string {
   return jar.get('session /')?.value ?? '';
 }
 
-const twoUsers = async () => (await makeUsers(2)) as [TestUser, TestUser];
+const twoUsers = async () => await makeUsers(2);
 const unknown = { client_id: 'f'.repeat(32), client_secret: 'rvs_x' };
 
 describe('each function does with its role', () => {
@@ -338,7 +338,7 @@ describe('each function does with its role', () => {
       [`${authUrl}/user/${author.id}`, 'Blue'],
     ] as const) {
       const entity_id = randomUUID();
-      const review = await makeReview(author, { entity_id });
+      const review = await author.publishes({ entity_id });
       const response = await fetch(address.replace('ENTITY', entity_id).replace('REVIEW', review));
       expect([address, response.status]).toEqual([address, 200]);
       expect(await response.text()).toContain(shown);
@@ -535,7 +535,7 @@ describe('each function does with its role', () => {
   });
 
   test('a deletion that stopped after its first step', async () => {
-    const review = await makeReview(await makeUser());
+    const review = await (await makeUser()).publishes();
     await setHidden(review, true);
     await setAttributes(reviewKey(review), { deleted_at: new Date().toISOString() });
     await stream.idle();
@@ -545,8 +545,8 @@ describe('each function does with its role', () => {
   test('lists too long to be skipped through', async () => {
     const [author, other] = await twoUsers();
     const entity_id = await makeLongLists(author);
-    const review = await makeReview(other, { entity_id, entity_type: 'work' });
-    await vote(author, review);
+    const review = await other.publishes({ entity_id, entity_type: 'work' });
+    await author.votes(review);
     await stream.idle();
     await readAll({ review, entity_id, user_id: author.id }, true);
     const { access_token: token } = await makeGrant(author, []);
@@ -569,7 +569,7 @@ describe('each function does with its role', () => {
     const token = await askForToken(eve, client);
     const user_id = (await call('GET', '/user/me', { token })).user.id;
     const { id: review } = await call('POST', '/review/', { token, body: reviewBody() });
-    const other = await makeReview(await makeUser());
+    const other = await (await makeUser()).publishes();
     await call('PUT', `/review/${other}/vote`, { token, body: { vote: true } });
     await call('POST', `/review/${other}/report`, { token, body: {} });
     await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });

@@ -6,7 +6,8 @@ import { scanTable } from '../../helpers/items.ts';
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };
 
 test('issuer and subject together identify a person, who has one account', async () => {
-  const [a, b] = [randomUUID(), randomUUID()];
+  const a = randomUUID();
+  const b = randomUUID();
   const people = [
     { issuer: 'https://a.example', subject: a },
     { issuer: 'https://b.example', subject: a },

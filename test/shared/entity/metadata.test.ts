@@ -122,7 +122,9 @@ describe('the metadata of an entity', () => {
   test('stays in the table if there is some, and expires if there is none', async () => {
     const expiry = async ({ entity_id }: Entity) =>
       (await readItem(metadataKey('work', entity_id)))?.expires_at;
-    const [named, unknown, failed] = [of('work'), of('work'), of('work')];
+    const named = of('work');
+    const unknown = of('work');
+    const failed = of('work');
     const start = Date.now();
     await nameOf(named);
     respond = json({}, 404);
@@ -361,7 +363,8 @@ describe('a database with a limit of one request a second', () => {
 // The last test, because requests may still run when it ends.
 describe('a list page', () => {
   test('contains what is known after a second, whatever hangs', async () => {
-    const [kept, hanging] = [of('work'), of('artist')];
+    const kept = of('work');
+    const hanging = of('artist');
     await nameOf(kept);
     respond = () => {};
     const start = performance.now();

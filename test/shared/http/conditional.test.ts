@@ -8,21 +8,20 @@ import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import type { EndpointRequest } from '../../../infra/local/endpoint-event.ts';
-import { edit, makeReview, makeUser, type TestUser, text, vote } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { makeUser, type Person, text, visitor } from '../../helpers/world.ts';
 
-let author: TestUser;
+let author: Person;
 let review_id: string;
 beforeAll(async () => {
   author = await makeUser();
 });
 
-const tagOf = async (): Promise<string> =>
-  (await invoke(getReview, { path: { review_id } })).headers.etag ?? '';
+const tagOf = async (): Promise<string> => (await visitor.reads(review_id)).headers.etag ?? '';
 
 describe('a public GET', () => {
   beforeAll(async () => {
-    review_id = await makeReview(author);
+    review_id = await author.publishes();
   });
 
   const handlers: [string, unknown, () => EndpointRequest][] = [
@@ -61,7 +60,7 @@ describe('a public GET', () => {
 
   test('changes its ETag with any part of the response', async () => {
     const before = await tagOf();
-    await vote(await makeUser(), review_id);
+    await (await makeUser()).votes(review_id);
     const after = await tagOf();
     expect(after).not.toBe(before);
     expect(after.split('.')[0]).toBe(before.split('.')[0]);
@@ -96,12 +95,12 @@ describe.each([
       headers: { 'Content-Type': 'application/json', 'if-match': ifMatch },
     });
   beforeAll(async () => {
-    review_id = await makeReview(author);
+    review_id = await author.publishes();
   });
 
   test('returns 412 for a review edited since, and changes nothing', async () => {
     const old = await tagOf();
-    await edit(author, review_id, { rating: 2 });
+    await author.edits(review_id, { rating: 2 });
     const tag = await tagOf();
     for (const ifMatch of [old, `W/${tag}`, '"0"', '"1.x"', `${old}, "x"`]) {
       const { status, body } = await change(ifMatch);
@@ -113,7 +112,7 @@ describe.each([
 
   test('returns 412 for the ETag of another review', async () => {
     const mine = review_id;
-    review_id = await makeReview(author);
+    review_id = await author.publishes();
     const other = await tagOf();
     review_id = mine;
     expect((await change(other)).status).toBe(412);
@@ -125,7 +124,8 @@ describe.each([
       const { status, body } = await change(ifMatch);
       const description = 'If-Match must be * or a list of ETags';
       expect([ifMatch, status, body]).toEqual([
-        ...[ifMatch, 400],
+        ifMatch,
+        400,
         { error: 'invalid_request', description },
       ]);
     }
@@ -137,13 +137,13 @@ describe.each([
 
   test('matches although there have been votes since', async () => {
     const tag = await tagOf();
-    await vote(await makeUser(), review_id);
+    await (await makeUser()).votes(review_id);
     expect(await tagOf()).not.toBe(tag);
     expect((await change(['"x"', tag])).status).toBe(200);
   });
 
   test('with * matches any state', async () => {
-    review_id = await makeReview(author);
+    review_id = await author.publishes();
     expect((await change('*')).status).toBe(200);
   });
 });

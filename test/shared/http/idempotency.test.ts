@@ -1,29 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../../bin/bench/measure.ts';
-import { handler as createReview } from '../../../functions/create-review.ts';
-import { handler as getReview } from '../../../functions/get-review.ts';
-import { handler as reportReview } from '../../../functions/report-review.ts';
 import { preflightHeaders } from '../../../shared/http/response.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { reportKey, userKey } from '../../../shared/table/keys.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  reviewBody,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
-import { invalid, invoke, type TestResponse } from '../../helpers/invoke.ts';
+import { invalid, type TestResponse } from '../../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
+import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../../helpers/world.ts';
 
-let author: TestUser;
-let reader: TestUser;
+let author: Person;
+let reader: Person;
 
 beforeAll(async () => {
-  [author, reader] = (await makeUsers(2)) as [TestUser, TestUser];
+  [author, reader] = await makeUsers(2);
 });
 beforeEach(() => {
   jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -32,16 +23,10 @@ afterEach(restore);
 
 const quoted = () => `"${randomUUID()}"`;
 
-function publish(key: string | string[] | undefined, body: unknown, { caller } = author) {
-  const json = { 'Content-Type': 'application/json' };
-  const headers = { ...json, ...(key !== undefined && { 'Idempotency-Key': key }) };
-  return invoke(createReview, { method: 'POST', caller, body, headers });
-}
-
-function report(key: string, review_id: string, body?: object, { caller } = reader) {
-  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
-  return invoke(reportReview, { method: 'POST', caller, path: { review_id }, body, headers });
-}
+const withKey = (key: string | string[]) => ({
+  'Content-Type': 'application/json',
+  'Idempotency-Key': key,
+});
 
 const replayed = ({ headers }: TestResponse): string | undefined => headers['idempotent-replayed'];
 
@@ -55,24 +40,30 @@ const records = async (): Promise<number> =>
 
 describe('POST /review/ with an Idempotency-Key', () => {
   test('acts once, and repeats the same answer', async () => {
-    const [key, body] = [quoted(), reviewBody()];
-    const first = await publish(key, body);
-    expect([first.status, replayed(first)]).toEqual([200, undefined]);
+    const key = quoted();
+    const body = reviewBody();
+    const first = await author.triesToPublish(body, withKey(key));
+    expect(first.status).toBe(200);
+    expect(replayed(first)).toBe(undefined);
     for (let i = 0; i < 2; i++) {
-      const again = await publish(key, body);
-      expect([again.status, replayed(again)]).toEqual([200, 'true']);
+      const again = await author.triesToPublish(body, withKey(key));
+      expect(again.status).toBe(200);
+      expect(replayed(again)).toBe('true');
       expect(again.body).toEqual(first.body);
     }
     expect(await reviewsOf(body.entity_id)).toEqual([first.body.id]);
   });
 
   test('treats a key with and without quotes as the same', async () => {
-    const [key, body] = [randomUUID(), reviewBody()];
-    const first = await publish(key, body);
-    const again = await publish(` "${key}" `, body);
-    expect([again.body, replayed(again)]).toEqual([first.body, 'true']);
-    const escaped = await publish('"a \\"b\\" \\\\ c"', reviewBody());
-    expect([escaped.status, replayed(escaped)]).toEqual([200, undefined]);
+    const key = randomUUID();
+    const body = reviewBody();
+    const first = await author.triesToPublish(body, withKey(key));
+    const again = await author.triesToPublish(body, withKey(` "${key}" `));
+    expect(again.body).toEqual(first.body);
+    expect(replayed(again)).toBe('true');
+    const escaped = await author.triesToPublish(reviewBody(), withKey('"a \\"b\\" \\\\ c"'));
+    expect(escaped.status).toBe(200);
+    expect(replayed(escaped)).toBe(undefined);
   });
 
   const wrongQuotes = ['', ' ', '""', '"', '"a', 'a"', '"a", "b"'];
@@ -83,73 +74,91 @@ describe('POST /review/ with an Idempotency-Key', () => {
     async (key) => {
       const characters = '1 to 255 visible ASCII characters, best in double quotes';
       const description = `Idempotency-Key must be ${characters}`;
-      expect(await publish(key, reviewBody())).toMatchObject(invalid(description));
+      expect(await author.triesToPublish(reviewBody(), withKey(key))).toMatchObject(
+        invalid(description),
+      );
     },
   );
 
   test.each(['a', 'a'.repeat(255), `"${'a'.repeat(254)}b"`, "0:!#$%&'*+-./<=>?@[]^_`{|}~"])(
     'accepts the key %j',
     async (key) => {
-      expect((await publish(key, reviewBody())).status).toBe(200);
+      expect((await author.triesToPublish(reviewBody(), withKey(key))).status).toBe(200);
     },
   );
 
   test('refuses a key reused for another request: 422', async () => {
-    const [key, body] = [quoted(), reviewBody()];
-    await publish(key, body);
+    const key = quoted();
+    const body = reviewBody();
+    await author.triesToPublish(body, withKey(key));
     for (const other of [{ ...body, rating: 5 }, reviewBody()]) {
       const description = expect.stringContaining('choose a new one');
       const refused = { error: 'idempotency_mismatch', description };
-      expect(await publish(key, other)).toMatchObject({ status: 422, body: refused });
+      expect(await author.triesToPublish(other, withKey(key))).toMatchObject({
+        status: 422,
+        body: refused,
+      });
       const made = Number(other.entity_id === body.entity_id);
       expect(await reviewsOf(other.entity_id)).toHaveLength(made);
     }
-    const id = await makeReview(await makeUser());
-    expect((await report(key, id, {}, author)).status).toBe(422);
-    expect((await report(key, id)).status).toBe(200);
+    const id = await (await makeUser()).publishes();
+    expect((await author.reports(id, {}, withKey(key))).status).toBe(422);
+    expect((await reader.reports(id, undefined, withKey(key))).status).toBe(200);
   });
 
   test('separates keys by user', async () => {
-    const [key, body] = [quoted(), reviewBody()];
-    const first = await publish(key, body);
-    const other = await publish(key, body, reader);
-    expect([other.status, replayed(other)]).toEqual([200, undefined]);
+    const key = quoted();
+    const body = reviewBody();
+    const first = await author.triesToPublish(body, withKey(key));
+    const other = await reader.triesToPublish(body, withKey(key));
+    expect(other.status).toBe(200);
+    expect(replayed(other)).toBe(undefined);
     expect(other.body.id).not.toBe(first.body.id);
   });
 
   test('ignores unknown fields, and defaults sent explicitly', async () => {
-    const [key, body] = [quoted(), reviewBody()];
-    const first = await publish(key, body);
-    const again = await publish(key, { colour: 'red', ...body, language: 'en', is_draft: false });
+    const key = quoted();
+    const body = reviewBody();
+    const first = await author.triesToPublish(body, withKey(key));
+    const again = await author.triesToPublish(
+      { colour: 'red', ...body, language: 'en', is_draft: false },
+      withKey(key),
+    );
     expect(again.body).toEqual(first.body);
   });
 
   test('does not store refusals', async () => {
-    const [key, body] = [quoted(), reviewBody()];
+    const key = quoted();
+    const body = reviewBody();
     const before = await records();
-    expect((await publish(key, { ...body, rating: 6 })).status).toBe(400);
-    await makeReview(author, { entity_id: body.entity_id });
-    expect((await publish(key, body)).status).toBe(400);
+    expect((await author.triesToPublish({ ...body, rating: 6 }, withKey(key))).status).toBe(400);
+    await author.publishes({ entity_id: body.entity_id });
+    expect((await author.triesToPublish(body, withKey(key))).status).toBe(400);
     expect(await records()).toBe(before);
-    expect((await publish(key, reviewBody())).status).toBe(200);
+    expect((await author.triesToPublish(reviewBody(), withKey(key))).status).toBe(200);
   });
 
   test('is valid for a day', async () => {
     const start = Date.now();
-    const [key, body] = [quoted(), reviewBody()];
-    const first = await publish(key, body);
+    const key = quoted();
+    const body = reviewBody();
+    const first = await author.triesToPublish(body, withKey(key));
     stopClock(start + 86_390_000);
-    expect((await publish(key, body)).body).toEqual(first.body);
+    expect((await author.triesToPublish(body, withKey(key))).body).toEqual(first.body);
     stopClock(start + 86_402_000);
     // The review exists, and the key has expired.
-    expect((await publish(key, body)).status).toBe(400);
-    const next = await publish(key, reviewBody());
-    expect([next.status, replayed(next)]).toEqual([200, undefined]);
+    expect((await author.triesToPublish(body, withKey(key))).status).toBe(400);
+    const next = await author.triesToPublish(reviewBody(), withKey(key));
+    expect(next.status).toBe(200);
+    expect(replayed(next)).toBe(undefined);
   });
 
   test('creates one review for 50 parallel requests with equal answers', async () => {
-    const [key, body] = [quoted(), reviewBody()];
-    const answers = await Promise.all(Array.from({ length: 50 }, () => publish(key, body)));
+    const key = quoted();
+    const body = reviewBody();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => author.triesToPublish(body, withKey(key))),
+    );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
@@ -165,54 +174,67 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect(await records()).toBe(before);
     const keyed = await measure('create-review', {
       ...request(),
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': quoted() },
+      headers: withKey(quoted()),
     });
     expect(await records()).toBe(before + 1);
     expect(keyed.write - plain.write).toBe(2);
-    expect([keyed.read, keyed.roundTrips]).toEqual([plain.read, plain.roundTrips]);
+    expect(keyed.read).toBe(plain.read);
+    expect(keyed.roundTrips).toBe(plain.roundTrips);
   });
 
   test('is allowed for browsers, which may read if an answer is repeated', async () => {
     const allowed = preflightHeaders['Access-Control-Allow-Headers'].split(', ');
     expect(allowed).toContain('Idempotency-Key');
-    const { headers } = await publish(quoted(), reviewBody());
+    const { headers } = await author.triesToPublish(reviewBody(), withKey(quoted()));
     expect(headers['access-control-expose-headers']?.split(', ')).toContain('Idempotent-Replayed');
   });
 });
 
 describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
   test('repeats its answer if the review has been hidden meanwhile', async () => {
-    const [key, id] = [quoted(), await makeReview(author)];
-    const first = await report(key, id, { reason: 'An advertisement' });
-    expect([first.status, replayed(first)]).toEqual([200, undefined]);
+    const key = quoted();
+    const id = await author.publishes();
+    const first = await reader.reports(id, { reason: 'An advertisement' }, withKey(key));
+    expect(first.status).toBe(200);
+    expect(replayed(first)).toBe(undefined);
     await setHidden(id, true);
-    const again = await report(key, id, { reason: 'An advertisement' });
-    expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, 'true']);
-    expect((await report(key, id, { reason: 'Something else' })).status).toBe(422);
-    expect((await report(quoted(), id)).status).toBe(404);
+    const again = await reader.reports(id, { reason: 'An advertisement' }, withKey(key));
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual(first.body);
+    expect(replayed(again)).toBe('true');
+    expect((await reader.reports(id, { reason: 'Something else' }, withKey(key))).status).toBe(422);
+    expect((await reader.reports(id, undefined, withKey(quoted()))).status).toBe(404);
   });
 
   test('stores nothing for new keys if the review is already reported', async () => {
-    const [key, id] = [quoted(), await makeReview(author)];
-    const first = await report(key, id);
+    const key = quoted();
+    const id = await author.publishes();
+    const first = await reader.reports(id, undefined, withKey(key));
     const before = await scanTable();
     for (let i = 0; i < 5; i++) {
-      const again = await report(quoted(), id);
-      expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, undefined]);
+      const again = await reader.reports(id, undefined, withKey(quoted()));
+      expect(again.status).toBe(200);
+      expect(again.body).toEqual(first.body);
+      expect(replayed(again)).toBeUndefined();
       // The rest of the limit is returned, unchanged.
       expect(again.headers.ratelimit?.split(';t')[0]).toBe(first.headers.ratelimit?.split(';t')[0]);
     }
     expect(await scanTable()).toEqual(before);
-    expect(replayed(await report(key, id))).toBe('true');
+    expect(replayed(await reader.reports(id, undefined, withKey(key)))).toBe('true');
     // A key used for another request is still refused.
-    expect((await report(key, id, { reason: 'Something else' })).status).toBe(422);
-    expect((await report(key, await makeReview(author))).status).toBe(422);
+    expect((await reader.reports(id, { reason: 'Something else' }, withKey(key))).status).toBe(422);
+    expect((await reader.reports(await author.publishes(), undefined, withKey(key))).status).toBe(
+      422,
+    );
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
   });
 
   test('files one report for 20 parallel requests with equal answers', async () => {
-    const [key, id] = [quoted(), await makeReview(author)];
-    const answers = await Promise.all(Array.from({ length: 20 }, () => report(key, id)));
+    const key = quoted();
+    const id = await author.publishes();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => reader.reports(id, undefined, withKey(key))),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
@@ -246,19 +268,25 @@ describe('when a response of the database is lost', () => {
     async (kind) => {
       const statuses: number[] = [];
       for (let nth = 1; ; nth++) {
-        const [key, id] = [quoted(), await makeReview(author)];
+        const key = quoted();
+        const id = await author.publishes();
         const body = reviewBody({ entity_type: 'label', language: 'sw' });
-        const send = () => (kind === 'a report' ? report(key, id) : publish(key, body));
+        const send = () =>
+          kind === 'a report'
+            ? reader.reports(id, undefined, withKey(key))
+            : author.triesToPublish(body, withKey(key));
         const first = await losing(nth, send);
         if (calls < nth) break;
         statuses.push(first.status);
         const again = await send();
         const last = await send();
-        expect([again.status, last.status, replayed(last)]).toEqual([200, 200, 'true']);
+        expect(again.status).toBe(200);
+        expect(last.status).toBe(200);
+        expect(replayed(last)).toBe('true');
         expect(last.body).toEqual(again.body);
         if (first.status === 200) expect(first.body).toEqual(again.body);
         if (again.body.id) {
-          const shown = await invoke(getReview, { path: { review_id: again.body.id } });
+          const shown = await visitor.reads(again.body.id);
           expect(await reviewsOf(shown.body.review.entity_id)).toEqual([again.body.id]);
         }
       }
@@ -267,16 +295,17 @@ describe('when a response of the database is lost', () => {
   );
 
   test('also answers if the stored answer was read before the loss', async () => {
-    const [key, body] = [quoted(), reviewBody()];
-    const first = await publish(key, body);
+    const key = quoted();
+    const body = reviewBody();
+    const first = await author.triesToPublish(body, withKey(key));
     // The first command is refused. The second reads the stored answer.
-    expect((await losing(2, () => publish(key, body))).status).toBe(503);
-    expect((await publish(key, body)).body).toEqual(first.body);
+    expect((await losing(2, () => author.triesToPublish(body, withKey(key)))).status).toBe(503);
+    expect((await author.triesToPublish(body, withKey(key))).body).toEqual(first.body);
   });
 });
 
 test('a deleted account receives no stored answer', async () => {
   const going = await makeUser();
   await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-  expect((await publish(quoted(), reviewBody(), going)).status).toBe(401);
+  expect((await going.triesToPublish(reviewBody(), withKey(quoted()))).status).toBe(401);
 });

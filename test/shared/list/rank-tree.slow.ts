@@ -1,22 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
-import { handler as deleteReview } from '../../../functions/delete-review.ts';
-import { handler as listReviews } from '../../../functions/list-reviews.ts';
-import { handler as updateReview } from '../../../functions/update-review.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
-import {
-  makeLongLists,
-  makeReview,
-  makeUsers,
-  type TestUser,
-  vote,
-} from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
 import { aggregateDifferences, readAggregates } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { makeLongLists, makeUsers, type Person, visitor } from '../../helpers/world.ts';
 
 const random = randomNumbers(5);
 const number = (below: number) => Math.floor(random() * below);
@@ -25,39 +15,38 @@ const types = ['work', 'event', 'bk_author'] as const;
 
 test('after random writes, totals and rank trees equal a recount and a rebuild', async () => {
   const users = await makeUsers(8);
-  const ids = new Map<string, TestUser>();
-  const hot = await makeLongLists(users[0] as TestUser);
+  const ids = new Map<string, Person>();
+  const hot = await makeLongLists(users[0] as Person);
   for (const user of users) {
-    ids.set(await makeReview(user, { entity_id: hot, entity_type: 'work' }), user);
+    ids.set(await user.publishes({ entity_id: hot, entity_type: 'work' }), user);
   }
   await applyStream();
   for (let step = 0; step < 260; step += 1) {
-    const author = users[step % 8] as TestUser;
+    const author = users[step % 8] as Person;
     const [id, owner] = pick([...ids, ['', author] as const]);
-    const path = { review_id: id };
     const action = random();
     if (id === '' || action < 0.35) {
       const language = pick(['en', 'de']);
       const content = { entity_type: pick(types), language, is_draft: random() < 0.1 };
-      ids.set(await makeReview(author, content), author);
+      ids.set(await author.publishes(content), author);
     } else if (action < 0.5) {
-      await invoke(updateReview, { caller: owner.caller, path, body: { rating: 1 + number(5) } });
+      await owner.edits(id, { rating: 1 + number(5) });
     } else if (action < 0.6) {
-      await invoke(updateReview, { caller: owner.caller, path, body: { rating: null } });
+      await owner.edits(id, { rating: null });
     } else if (action < 0.68) {
       await setHidden(id, random() < 0.6);
     } else if (action < 0.74) {
-      await invoke(deleteReview, { caller: owner.caller, path });
+      await owner.deletes(id);
       ids.delete(id);
     } else {
-      const voter = users.find((user) => user !== owner) as TestUser;
-      await vote(voter, id, random() < 0.7).catch(() => {});
+      const voter = users.find((user) => user !== owner) as Person;
+      await voter.votes(id, random() < 0.7 ? 'up' : 'down').catch(() => {});
     }
     if (step % 20 === 0) await applyStream();
   }
   await applyStream();
   expect(await readItem(entityKey(hot))).toMatchObject({ rank_tree: 'ready' });
-  const { body } = await invoke(listReviews, { query: { entity_id: hot, offset: '402' } });
+  const { body } = await visitor.lists({ entity_id: hot, offset: '402' });
   expect(body.count).toBeGreaterThan(402);
   expect(body.reviews).toHaveLength(body.count - 402);
   expect(await aggregateDifferences()).toEqual([]);

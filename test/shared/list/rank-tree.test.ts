@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
-import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
 import { table } from '../../../shared/table/client.ts';
@@ -12,11 +11,10 @@ import {
   rankTreeKey,
   userKey,
 } from '../../../shared/table/keys.ts';
-import { makeLongLists, makeUsers, type TestUser } from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
 import { readStream } from '../../helpers/stream.ts';
+import { makeLongLists, makeUsers, visitor } from '../../helpers/world.ts';
 
 /** Returns the children from the root to the leaf that counts an entry, by popularity. */
 function pathOf(time: number, popularity: number): number[] {
@@ -64,7 +62,7 @@ describe('the path of an entry', () => {
 });
 
 test('trees are used only if they count all entries of the list', async () => {
-  const [author] = (await makeUsers(1)) as [TestUser];
+  const [author] = await makeUsers(1);
   const entity_id = await makeLongLists(author);
   const send = table.send.bind(table);
   const behind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
@@ -80,7 +78,7 @@ test('trees are used only if they count all entries of the list', async () => {
   await updateAggregates({ Records: late });
   behind.mockRestore();
   expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'growing' });
-  const { body } = await invoke(listReviews, { query: { entity_id, offset: '390' } });
+  const { body } = await visitor.lists({ entity_id, offset: '390' });
   expect(body.reviews).toHaveLength(11);
   await updateAggregates({ Records: late.slice(0, 1) });
   expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'ready' });
@@ -93,7 +91,7 @@ test('trees are used only if they count all entries of the list', async () => {
 });
 
 test('a list that gets trees late counts the reviews that were counted before it had any', async () => {
-  const [author] = (await makeUsers(1)) as [TestUser];
+  const [author] = await makeUsers(1);
   const owners = [entityKey(await makeLongLists(author)), userKey(author.id)];
   const setCount = async (count: number) => {
     for (const owner of owners) await setAttributes(owner, { 'work|en|both4': count });

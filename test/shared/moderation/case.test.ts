@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { audit } from '../../../shared/audit/audit.ts';
 import type { Decision } from '../../../shared/moderation/decision.ts';
@@ -13,17 +12,16 @@ import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { caseKey, decisionKey, reportKey } from '../../../shared/table/keys.ts';
 import { collect } from '../../../shared/table/query.ts';
-import { makeReview, makeUser, makeUsers, remove, type TestUser } from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { makeUser, makeUsers, type Person } from '../../helpers/world.ts';
 
 const author = await makeUser();
 const operator = { reason: 'spam', note: '', moderator_id: null } as const;
 
 /** Reports a review as these users. */
-async function report(id: string, users: readonly TestUser[]): Promise<void> {
+async function report(id: string, users: readonly Person[]): Promise<void> {
   for (const { id: user_id } of users) {
     await insertReport({ id, user_id: author.id }, { user_id, reason: 'Spam' });
   }
@@ -41,7 +39,7 @@ async function reportsOf(id: string): Promise<(string | null)[]> {
 }
 
 test('an audit repairs a case with wrong counts or index keys', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   await report(id, await makeUsers(2));
   const good = await readItem(caseKey(id));
   const damages = { reports: 7, spam: 1, abuse: 1, popularity_rank: 1, all: 'X', date: 'x' };
@@ -53,7 +51,7 @@ test('an audit repairs a case with wrong counts or index keys', async () => {
     await repair();
     expect({ ...(await readItem(caseKey(id))), version: good?.version }).toEqual(good);
   }
-  const closed = await makeReview(author);
+  const closed = await author.publishes();
   await report(closed, await makeUsers(1));
   const { all, date, popularity_rank } = (await readItem(caseKey(closed))) as Item;
   await decideReview(closed, 'dismiss', operator);
@@ -69,15 +67,15 @@ test('an audit repairs a case with wrong counts or index keys', async () => {
 });
 
 test('erasing an account removes its reports, and the last one closes the case', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const readers = await makeUsers(3);
   await report(id, readers);
   // In parallel, as with several erasers.
-  await Promise.all(readers.slice(1).map(async ({ caller }) => invoke(deleteMe, { caller })));
+  await Promise.all(readers.slice(1).map((reader) => reader.leaves()));
   await applyStream();
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, spam: 1 });
   expect(await reportsOf(id)).toEqual([readers[0]?.id]);
-  await invoke(deleteMe, { caller: readers[0]?.caller });
+  await readers[0].leaves();
   await applyStream();
   const closed = await readItem(caseKey(id));
   expect(closed).toMatchObject({ state: 'closed', reports: 0 });
@@ -88,11 +86,11 @@ test('erasing an account removes its reports, and the last one closes the case',
 });
 
 test('an audit opens the case of a report restored by an import', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const reader = await makeUser();
   await report(id, [reader]);
   const reported = (await readItem(reportKey(id, reader.id))) as Item;
-  await invoke(deleteMe, { caller: reader.caller });
+  await reader.leaves();
   await applyStream();
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
   await batchWrite([{ put: reported }]);
@@ -105,7 +103,7 @@ test('an audit opens the case of a report restored by an import', async () => {
 });
 
 test('a case that an import opens again waits since its oldest report', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const readers = await makeUsers(3);
   const times = ['2026-03-02', '2026-03-01', '2026-03-03'].map((day) => `${day}T10:00:00.000Z`);
   const [, oldest = ''] = times;
@@ -123,12 +121,12 @@ test('a case that an import opens again waits since its oldest report', async ()
 });
 
 test('erasing a reporter keeps a case that the author has appealed', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const reader = await makeUser();
   await report(id, [reader]);
   await decideReview(id, 'hide', operator);
   await appeal(id, author.id, 'Please.');
-  await invoke(deleteMe, { caller: reader.caller });
+  await reader.leaves();
   await applyStream();
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', appeal: 'Please.' });
   expect(await differences()).toEqual([]);
@@ -136,7 +134,8 @@ test('erasing a reporter keeps a case that the author has appealed', async () =>
 
 test('deleting a review deletes its case, and leaves ids in the log', async () => {
   const writer = await makeUser();
-  const [id, kept] = [await makeReview(writer), await makeReview(writer)];
+  const id = await writer.publishes();
+  const kept = await writer.publishes();
   await report(id, await makeUsers(2));
   await report(kept, await makeUsers(1));
   const note = 'Names a person.';
@@ -145,10 +144,10 @@ test('deleting a review deletes its case, and leaves ids in the log', async () =
     await decideReview(kept, 'dismiss', { ...operator, note }),
   ] as Decision[];
   await appeal(id, writer.id, 'Please.');
-  await remove(writer, id);
+  await writer.deletes(id);
   await applyStream();
   expect(await readItem(caseKey(id))).toBeUndefined();
-  await invoke(deleteMe, { caller: writer.caller });
+  await writer.leaves();
   await applyStream();
   for (const decision of decisions) {
     const { note, ...ids } = decision;
@@ -160,7 +159,7 @@ test('deleting a review deletes its case, and leaves ids in the log', async () =
 });
 
 test('an audit finds what the eraser has not done', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const gone = await makeUser();
   await report(id, await makeUsers(1));
   const lost = { ...(await readItem(caseKey(id))), ...caseKey(gone.id) };

@@ -11,32 +11,24 @@ import { eraseReport, insertReport } from '../../../shared/moderation/report-rep
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
-import {
-  edit,
-  makeModerator,
-  makeReview,
-  makeUser,
-  makeUsers,
-  report as reportAs,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
+import { makeModerator, makeUser, makeUsers, type Person, text } from '../../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
-const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
+const mia = await makeModerator('Mia');
+const ben = await makeModerator('Ben');
+
+let editions = 0;
 
 const why = { reason: 'spam', note: 'A shop.' } as const;
 
 async function report(review_id: string, count = 1): Promise<void> {
   const readers = await makeUsers(count);
-  const answers = await Promise.all(readers.map((reader) => reportAs(reader, review_id, {})));
+  const answers = await Promise.all(readers.map((reader) => reader.reports(review_id, {})));
   expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(200));
 }
-
-const decide = (id: string, verdict: Parameters<typeof decideReview>[1], by: TestUser = mia) =>
-  decideReview(id, verdict, { ...why, moderator_id: by.id });
 
 async function places(id: string): Promise<string[]> {
   const found: string[] = [];
@@ -48,20 +40,20 @@ async function places(id: string): Promise<string[]> {
 }
 
 async function reported(count = 1): Promise<string> {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   await report(id, count);
   return id;
 }
 
 test('a case counts its reports by reason, and free text as “other”', async () => {
-  const id = await makeReview(author);
+  const id = await author.publishes();
   const sent = ['spam', 'Spam', 'abuse', 'copyright', 'constructor', 'It is <mine>', 'spam, abuse'];
   for (const [i, { id: user_id }] of (await makeUsers(sent.length)).entries()) {
     await insertReport({ id, user_id: author.id }, { user_id, reason: `${sent[i]}` });
   }
   const counted = { reports: 7, spam: 2, abuse: 1, off_topic: 0, copyright: 1, other: 3 };
   expect(await readItem(caseKey(id))).toMatchObject(counted);
-  await decide(id, 'dismiss');
+  await mia.decides(id, 'dismiss');
   const none = { reports: 0, spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
   expect(await readItem(caseKey(id))).toMatchObject(none);
   await expectExact();
@@ -80,21 +72,21 @@ test('a moderator cannot decide on a review they have ever reported', async () =
   const id = await reported();
   const message = 'You have reported this review: another moderator decides on it';
   const refused = { status: 400, message };
-  await reportAs(mia, id, {});
+  await mia.reports(id, {});
   for (const verdict of ['hide', 'dismiss'] as const) {
-    await expect(decide(id, verdict)).rejects.toMatchObject(refused);
+    await expect(mia.decides(id, verdict)).rejects.toMatchObject(refused);
   }
   const { version = 0 } = (await readItem(caseKey(id))) as { version?: number };
   const by = { ...why, moderator_id: mia.id };
   await expect(decideReview(id, 'hide', by, { version, edits: 0 })).rejects.toMatchObject(refused);
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
-  await decide(id, 'hide', ben);
-  await expect(decide(id, 'restore')).rejects.toMatchObject(refused);
+  await ben.decides(id, 'hide');
+  await expect(mia.decides(id, 'restore')).rejects.toMatchObject(refused);
   await decideReview(id, 'restore', { ...why, moderator_id: null });
   // The same holds if both run in parallel.
   for (let i = 0; i < 10; i++) {
     const other = await reported();
-    const both = [reportAs(mia, other, {}), decide(other, 'hide')] as const;
+    const both = [mia.reports(other, {}), mia.decides(other, 'hide')] as const;
     const [report, decision] = await Promise.allSettled(both);
     const isFiled = report.status === 'fulfilled' && report.value.status === 200;
     expect([isFiled, decision.status === 'fulfilled']).not.toEqual([true, true]);
@@ -145,7 +137,8 @@ test('of two parallel moderators one decides, and the other learns who', async (
 test('a decision is refused if the review has changed since it was shown', async () => {
   const id = await reported();
   const seen = async () => {
-    const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
+    const file = await readItem(caseKey(id));
+    const review = await readItem(reviewKey(id));
     return { version: Number(file?.version), edits: Number(review?.edits) };
   };
   const again = 'reported again or edited since you opened this page: please look once more';
@@ -155,7 +148,7 @@ test('a decision is refused if the review has changed since it was shown', async
   await report(id);
   await expect(decideReview(id, 'hide', by, first)).rejects.toMatchObject(changed);
   const second = await seen();
-  await edit(author, id, { text: 'A record that gets worse with every single listen.' });
+  await author.edits(id, { text: 'A record that gets worse with every single listen.' });
   await expect(decideReview(id, 'hide', by, second)).rejects.toMatchObject(changed);
   const third = await seen();
   // Two clicks make one decision.
@@ -174,7 +167,7 @@ test('a report overtaken by a decision belongs to the next round', async () => {
     if (!(command instanceof TransactWriteCommand)) return;
     spy.mockRestore();
     isOvertaken = true;
-    await decide(id, 'dismiss');
+    await mia.decides(id, 'dismiss');
     await report(id);
   });
   await report(id);
@@ -185,7 +178,7 @@ test('a report overtaken by a decision belongs to the next round', async () => {
 
 test('a dismissed review that is reported again returns with the new reports only', async () => {
   const id = await reported(3);
-  expect(await decide(id, 'dismiss')).toMatchObject({ reports: 3 });
+  expect(await mia.decides(id, 'dismiss')).toMatchObject({ reports: 3 });
   expect(await places(id)).toEqual([]);
   await report(id, 2);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2, round: 1 });
@@ -197,22 +190,23 @@ test.each([
   ['restore', 'The review is not hidden'],
   ['uphold', 'The review is not hidden'],
 ] as const)('a review without reports cannot be decided by %s', async (verdict, message) => {
-  const decided = decide(await makeReview(author), verdict);
+  const decided = mia.decides(await author.publishes(), verdict);
   await expect(decided).rejects.toMatchObject({ status: 400, message });
 });
 
 test('only moderators decide, and never on their own reviews', async () => {
-  const own = await makeReview(mia);
+  const own = await mia.publishes();
   await report(own);
   const message = 'This review is your own: another moderator decides on it';
-  await expect(decide(own, 'dismiss')).rejects.toMatchObject({ message });
-  await decide(own, 'dismiss', ben);
+  await expect(mia.decides(own, 'dismiss')).rejects.toMatchObject({ message });
+  await ben.decides(own, 'dismiss');
   const id = await reported();
-  const [former, blocked] = [await makeModerator('Ida'), await makeModerator('Bea')];
+  const former = await makeModerator('Ida');
+  const blocked = await makeModerator('Bea');
   await setModerator(former.id, false);
   await decideUser(blocked.id, 'block', { ...why, moderator_id: null });
   for (const other of [await makeUser(), former, blocked]) {
-    await expect(decide(id, 'hide', other)).rejects.toMatchObject({ status: 404 });
+    await expect(other.decides(id, 'hide')).rejects.toMatchObject({ status: 404 });
     const { id: victim } = await makeUser();
     const by = { ...why, moderator_id: other.id };
     await expect(decideUser(victim, 'block', by)).rejects.toMatchObject({ status: 404 });
@@ -225,12 +219,12 @@ test('blocking or unblocking twice makes one decision', async () => {
   const user = await makeUser();
   const { id } = user;
   const by = { ...why, moderator_id: mia.id };
-  const review_id = await makeReview(user);
+  const review_id = await user.publishes();
   for (const verdict of ['block', 'unblock'] as const) {
     const first = await decideUser(id, verdict, by);
     // Decisions on the account's reviews do not count as decisions on the account.
-    await decide(review_id, 'hide');
-    await decide(review_id, 'restore');
+    await mia.decides(review_id, 'hide');
+    await mia.decides(review_id, 'restore');
     expect(await decideUser(id, verdict, by)).toEqual(first);
     const { decisions } = await listDecisions(20, { userId: id });
     expect(decisions.filter(({ decision }) => decision === verdict)).toHaveLength(1);
@@ -248,7 +242,7 @@ test('blocking or unblocking twice makes one decision', async () => {
 test('an author appeals once, and another moderator decides', async () => {
   const id = await reported();
   await expect(appeal(id, author.id, '')).rejects.toMatchObject({ status: 400 });
-  await decide(id, 'hide');
+  await mia.decides(id, 'hide');
   await expect(appeal(id, ben.id, '')).rejects.toMatchObject({ status: 404 });
   // Two clicks make one appeal.
   await Promise.all([1, 2].map(() => appeal(id, author.id, 'It is mine.')));
@@ -260,35 +254,35 @@ test('an author appeals once, and another moderator decides', async () => {
   expect(await places(id)).toEqual(['date', 'popularity']);
   for (const verdict of ['uphold', 'restore'] as const) {
     const message = 'The author appeals against your decision: another moderator decides on it';
-    await expect(decide(id, verdict)).rejects.toMatchObject({ status: 400, message });
+    await expect(mia.decides(id, verdict)).rejects.toMatchObject({ status: 400, message });
   }
-  await decide(id, 'uphold', ben);
+  await ben.decides(id, 'uphold');
   const moderation = { decision: 'uphold', ...why };
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, moderation });
   await expect(appeal(id, author.id, '')).rejects.toMatchObject(appealed);
-  await decide(id, 'restore');
+  await mia.decides(id, 'restore');
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false, all: 'REVIEW' });
   // Another decision allows another appeal.
-  await decide(id, 'hide', ben);
+  await ben.decides(id, 'hide');
   await appeal(id, author.id, '');
-  await decide(id, 'restore');
+  await mia.decides(id, 'restore');
   await expectExact();
 });
 
 test('a blocked author may appeal, and their reviews can be decided', async () => {
   const blocked = await makeUser();
-  const id = await makeReview(blocked);
+  const id = await blocked.publishes();
   await report(id);
   await decideUser(blocked.id, 'block', { ...why, moderator_id: mia.id });
-  await decide(id, 'hide');
+  await mia.decides(id, 'hide');
   await appeal(id, blocked.id, '');
-  await decide(id, 'restore', ben);
+  await ben.decides(id, 'restore');
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
 });
 
 test('parallel moderators block an account once, and cannot block each other', async () => {
   const { id } = await makeUser();
-  const block = (by: TestUser, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
+  const block = (by: Person, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
   const outcomes = await Promise.allSettled([block(mia), block(ben)]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   const log = async () => (await listDecisions(9, { userId: id })).decisions;
@@ -312,25 +306,26 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   const isGone = { ConditionCheck: { Key: userKey('nobody'), ConditionExpression } };
   const reviews = await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (i) => {
-      const by = authors[i % 3] as TestUser;
-      return { id: await makeReview(by), by };
+      const by = authors[i % 3] as Person;
+      return { id: await by.publishes(), by };
     }),
   );
   const deeds = {
     report: async () => {
-      const [{ id, by }, reader] = [pick(reviews), pick(readers)];
+      const { id, by } = pick(reviews);
+      const reader = pick(readers);
       const reason = pick(['spam', 'Spam', 'abuse', 'off_topic', 'copyright', 'other', 'Mine']);
       await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason });
     },
     decide: () =>
-      decide(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold']), pick([mia, ben])),
+      pick([mia, ben]).decides(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold'])),
     appeal: async () => {
       const { id, by } = pick(reviews);
       await appeal(id, by.id, '');
     },
     edit: async () => {
       const { id, by } = pick(reviews);
-      await updateReviewText(id, by);
+      await by.edits(id, { text: `${text} Edition ${++editions}.` });
     },
     leave: async () => {
       await eraseReport(pick(reviews).id, pick(readers).id, isGone);
@@ -360,8 +355,3 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
     expect(await places(id)).toEqual(file?.state === 'open' ? ['date', 'popularity'] : []);
   }
 });
-
-let editions = 0;
-
-const updateReviewText = (id: string, user: TestUser) =>
-  edit(user, id, { text: `A record that gets better with every listen: number ${++editions}.` });

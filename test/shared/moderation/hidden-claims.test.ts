@@ -1,12 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, jest, test } from '@jest/globals';
-import { handler as createReview } from '../../../functions/create-review.ts';
-import { handler as deleteMe } from '../../../functions/delete-me.ts';
-import { handler as exportMe } from '../../../functions/export-me.ts';
-import { handler as listMyReviews } from '../../../functions/list-my-reviews.ts';
-import { handler as listReviews } from '../../../functions/list-reviews.ts';
-import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview, listHiddenClaims } from '../../../shared/moderation/hidden-claims.ts';
@@ -15,55 +9,53 @@ import { finishDeletion } from '../../../shared/review/review-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { claimKey, identityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
-import {
-  makeHidden,
-  makeModerator,
-  makeReview,
-  makeUser,
-  remove,
-  reviewBody,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import {
+  makeModerator,
+  makeUser,
+  type Person,
+  reviewBody,
+  signIn,
+  visitor,
+} from '../../helpers/world.ts';
 
 const operator = { reason: 'other', note: 'A mistake.', moderator_id: null } as const;
 const message = 'A moderator has hidden your review of this';
 const marked_at = expect.stringMatching(/^\d{4}-.*Z$/);
 
-const publish = ({ caller }: TestUser, content: Record<string, unknown>) =>
-  invoke(createReview, { method: 'POST', caller, body: reviewBody(content) });
-
 /** Makes a review that is hidden, then deleted by its author. */
-async function hiddenAndDeleted(author: TestUser, content: Record<string, unknown> = {}) {
+async function hiddenAndDeleted(author: Person, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
-  const review_id = await makeHidden(author, { entity_id, ...content });
-  expect((await remove(author, review_id)).status).toBe(200);
+  const review_id = await author.publishesHidden({ entity_id, ...content });
+  expect((await author.deletes(review_id)).status).toBe(200);
   return { entity_id, review_id };
 }
 
 test.each([{}, { is_draft: true }])(
   'deleting a hidden review does not allow publishing it again: %j',
   async (content) => {
-    const [ann, ben] = [await makeUser(), await makeUser()];
+    const ann = await makeUser();
+    const ben = await makeUser();
     const { entity_id, review_id } = await hiddenAndDeleted(ann, content);
     for (const again of [{}, { is_draft: true }, { rating: null }]) {
-      const { status, body } = await publish(ann, { entity_id, ...again });
-      expect([status, body.error, body.description]).toEqual([403, 'access_denied', message]);
+      const { status, body } = await ann.triesToPublish(reviewBody({ entity_id, ...again }));
+      expect(status).toBe(403);
+      expect(body.error).toBe('access_denied');
+      expect(body.description).toEqual(message);
     }
     await applyStream();
-    expect((await publish(ann, { entity_id })).status).toBe(403);
+    expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(403);
     // Other users can review the entity, and its author can review other entities.
-    expect((await publish(ben, { entity_id })).status).toBe(200);
-    expect((await publish(ann, {})).status).toBe(200);
+    expect((await ben.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
+    expect((await ann.triesToPublish(reviewBody())).status).toBe(200);
     const mark = { entity_id, entity_type: 'release_group', review_id, marked_at };
     expect(await listHiddenClaims(ann.id)).toEqual([{ user_id: ann.id, ...mark }]);
-    expect((await invoke(listMyReviews, { caller: ann.caller })).body).toMatchObject({ count: 1 });
+    expect((await ann.listsOwnReviews()).body).toMatchObject({ count: 1 });
     const query = { user_id: ann.id, entity_id };
-    expect((await invoke(listReviews, { query })).body).toMatchObject({ count: 0, reviews: [] });
+    expect((await visitor.lists(query)).body).toMatchObject({ count: 0, reviews: [] });
     await expectExact();
   },
 );
@@ -75,25 +67,19 @@ const hide = (id: string): Promise<boolean> =>
     ({ status }) => status !== 404,
   );
 
-/** Makes a person who can sign in repeatedly, with one account after another. */
-function person() {
-  const [issuer, subject] = ['https://id.example', randomUUID()];
-  const profile = { display_name: 'Zoë', email: null, musicdb_username: null };
-  const signIn = async (): Promise<TestUser> => {
-    const user = await findOrCreateUser({ issuer, subject, ...profile });
-    return { ...user, caller: { user_id: user.id, client_id: 'x', scope: 'user review' } };
-  };
-  const leave = async ({ caller }: TestUser) => {
-    expect((await invoke(deleteMe, { method: 'DELETE', caller })).status).toBe(200);
-  };
+/** An identity that signs in repeatedly, to one account after another, and its item's key. */
+function makeIdentity() {
+  const issuer = 'https://id.example';
+  const subject = randomUUID();
   const hash = createHash('sha256').update(JSON.stringify([issuer, subject]));
-  return { signIn, leave, key: identityKey(hash.digest('hex')) };
+  return { identity: { issuer, subject }, key: identityKey(hash.digest('hex')) };
 }
 
 /** Tests which entities the next account may review again. */
-async function allowedOf(user: TestUser, entities: readonly string[]): Promise<boolean[]> {
+async function allowedOf(user: Person, entities: readonly string[]): Promise<boolean[]> {
   const answers = [];
-  for (const entity_id of entities) answers.push(await publish(user, { entity_id }));
+  for (const entity_id of entities)
+    answers.push(await user.triesToPublish(reviewBody({ entity_id })));
   for (const { status, body } of answers) {
     if (status !== 200) expect([status, body.description]).toEqual([403, message]);
   }
@@ -103,32 +89,36 @@ async function allowedOf(user: TestUser, entities: readonly string[]): Promise<b
 test.each(['at once', 'when the account is erased'])(
   'a hidden review cannot be published by the next account, signed in %s',
   async (when) => {
-    const { signIn, leave, key } = person();
-    const first = await signIn();
+    const { identity, key } = makeIdentity();
+    const first = await signIn(identity);
     const deleted = (await hiddenAndDeleted(first)).entity_id;
-    const [hidden, draft, restored] = [randomUUID(), randomUUID(), randomUUID()];
-    const [allowed, open, never] = [randomUUID(), randomUUID(), randomUUID()];
-    const review_id = await makeHidden(first, { entity_id: hidden });
-    await makeHidden(first, { entity_id: draft, is_draft: true });
-    await setHidden(await makeHidden(first, { entity_id: restored }), false);
-    await remove(first, await makeReview(first, { entity_id: allowed }));
-    await makeReview(first, { entity_id: open });
+    const hidden = randomUUID();
+    const draft = randomUUID();
+    const restored = randomUUID();
+    const allowed = randomUUID();
+    const open = randomUUID();
+    const never = randomUUID();
+    const review_id = await first.publishesHidden({ entity_id: hidden });
+    await first.publishesHidden({ entity_id: draft, is_draft: true });
+    await setHidden(await first.publishesHidden({ entity_id: restored }), false);
+    await first.deletes(await first.publishes({ entity_id: allowed }));
+    await first.publishes({ entity_id: open });
     let last = first;
     // The marks survive each account of the person.
     for (const _ of [1, 2]) {
-      await leave(last);
+      await last.leaves();
       if (when !== 'at once') {
         await applyStream();
         const left = (await scanTable()).filter(({ pk }) => pk === userKey(last.id).pk);
         expect(left).toMatchObject([{ sk: 'PROJECTION' }]);
       }
-      last = await signIn();
+      last = await signIn(identity);
       expect(await allowedOf(last, [deleted, hidden, draft])).toEqual([false, false, false]);
       expect(await readItem(key)).toEqual({ ...key, user_id: last.id });
     }
     expect(await allowedOf(last, [restored, allowed, open, never])).toEqual(Array(4).fill(true));
     // The export lists the mark, and a moderator can allow the review as before.
-    const { body } = await invoke(exportMe, { caller: last.caller });
+    const { body } = await last.exports();
     expect(body.hidden_and_deleted).toHaveLength(3);
     const mark = { entity_id: hidden, entity_type: 'release_group', review_id, marked_at };
     expect(body.hidden_and_deleted).toContainEqual(mark);
@@ -141,28 +131,29 @@ test.each(['at once', 'when the account is erased'])(
 test('a review that was public or restored can be published again', async () => {
   const ann = await makeUser();
   const entity_id = randomUUID();
-  const restored = await makeHidden(ann, { entity_id });
+  const restored = await ann.publishesHidden({ entity_id });
   await setHidden(restored, false);
-  await remove(ann, restored);
-  const id = (await publish(ann, { entity_id })).body.id;
+  await ann.deletes(restored);
+  const id = (await ann.triesToPublish(reviewBody({ entity_id }))).body.id;
   // The state after a deletion that votes kept from finishing.
   await setAttributes(reviewKey(id), { is_hidden: true, deleted_at: new Date().toISOString() });
   await finishDeletion(id);
-  expect((await publish(ann, { entity_id })).status).toBe(200);
+  expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
 });
 
 test('a deletion racing with a decision marks hidden reviews only', async () => {
   const ann = await makeUser();
   for (let i = 0; i < 15; i++) {
     const entity_id = randomUUID();
-    const id = await makeReview(ann, { entity_id });
-    const [isHidden] = await Promise.all([hide(id), remove(ann, id)]);
-    expect((await publish(ann, { entity_id })).status).toBe(isHidden ? 403 : 200);
+    const id = await ann.publishes({ entity_id });
+    const [isHidden] = await Promise.all([hide(id), ann.deletes(id)]);
+    expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(isHidden ? 403 : 200);
   }
 });
 
 test('a moderator or the operator allows a new review once, which is logged', async () => {
-  const [ann, mia] = [await makeUser(), await makeModerator('Mia')];
+  const ann = await makeUser();
+  const mia = await makeModerator('Mia');
   const { entity_id, review_id } = await hiddenAndDeleted(ann);
   const by = { ...operator, moderator_id: mia.id };
   for (const [user_id, entity] of [
@@ -176,7 +167,7 @@ test('a moderator or the operator allows a new review once, which is logged', as
   await expect(allowReview(ann.id, entity_id, other)).rejects.toMatchObject({ status: 400 });
   const stranger = { ...operator, moderator_id: (await makeUser()).id };
   await expect(allowReview(ann.id, entity_id, stranger)).rejects.toMatchObject({ status: 404 });
-  expect((await publish(ann, { entity_id })).status).toBe(403);
+  expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(403);
 
   const tries = await Promise.allSettled(
     [by, by, operator, operator].map((who) => allowReview(ann.id, entity_id, who)),
@@ -188,12 +179,12 @@ test('a moderator or the operator allows a new review once, which is logged', as
     { decision: 'hide', review_id },
   ]);
   expect(await listHiddenClaims(ann.id)).toEqual([]);
-  const allowed = await publish(ann, { entity_id });
+  const allowed = await ann.triesToPublish(reviewBody({ entity_id }));
   expect(allowed.status).toBe(200);
   // The claim of an existing review is no mark.
   await expect(allowReview(ann.id, entity_id, by)).rejects.toMatchObject({ status: 400 });
-  await remove(ann, allowed.body.id);
-  expect((await publish(ann, { entity_id })).status).toBe(200);
+  await ann.deletes(allowed.body.id);
+  expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
 });
 
 test('a moderator cannot allow a new review to themselves', async () => {
@@ -204,33 +195,33 @@ test('a moderator cannot allow a new review to themselves', async () => {
   const refused = { status: 400, message };
   await expect(allowReview(mia.id, entity_id, by)).rejects.toMatchObject(refused);
   await allowReview(mia.id, entity_id, operator);
-  expect((await publish(mia, { entity_id })).status).toBe(200);
+  expect((await mia.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
 });
 
 test('an identity without hidden reviews is deleted', async () => {
-  const { signIn, leave, key } = person();
-  const user = await signIn();
-  await makeReview(user);
-  await leave(user);
+  const { identity, key } = makeIdentity();
+  const user = await signIn(identity);
+  await user.publishes();
+  await user.leaves();
   expect(await readItem(key)).toBeUndefined();
 });
 
 test('an account deletion racing with a decision marks hidden reviews only', async () => {
-  const { signIn, leave } = person();
+  const { identity } = makeIdentity();
   for (let i = 0; i < 15; i++) {
-    const user = await signIn();
+    const user = await signIn(identity);
     const entity_id = randomUUID();
-    const id = await makeReview(user, { entity_id });
-    const [isHidden] = await Promise.all([hide(id), leave(user)]);
-    expect(await allowedOf(await signIn(), [entity_id])).toEqual([!isHidden]);
+    const id = await user.publishes({ entity_id });
+    const [isHidden] = await Promise.all([hide(id), user.leaves()]);
+    expect(await allowedOf(await signIn(identity), [entity_id])).toEqual([!isHidden]);
   }
 });
 
 test.each(['sign-in', 'eraser'])(
   'the next %s finishes a deletion that stopped half-way',
   async (by) => {
-    const { signIn, leave, key } = person();
-    const user = await signIn();
+    const { identity, key } = makeIdentity();
+    const user = await signIn(identity);
     const { entity_id } = await hiddenAndDeleted(user);
     await decideUser(user.id, 'block', operator);
     jest.spyOn(console, 'warn').mockImplementation(() => {});
@@ -239,7 +230,7 @@ test.each(['sign-in', 'eraser'])(
       if (isDeleted) throw new Error('down');
       isDeleted = command instanceof TransactWriteCommand;
     });
-    await leave(user);
+    await user.leaves();
     spy.mockRestore();
     expect(await readItem(key)).toMatchObject({ user_id: user.id });
     if (by === 'eraser') {
@@ -247,7 +238,7 @@ test.each(['sign-in', 'eraser'])(
       expect(await readItem(key)).toMatchObject({ hidden: [{ entity_id }] });
       expect(await readItem(key)).not.toHaveProperty('user_id');
     }
-    const next = await signIn();
+    const next = await signIn(identity);
     expect(next.id).not.toBe(user.id);
     await decideUser(next.id, 'unblock', operator);
     expect(await allowedOf(next, [entity_id])).toEqual([false]);
@@ -255,14 +246,14 @@ test.each(['sign-in', 'eraser'])(
 );
 
 test('many marks, beyond one transaction, are written before the next sign-in', async () => {
-  const { signIn, leave, key } = person();
-  const user = await signIn();
+  const { identity, key } = makeIdentity();
+  const user = await signIn(identity);
   const entities = Array.from({ length: 250 }, () => randomUUID());
   const entity_type = 'release_group';
   const marks = entities.map((entity_id) => markOf({ id: entity_id, entity_id, entity_type }));
   await batchWrite(marks.map((mark) => ({ put: hiddenClaimItem(user.id, mark) })));
-  const [, ...during] = await Promise.all([leave(user), signIn(), signIn()]);
-  const after = await Promise.all(Array.from({ length: 6 }, signIn));
+  const [, ...during] = await Promise.all([user.leaves(), signIn(identity), signIn(identity)]);
+  const after = await Promise.all(Array.from({ length: 6 }, () => signIn(identity)));
   expect(new Set(after.map(({ id }) => id)).size).toBe(1);
   for (const { id } of [...during, ...after]) expect([user.id, after[0]?.id]).toContain(id);
   const ids = await collect(queryItems(claimKey(after[0]?.id ?? '', '')));
@@ -271,13 +262,13 @@ test('many marks, beyond one transaction, are written before the next sign-in', 
 });
 
 test('an identity with very many hidden reviews keeps the last deleted ones', async () => {
-  const { signIn, leave, key } = person();
-  const user = await signIn();
+  const { identity, key } = makeIdentity();
+  const user = await signIn(identity);
   const marks = Array.from({ length: 2003 }, (_, i) => ({
     ...markOf({ id: randomUUID(), entity_id: randomUUID(), entity_type: 'release_group' }),
     marked_at: new Date(i).toISOString(),
   }));
   await batchWrite(marks.toReversed().map((mark) => ({ put: hiddenClaimItem(user.id, mark) })));
-  await leave(user);
+  await user.leaves();
   expect(await readItem(key)).toEqual({ ...key, hidden: marks.slice(3) });
 });

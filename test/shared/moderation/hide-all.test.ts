@@ -1,7 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
-import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {
   decideReview,
@@ -13,23 +11,15 @@ import { insertReport } from '../../../shared/moderation/report-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import {
-  edit,
-  makeModerator,
-  makeReview,
-  makeUser,
-  makeUsers,
-  type TestUser,
-  vote,
-} from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
+import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
 
-const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
+const mia = await makeModerator('Mia');
+const ben = await makeModerator('Ben');
 const why = { reason: 'spam', note: 'A shop.' } as const;
 const byMia = { ...why, moderator_id: mia.id };
 const byBen = { ...why, moderator_id: ben.id };
@@ -37,11 +27,11 @@ const byBen = { ...why, moderator_id: ben.id };
 async function written(count: number) {
   const author = await makeUser();
   const ids: string[] = [];
-  for (let i = 0; i < count; i++) ids.push(await makeReview(author));
+  for (let i = 0; i < count; i++) ids.push(await author.publishes());
   return { author, ids };
 }
 
-const logOf = async ({ id: userId }: TestUser) => (await listDecisions(1000, { userId })).decisions;
+const logOf = async ({ id: userId }: Person) => (await listDecisions(1000, { userId })).decisions;
 
 const isHidden = async (id: string): Promise<boolean> =>
   (await readItem(reviewKey(id)))?.is_hidden === true;
@@ -51,7 +41,7 @@ const hiddenOf = async (ids: readonly string[]) => Promise.all(ids.map(isHidden)
 test('one decision blocks the account, and the background hides each public review', async () => {
   const { author, ids } = await written(30);
   const [first = ''] = ids;
-  const draft = await makeReview(author, { is_draft: true });
+  const draft = await author.publishes({ is_draft: true });
   await insertReport({ id: first, user_id: author.id }, { user_id: ben.id, reason: 'spam' });
   const decision = await decideUser(author.id, 'hide_all', byMia);
   expect(await readItem(userKey(author.id))).toMatchObject({
@@ -84,11 +74,11 @@ test('one decision blocks the account, and the background hides each public revi
 test('publications that race with the decision are hidden or refused', async () => {
   for (let round = 0; round < 3; round++) {
     const { author, ids } = await written(3);
-    const draft = await makeReview(author, { is_draft: true });
+    const draft = await author.publishes({ is_draft: true });
     const [, ...published] = await Promise.all([
       decideUser(author.id, 'hide_all', byMia),
-      ...Array.from({ length: 6 }, () => makeReview(author).catch(() => undefined)),
-      edit(author, draft, { is_draft: false }).then(({ status }) => (status === 200 ? draft : '')),
+      ...Array.from({ length: 6 }, () => author.publishes().catch(() => undefined)),
+      author.edits(draft, { is_draft: false }).then(({ status }) => (status === 200 ? draft : '')),
     ]);
     await applyStream();
     const all = [...ids, ...published.flatMap((id) => (id ? [id] : []))];
@@ -108,7 +98,7 @@ test('it ends after crashes, beside votes, and although the moderator has left',
     if (++sends % 9 === 0) throw new Error('down');
   });
   const voters = await makeUsers(5);
-  const votes = voters.map((voter) => vote(voter, `${ids[11]}`).catch(() => {}));
+  const votes = voters.map((voter) => voter.votes(`${ids[11]}`).catch(() => {}));
   let crashes = 0;
   for (let isDone = false; !isDone; ) {
     isDone = await hideAll(author.id).then(
@@ -165,7 +155,7 @@ test('unblocking ends it, and a moderator is hidden by the operator alone', asyn
   expect(user).not.toHaveProperty('hiding');
   expect(user).not.toHaveProperty('blocked_at');
 
-  const own = await makeReview(ben);
+  const own = await ben.publishes();
   await expect(decideUser(ben.id, 'hide_all', byMia)).rejects.toMatchObject({ status: 400 });
   const stranger = { ...why, moderator_id: (await makeUser()).id };
   await expect(decideUser(author.id, 'hide_all', stranger)).rejects.toMatchObject({ status: 404 });
@@ -185,21 +175,15 @@ test('a blocked account can have its reviews hidden, once', async () => {
 });
 
 test('an account deleted meanwhile leaves its public reviews as hidden ones', async () => {
-  const identity = { issuer: 'https://id.example', subject: 'zoe' };
-  const profile = { display_name: 'Zoë', email: null, musicdb_username: null };
-  const signIn = async () => {
-    const { id } = await findOrCreateUser({ ...identity, ...profile });
-    return { ...(await makeUser()), id, caller: { user_id: id, client_id: 'x', scope: 'user' } };
-  };
-  const first = await signIn();
+  const first = await signIn({ subject: 'zoe' });
   const entity_id = '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de';
-  await makeReview(first, { entity_id });
+  await first.publishes({ entity_id });
   await decideUser(first.id, 'hide_all', byMia);
-  expect((await invoke(deleteMe, { method: 'DELETE', caller: first.caller })).status).toBe(200);
+  await first.leaves();
   await applyStream();
-  const next = await signIn();
+  const next = await signIn({ subject: 'zoe' });
   await decideUser(next.id, 'unblock', byMia);
-  await expect(makeReview(next, { entity_id })).rejects.toThrow('A moderator has hidden');
+  await expect(next.publishes({ entity_id })).rejects.toThrow('A moderator has hidden');
   await expectExact();
 });
 

@@ -11,18 +11,18 @@ import {
 import { listGrants } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { applicationKey, grantKey, userKey } from '../../../shared/table/keys.ts';
-import { makeUser, type TestUser } from '../../helpers/fixtures.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { makeUser, type Person } from '../../helpers/world.ts';
 
 /**
  * Registers `count` applications in parallel. Returns how many succeeded; the others were refused
  * with 400.
  */
-async function register(user: TestUser, count: number): Promise<number> {
+async function register(user: Person, count: number): Promise<number> {
   const answers = await Promise.allSettled(Array.from({ length: count }, () => makeClient(user)));
   for (const answer of answers) {
     if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ status: 400 });
@@ -30,12 +30,12 @@ async function register(user: TestUser, count: number): Promise<number> {
   return answers.filter(({ status }) => status === 'fulfilled').length;
 }
 
-const countOf = async ({ id }: TestUser): Promise<unknown> =>
+const countOf = async ({ id }: Person): Promise<unknown> =>
   (await readItem(userKey(id)))?.applications;
 
 afterEach(expectExact);
 
-async function deleteOne({ id }: TestUser): Promise<void> {
+async function deleteOne({ id }: Person): Promise<void> {
   const [application] = await listApplications(id);
   await deleteApplication(application?.client_id ?? '', id);
 }

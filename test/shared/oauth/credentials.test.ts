@@ -134,7 +134,8 @@ describe('a token', () => {
 });
 
 describe('a client secret', () => {
-  const [client, secretId] = ['ab'.repeat(16), 'cd'.repeat(16)];
+  const client = 'ab'.repeat(16);
+  const secretId = 'cd'.repeat(16);
 
   test('is valid for its application and secret id only, also under an earlier key', async () => {
     const { clientSecret, isClientSecret } = credentials;

@@ -87,7 +87,8 @@ describe('the cookies', () => {
   });
 
   test('expire', async () => {
-    const [session, { cookie: began }] = [await startSession(user_id), await begin()];
+    const session = await startSession(user_id);
+    const { cookie: began } = await begin();
     const start = Date.now();
     stopClock(start + 1_790_000);
     expect(await readSignIn(request(began))).toEqual(signIn);

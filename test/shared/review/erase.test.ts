@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
-import { makeReview, makeUser, remove } from '../../helpers/fixtures.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -24,12 +24,12 @@ describe('the deletion of a review', () => {
   test('deletes an entity without reviews, and keeps one with a review', async () => {
     const [empty, reviewed, renewed, listed] = Array.from({ length: 4 }, randomUUID) as string[];
     const entities = [empty, reviewed, renewed, listed] as string[];
-    for (const entity_id of [reviewed, listed]) await makeReview(other, { entity_id, rating: 2 });
-    const ids = await Promise.all(entities.map((entity_id) => makeReview(author, { entity_id })));
-    for (const id of ids) await remove(author, id);
+    for (const entity_id of [reviewed, listed]) await other.publishes({ entity_id, rating: 2 });
+    const ids = await Promise.all(entities.map((entity_id) => author.publishes({ entity_id })));
+    for (const id of ids) await author.deletes(id);
     // Adds a review of another content between the eraser's read and its deletion.
     const content = { entity_id: renewed, language: 'de', rating: null };
-    meanwhile(`ENTITY#${renewed}`, () => makeReview(other, content));
+    meanwhile(`ENTITY#${renewed}`, () => other.publishes(content));
     await applyStream();
     const left = await Promise.all(entities.map((id) => readItem(entityKey(`${id}`))));
     expect(left.map((item) => item !== undefined)).toEqual([false, true, true, true]);
@@ -37,13 +37,14 @@ describe('the deletion of a review', () => {
   });
 
   test('keeps an entity with rank trees, and one whose review is restored', async () => {
-    const [long, hidden] = [randomUUID(), randomUUID()];
-    const kept = await makeReview(other, { entity_id: hidden });
+    const long = randomUUID();
+    const hidden = randomUUID();
+    const kept = await other.publishes({ entity_id: hidden });
     for (const entity_id of [long, hidden]) {
-      const review_id = await makeReview(author, { entity_id });
+      const review_id = await author.publishes({ entity_id });
       if (entity_id === long) await setAttributes(entityKey(long), { rank_tree: 'ready' });
       else await setHidden(kept, true);
-      await remove(author, review_id);
+      await author.deletes(review_id);
     }
     await applyStream();
     expect(await readItem(entityKey(long))).toMatchObject({ rating_count: 0 });

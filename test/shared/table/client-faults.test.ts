@@ -82,7 +82,8 @@ describe('under database faults the client behaves like the plain SDK', () => {
   let plain: DynamoDBClient;
 
   beforeAll(async () => {
-    const [ours, theirs] = [await moodyServer(), await moodyServer()];
+    const ours = await moodyServer();
+    const theirs = await moodyServer();
     const before = process.env.AWS_ENDPOINT_URL_DYNAMODB;
     process.env.AWS_ENDPOINT_URL_DYNAMODB = ours.url;
     // Loads a client that has made no request yet.

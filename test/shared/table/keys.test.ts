@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
-import { handler as reportReview } from '../../../functions/report-review.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { recordRun } from '../../../shared/health/health.ts';
@@ -10,20 +9,10 @@ import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem } from '../../../shared/transfer/item-record.ts';
-import {
-  edit,
-  makeGrant,
-  makeHidden,
-  makeModerator,
-  makeReview,
-  makeUsers,
-  type TestUser,
-  vote,
-} from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { makeGrant, makeModerator, makeUsers } from '../../helpers/world.ts';
 
 /** A line of the header: key prefixes, and partitions of the indexes. */
 interface Line {
@@ -68,15 +57,15 @@ function unknown(items: readonly Item[], lines: readonly Line[]): string[] {
 
 /** Writes one of every kind of item. Returns all items. */
 async function live(): Promise<Item[]> {
-  const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
-  const review_id = await makeReview(author);
-  await vote(voter, review_id);
-  await edit(author, review_id, { rating: 1 });
+  const [author, voter] = await makeUsers(2);
+  const review_id = await author.publishes();
+  await voter.votes(review_id);
+  await author.edits(review_id, { rating: 1 });
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' };
-  await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {}, headers });
-  await makeReview(author, { is_draft: true });
-  await makeHidden(author);
-  await deleteReview(await makeHidden(author), author.id);
+  await voter.reports(review_id, {}, headers);
+  await author.publishes({ is_draft: true });
+  await author.publishesHidden();
+  await deleteReview(await author.publishesHidden(), author.id);
   const { grant } = await makeGrant(author, ['vote']);
   await makeCode((await findApplication(grant.client_id)) as Client, author);
   const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };

@@ -14,9 +14,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { handler as createReview } from '../../../functions/create-review.ts';
-import { handler as getReview } from '../../../functions/get-review.ts';
-import { handler as putVote } from '../../../functions/put-vote.ts';
 import { type ApiError, invalidRequest, notFound } from '../../../shared/errors.ts';
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
@@ -24,9 +21,8 @@ import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
-import { makeReview, makeUser, reviewBody } from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
+import { makeUser, reviewBody, visitor } from '../../helpers/world.ts';
 
 const $metadata = {};
 const key = { pk: 'A', sk: 'A' };
@@ -101,8 +97,10 @@ describe('transact', () => {
     expect(sent()).toHaveLength(3);
   });
 
-  const [one, other] = [notFound('Review'), invalidRequest('other')];
-  const [stale, ours] = [expect.any(StaleRead), expect.any(TransactionCanceledException)];
+  const one = notFound('Review');
+  const other = invalidRequest('other');
+  const stale = expect.any(StaleRead);
+  const ours = expect.any(TransactionCanceledException);
   const failed = 'ConditionalCheckFailed';
   // The error of each write, the code of each, and the error thrown.
   type Errors = [ApiError | undefined, ApiError?];
@@ -234,21 +232,24 @@ describe('a transaction with the real client', () => {
   }
 
   test('whose response is lost after the commit is retried without a duplicate', async () => {
-    const [author, voter] = [await makeUser(), await makeUser()];
+    const author = await makeUser();
+    const voter = await makeUser();
     // The first review of a type and language registers its facet in a transaction of its own.
-    await makeReview(author);
+    await author.publishes();
     const injected = inject(loseFirst);
     const body = reviewBody();
-    const created = await invoke(createReview, { caller: author.caller, body });
-    expect([created.status, sent]).toEqual([200, 2]);
+    const created = await author.triesToPublish(body);
+    expect(created.status).toBe(200);
+    expect(sent).toBe(2);
 
     injected.mockRestore();
     inject(loseFirst);
-    const path = { review_id: created.body.id };
-    const voted = await invoke(putVote, { caller: voter.caller, path, body: { vote: true } });
-    expect([voted.status, sent]).toEqual([200, 2]);
+    const review_id = created.body.id;
+    const voted = await voter.triesToVote(review_id, { vote: true });
+    expect(voted.status).toBe(200);
+    expect(sent).toBe(2);
     const counted = { votes_positive: 1, version: 2 };
-    expect(await readItem(reviewKey(path.review_id))).toMatchObject(counted);
+    expect(await readItem(reviewKey(review_id))).toMatchObject(counted);
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
   });
 
@@ -266,8 +267,9 @@ describe('a transaction with the real client', () => {
     inject((attempt, send) =>
       attempt < 4 ? Promise.reject(cancelled('TransactionConflict')) : send(),
     );
-    const answer = await invoke(createReview, { caller: author.caller, body: reviewBody() });
-    expect([answer.status, sent]).toEqual([200, 4]);
+    const answer = await author.triesToPublish(reviewBody());
+    expect(answer.status).toBe(200);
+    expect(sent).toBe(4);
   });
 
   test('without a response in time is given up despite SDK retries left: 503', async () => {
@@ -280,8 +282,9 @@ describe('a transaction with the real client', () => {
       return Promise.reject(lost);
     });
     const body = reviewBody();
-    const answer = await invoke(createReview, { caller: author.caller, body });
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    const answer = await author.triesToPublish(body);
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBe('1');
     expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
     const [milliseconds] = timeout.mock.lastCall ?? [];
     expect(milliseconds).toBeGreaterThan(7_000);
@@ -292,8 +295,9 @@ describe('a transaction with the real client', () => {
     const author = await makeUser();
     inject(() => Promise.reject(cancelled('TransactionConflict')));
     const body = reviewBody();
-    const answer = await invoke(createReview, { caller: author.caller, body });
-    expect([answer.status, answer.body.error]).toEqual([503, 'service_unavailable']);
+    const answer = await author.triesToPublish(body);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error).toBe('service_unavailable');
     expect(answer.headers['retry-after']).toBe('1');
     expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
   });
@@ -383,9 +387,7 @@ describe('a request with a failing database', () => {
   ])('%s: explains it in the log only', async (_, error, expected) => {
     const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
     send.mockImplementation(() => Promise.reject(error));
-    const { status, body, headers } = await invoke(getReview, {
-      path: { review_id: randomUUID() },
-    });
+    const { status, body, headers } = await visitor.reads(randomUUID());
     expect(status).toBe(expected);
     expect(body).toEqual({
       error: expected === 503 ? 'service_unavailable' : 'server_error',

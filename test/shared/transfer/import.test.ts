@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type { FullReviewRecord } from '../../../shared/transfer/record.ts';
-import { makeUser } from '../../helpers/fixtures.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { sourced } from '../../helpers/transfer.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 const time = '2020-02-29T12:00:00.000Z';
 

@@ -12,15 +12,15 @@ const { createTable } = await import('../../../infra/local/table.ts');
 const { voteKey } = await import('../../../shared/table/keys.ts');
 const { importRecords } = await import('../../../shared/transfer/import.ts');
 const { parseRecord } = await import('../../../shared/transfer/record.ts');
-const { makeReview, makeUsers, vote } = await import('../../helpers/fixtures.ts');
+const { makeUsers } = await import('../../helpers/world.ts');
 const { readItem, setAttributes } = await import('../../helpers/items.ts');
 const { exported, sourced } = await import('../../helpers/transfer.ts');
 
 test('a field that a vote gains survives export and import', async () => {
   const [ann, bob] = await makeUsers(2);
   if (!ann || !bob) throw new Error('Two users were asked for');
-  const review = await makeReview(ann);
-  await vote(bob, review);
+  const review = await ann.publishes();
+  await bob.votes(review);
   await setAttributes(voteKey(review, bob.id), { mood: 'calm' });
   const lines = (await exported()).map((record) => JSON.stringify(record));
   const records = lines.map(parseRecord).filter((record) => typeof record !== 'string');

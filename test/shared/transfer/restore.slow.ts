@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as eraser } from '../../../functions/eraser.ts';
-import { handler as getUser } from '../../../functions/get-user.ts';
 import { handler as listUsers } from '../../../functions/list-users.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { audit } from '../../../shared/audit/audit.ts';
@@ -11,24 +9,13 @@ import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { restore } from '../../helpers/clock.ts';
-import {
-  edit,
-  makeGrant,
-  makeReview,
-  makeUser,
-  makeUsers,
-  remove,
-  report,
-  type TestUser,
-  text,
-  vote,
-} from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream, readStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
+import { makeGrant, makeUser, makeUsers, type Person, text, visitor } from '../../helpers/world.ts';
 
 afterEach(restore);
 
@@ -49,21 +36,21 @@ async function followed(): Promise<DynamoDBRecord[]> {
 }
 
 /** Makes a review with two revisions, two votes, a report and a case. */
-async function makeRichReview(author: TestUser, [fan, foe]: TestUser[]): Promise<string> {
-  const review_id = await makeReview(author);
-  await vote(fan as TestUser, review_id);
-  await edit(author, review_id, { text: `Better. ${text}` });
-  await vote(foe as TestUser, review_id, false);
-  await report(foe as TestUser, review_id, {});
+async function makeRichReview(author: Person, [fan, foe]: Person[]): Promise<string> {
+  const review_id = await author.publishes();
+  await (fan as Person).votes(review_id);
+  await author.edits(review_id, { text: `Better. ${text}` });
+  await (foe as Person).votes(review_id, 'down');
+  await (foe as Person).reports(review_id, {});
   return review_id;
 }
 
 /** Makes a user with most kinds of items, then follows the stream. */
-async function makeLively(): Promise<TestUser> {
-  const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+async function makeLively(): Promise<Person> {
+  const [ann, fan, foe] = await makeUsers(3);
   await makeRichReview(ann, [fan, foe]);
-  await makeReview(ann, { is_draft: true });
-  await vote(ann, await makeRichReview(fan, [ann, foe]));
+  await ann.publishes({ is_draft: true });
+  await ann.votes(await makeRichReview(fan, [ann, foe]));
   await makeGrant(fan, ['vote'], { owner: ann });
   await makeGrant(ann, ['user'], { owner: fan });
   await applyStream();
@@ -89,11 +76,11 @@ async function eraseAgain(Records: DynamoDBRecord[], at: number, act: () => Prom
 
 describe('records restored by an import', () => {
   test('a review stays, whenever the record of its deletion arrives', async () => {
-    const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const [ann, fan, foe] = await makeUsers(3);
     const review_id = await makeRichReview(ann, [fan, foe]);
     await applyStream();
     const before = await exported();
-    await remove(ann, review_id);
+    await ann.deletes(review_id);
     const deletion = await followed();
     const written = { review: 1, vote: 2, report: 1, case: 1 };
     expect((await importRecords(sourced(before))).written).toEqual(written);
@@ -108,7 +95,7 @@ describe('records restored by an import', () => {
     const before = await exported();
     let commands = 0;
     for (let at = 1; at <= commands + 1; at++) {
-      await invoke(deleteMe, { caller: ann.caller });
+      await ann.leaves();
       const deletion = await followed();
       const bringBack = async () => {
         expect((await importRecords(sourced(before))).refused).toEqual({});
@@ -124,14 +111,14 @@ describe('records restored by an import', () => {
   }, 60_000);
 
   test('a report counts again in its open case', async () => {
-    const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
-    const id = await makeReview(eve);
-    await report(ann, id, { reason: 'abuse' });
-    await report(bob, id, { reason: 'My own words' });
+    const [ann, bob, eve] = await makeUsers(3);
+    const id = await eve.publishes();
+    await ann.reports(id, { reason: 'abuse' });
+    await bob.reports(id, { reason: 'My own words' });
     await applyStream();
     const before = await exported();
     const reports = async () => (await readItem(caseKey(id)))?.reports;
-    await invoke(deleteMe, { caller: ann.caller });
+    await ann.leaves();
     await applyStream();
     expect(await reports()).toBe(1);
     expect((await importRecords(sourced(before))).written).toEqual({ user: 1, report: 1 });
@@ -142,19 +129,19 @@ describe('records restored by an import', () => {
   });
 
   test('reports reopen the case that their erasure closed', async () => {
-    const [ann, ben, cleo] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
-    const review_id = await makeReview(ann);
-    await report(ben, review_id, { reason: 'abuse' });
+    const [ann, ben, cleo] = await makeUsers(3);
+    const review_id = await ann.publishes();
+    await ben.reports(review_id, { reason: 'abuse' });
     await applyStream();
     const before = await exported();
-    await invoke(deleteMe, { caller: ben.caller });
+    await ben.leaves();
     await applyStream();
     expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'closed', reports: 0 });
     for (const _ of ['once', 'twice']) await importRecords(sourced(before));
     expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'open', reports: 1 });
     await expectExact();
-    await report(cleo, review_id, { reason: 'abuse' });
-    await invoke(deleteMe, { caller: ben.caller });
+    await cleo.reports(review_id, { reason: 'abuse' });
+    await ben.leaves();
     await applyStream();
     expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'open', reports: 1 });
     expect(await differences()).toEqual([]);
@@ -162,7 +149,7 @@ describe('records restored by an import', () => {
 
   test('long reviews keep the revisions that are written first', async () => {
     const ann = await makeUser();
-    const review_id = await makeReview(ann);
+    const review_id = await ann.publishes();
     await applyStream();
     const before = (await exported()).map((record) => {
       if (record.kind !== 'review' || record.id !== review_id) return record;
@@ -170,7 +157,7 @@ describe('records restored by an import', () => {
       const revisions = Array.from({ length: 60 }, (_, i) => ({ ...first, id: i + 1 }));
       return { ...record, revisions } as typeof record;
     });
-    await remove(ann, review_id);
+    await ann.deletes(review_id);
     const deletion = await followed();
     // The record is delivered again between the revisions and the review.
     const spy = beforeSend(async ({ input }) => {
@@ -183,7 +170,7 @@ describe('records restored by an import', () => {
     expect(await exported()).toEqual(before);
 
     // A second deletion erases them.
-    await remove(ann, review_id);
+    await ann.deletes(review_id);
     await applyStream();
     expect(await importRecords(sourced(before))).toMatchObject({ written: { review: 1 } });
   });
@@ -191,15 +178,15 @@ describe('records restored by an import', () => {
 
 describe('an import that meets an unfinished deletion', () => {
   test('reports it, and waits for it', async () => {
-    const [ann, bob, fan, foe] = (await makeUsers(4)) as [TestUser, TestUser, TestUser, TestUser];
+    const [ann, bob, fan, foe] = await makeUsers(4);
     const review_id = await makeRichReview(ann, [fan, foe]);
-    await makeReview(bob);
+    await bob.publishes();
     await applyStream();
     const before = await exported();
     // Adds a vote since the export, which the deletion removes.
-    await vote(bob, review_id);
-    await remove(ann, review_id);
-    await invoke(deleteMe, { caller: bob.caller });
+    await bob.votes(review_id);
+    await ann.deletes(review_id);
+    await bob.leaves();
 
     const told: string[] = [];
     const onRefused = (where: string, reason: string) => told.push(`${where}: ${reason}`);
@@ -226,7 +213,7 @@ describe('an import that meets an unfinished deletion', () => {
     const ann = await makeUser();
     await applyStream();
     const before = await exported();
-    await invoke(deleteMe, { caller: ann.caller });
+    await ann.leaves();
     const { refused } = await importRecords(sourced(before), { patience: 500 });
     expect(Object.entries(refused)).toEqual([[expect.stringContaining('is not finished'), 1]]);
   });
@@ -234,12 +221,12 @@ describe('an import that meets an unfinished deletion', () => {
 
 describe('versions only rise', () => {
   test('for a review whose deletion is forgotten', async () => {
-    const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const [ann, fan, foe] = await makeUsers(3);
     const review_id = await makeRichReview(ann, [fan, foe]);
     await applyStream();
     const before = await exported();
     const { version } = (await readItem(reviewKey(review_id))) as unknown as { version: number };
-    await remove(ann, review_id);
+    await ann.deletes(review_id);
     await applyStream();
     // Deletes the record of the deletion, which expires after two weeks.
     await deleteItems([projectionKey(reviewKey(review_id))], {
@@ -257,13 +244,13 @@ describe('versions only rise', () => {
     const count = async () => (await invoke(listUsers, {})).body.count;
     const users = await count();
     for (let i = 0; i < 2; i++) {
-      await invoke(deleteMe, { caller: ann.caller });
+      await ann.leaves();
       await applyStream();
       expect(await count()).toBe(users - 1);
       await importRecords(sourced(before));
       await applyStream();
       expect(await count()).toBe(users);
-      expect((await invoke(getUser, { path: { user_id: ann.id } })).status).toBe(200);
+      expect((await visitor.readsUser(ann.id)).status).toBe(200);
     }
     expect(await differences()).toEqual([]);
   });

@@ -5,17 +5,9 @@ import { recountOwners } from '../../../shared/review/owner-counts.ts';
 import { keyString } from '../../../shared/table/item.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { admin, dataFolder } from '../../helpers/admin.ts';
-import {
-  edit,
-  makeGrant,
-  makeReview,
-  makeUsers,
-  type TestUser,
-  text,
-  vote,
-} from '../../helpers/fixtures.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
+import { makeGrant, makeUsers, text } from '../../helpers/world.ts';
 
 const first = process.env.TABLE_NAME ?? '';
 afterEach(() => {
@@ -63,15 +55,15 @@ async function expectSameElsewhere(): Promise<void> {
 
 test('an import makes the same items as publishing, editing and voting', async () => {
   await useEmptyTable();
-  const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  const [ann, bob, eve] = await makeUsers(3);
   const entity_id = randomUUID();
-  const popular = await makeReview(ann, { entity_id });
-  await vote(eve, popular, false);
-  await edit(ann, popular, { text: `Better. ${text}`, rating: 2 });
-  await vote(bob, popular);
-  await vote(ann, await makeReview(bob, { entity_id, rating: null }));
-  await makeReview(eve, { entity_id, text: null, rating: 1 });
-  await makeReview(eve, { is_draft: true });
+  const popular = await ann.publishes({ entity_id });
+  await eve.votes(popular, 'down');
+  await ann.edits(popular, { text: `Better. ${text}`, rating: 2 });
+  await bob.votes(popular);
+  await ann.votes(await bob.publishes({ entity_id, rating: null }));
+  await eve.publishes({ entity_id, text: null, rating: 1 });
+  await eve.publishes({ is_draft: true });
   await makeGrant(ann, ['vote'], { owner: bob });
   await expectSameElsewhere();
 });

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { handler as deleteMe } from '../../../functions/delete-me.ts';
-import { handler as updateMe } from '../../../functions/update-me.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type { TransferRecord } from '../../../shared/transfer/record.ts';
 import { getUser, insertUser, setModerator } from '../../../shared/user/user-repository.ts';
-import { makeModerator, makeReview, makeUser, type TestUser } from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
+import { makeModerator, makeUser } from '../../helpers/world.ts';
 
 const noContact = { email: null, musicdb_username: null };
 const refused = {
@@ -17,10 +14,8 @@ const refused = {
   description: 'display_name must be another name: a moderator of this service has it',
 };
 
-const rename = ({ caller }: TestUser, display_name: string, more = {}) =>
-  invoke(updateMe, { method: 'POST', caller, body: { display_name, ...more } });
-
-const canTake = async (name: string) => (await rename(await makeUser(), name)).status === 200;
+const canTake = async (name: string) =>
+  (await (await makeUser()).updatesProfile({ display_name: name })).status === 200;
 
 test.each([
   ['Zoë Weiß', 'ZOE\u0308 WEISS'],
@@ -28,13 +23,15 @@ test.each([
   ['Νίκος', 'ΝΊΚΟΣ'],
   ['ﬁona', 'Fiona'],
 ])('the name of a moderator, %s, is refused to others as people read it: %s', async (name, as) => {
-  const [mia, ann] = [await makeModerator(name), await makeUser()];
+  const mia = await makeModerator(name);
+  const ann = await makeUser();
   for (const each of [name, as, ` ${name}`]) {
-    const { status, body } = await rename(ann, each);
-    expect([status, body]).toEqual([400, refused]);
+    const { status, body } = await ann.updatesProfile({ display_name: each });
+    expect(status).toBe(400);
+    expect(body).toEqual(refused);
   }
   expect((await getUser(ann.id)).display_name).toBe('Ann');
-  expect((await rename(mia, as)).status).toBe(200);
+  expect((await mia.updatesProfile({ display_name: as })).status).toBe(200);
   expect(await canTake(`${name} II`)).toBe(true);
   await setModerator(mia.id, false);
   expect(await canTake(name)).toBe(true);
@@ -56,7 +53,8 @@ test('sign-up, import and the operator are refused it alike', async () => {
     return { kind: 'user', id: randomUUID(), display_name, created, contact: null, ...more };
   };
   const ina = record('İna'.normalize('NFKD').replace('\u0307', ''));
-  const [uma, namesake] = [record('Uma', { is_moderator: true }), record('Uma')];
+  const uma = record('Uma', { is_moderator: true });
+  const namesake = record('Uma');
   for (const records of [[ina, uma], [namesake]]) {
     expect((await importRecords(sourced(records))).refused).toEqual({});
   }
@@ -69,21 +67,24 @@ test('sign-up, import and the operator are refused it alike', async () => {
 });
 
 test('who has the name already keeps it, until it changes', async () => {
-  const [ann, eva] = [await makeUser({ display_name: 'Eva' }), await makeUser()];
+  const ann = await makeUser({ display_name: 'Eva' });
+  const eva = await makeUser();
   const mod = await makeModerator('Eva');
-  expect((await rename(ann, 'Eva', { email: 'eva@example.org' })).status).toBe(200);
-  expect((await rename(ann, 'EVA')).status).toBe(200);
-  expect((await rename(ann, 'Eve')).status).toBe(200);
-  expect((await rename(ann, 'Eva')).status).toBe(400);
+  expect((await ann.updatesProfile({ display_name: 'Eva', email: 'eva@example.org' })).status).toBe(
+    200,
+  );
+  expect((await ann.updatesProfile({ display_name: 'EVA' })).status).toBe(200);
+  expect((await ann.updatesProfile({ display_name: 'Eve' })).status).toBe(200);
+  expect((await ann.updatesProfile({ display_name: 'Eva' })).status).toBe(400);
   // Another moderator of the same name keeps it reserved.
   const second = await makeUser({ display_name: 'eva' });
   await setModerator(second.id, true);
   await setModerator(second.id, true);
-  await invoke(deleteMe, { method: 'DELETE', caller: mod.caller });
-  expect((await rename(eva, 'Eva')).status).toBe(400);
-  expect((await rename(second, 'Ida')).status).toBe(200);
-  expect((await rename(eva, 'Ida')).status).toBe(400);
-  expect((await rename(eva, 'Eva')).status).toBe(200);
+  await mod.leaves();
+  expect((await eva.updatesProfile({ display_name: 'Eva' })).status).toBe(400);
+  expect((await second.updatesProfile({ display_name: 'Ida' })).status).toBe(200);
+  expect((await eva.updatesProfile({ display_name: 'Ida' })).status).toBe(400);
+  expect((await eva.updatesProfile({ display_name: 'Eva' })).status).toBe(200);
 });
 
 test('a promotion racing with the name leaves it to one of both, or to an earlier holder', async () => {
@@ -94,7 +95,10 @@ test('a promotion racing with the name leaves it to one of both, or to an earlie
       await makeUser(),
       await makeUser(),
     ] as const;
-    await Promise.all([setModerator(kai.id, true), ...others.map((each) => rename(each, name))]);
+    await Promise.all([
+      setModerator(kai.id, true),
+      ...others.map((each) => each.updatesProfile({ display_name: name })),
+    ]);
     expect((await getUser(kai.id)).is_moderator).toBe(true);
     expect(await canTake(name)).toBe(false);
     const takers = [
@@ -102,7 +106,9 @@ test('a promotion racing with the name leaves it to one of both, or to an earlie
       await makeUser({ display_name: 'Lea' }),
     ];
     for (const { id } of takers) await setModerator(id, true);
-    const answers = await Promise.all(takers.map((each) => rename(each, `New ${round}`)));
+    const answers = await Promise.all(
+      takers.map((each) => each.updatesProfile({ display_name: `New ${round}` })),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
   }
 });
@@ -110,7 +116,7 @@ test('a promotion racing with the name leaves it to one of both, or to an earlie
 test('pages mark a moderator beside the name', async () => {
   const mark = '<bdi>Ole</bdi> <span class="role">moderator</span>';
   const ole = await makeModerator('Ole');
-  const review_id = await makeReview(ole);
+  const review_id = await ole.publishes();
   const pages = [
     ['show-user', { path: { user_id: ole.id } }],
     ['show-review', { path: { review_id } }],

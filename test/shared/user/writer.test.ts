@@ -7,21 +7,13 @@ import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
 import { routes } from '../../../shared/routes.ts';
 import { userKey } from '../../../shared/table/keys.ts';
-import {
-  edit,
-  makeReview,
-  makeUser,
-  reviewBody,
-  type TestUser,
-  text,
-  vote,
-} from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { ask } from '../../helpers/visit.ts';
+import { makeUser, Person, reviewBody, text } from '../../helpers/world.ts';
 
 process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
 
@@ -32,7 +24,7 @@ const profile = { display_name: 'Annie' };
 /** A request of a user with a review, a vote, an application and a token. */
 type Sent = Partial<Record<'path' | 'query' | 'body' | 'form', Record<string, string>>>;
 interface Scene {
-  user: TestUser;
+  user: Person;
   own: string;
   voted: string;
   unseen: string;
@@ -88,9 +80,10 @@ function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<st
 
 async function makeScene(): Promise<Scene> {
   const user = await makeUser();
-  const [own, voted] = [await makeReview(user), await makeReview(other)];
-  const unseen = await makeReview(other);
-  await vote(user, voted);
+  const own = await user.publishes();
+  const voted = await other.publishes();
+  const unseen = await other.publishes();
+  await user.votes(voted);
   return { user, own, voted, unseen, client: await makeClient(user) };
 }
 
@@ -128,22 +121,25 @@ describe('a blocked account', () => {
 
   test('may not send a change of nothing', async () => {
     const { user, own } = await makeScene();
-    expect((await edit(user, own, {})).status).toBe(200);
+    expect((await user.edits(own, {})).status).toBe(200);
     await decideUser(user.id, 'block', why);
     for (const body of [{}, { text }, { is_draft: false }]) {
-      const answer = await edit(user, own, body);
-      expect([answer.status, answer.body.description]).toEqual([403, blocked]);
+      const answer = await user.edits(own, body);
+      expect(answer.status).toBe(403);
+      expect(answer.body.description).toEqual(blocked);
     }
   });
 
   test('gets no access for its applications by a code from before the block', async () => {
     const { user, client } = await makeScene();
-    const [code, own] = [await makeCode(client, other), await makeCode(client, user)];
+    const code = await makeCode(client, other);
+    const own = await makeCode(client, user);
     const error = { error: 'invalid_grant', error_description: 'code is not valid' };
     await decideUser(user.id, 'block', why);
     for (const each of [code, own]) {
       const answer = await redeem(client, each);
-      expect([answer.status, answer.body]).toEqual([400, error]);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toEqual(error);
     }
     await decideUser(user.id, 'unblock', why);
     expect((await redeem(client, code)).status).toBe(200);
@@ -161,7 +157,8 @@ describe('a blocked account', () => {
       isBlocked = true;
       await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
     });
-    expect([(await send(operation, scene, sent)).status, isBlocked]).toEqual([403, true]);
+    expect((await send(operation, scene, sent)).status).toBe(403);
+    expect(isBlocked).toBe(true);
   });
 
   test.each(Object.keys(allowed))('may %s', async (operation) => {
@@ -196,15 +193,16 @@ describe('a blocked account', () => {
       expect((await invoke(handler, { caller: scene.user.caller })).status).toBe(200);
     }
     const { status, html } = await ask('show-account', scene.user);
-    expect([status, html.includes('Account blocked: abuse')]).toEqual([200, true]);
+    expect(status).toBe(200);
+    expect(html.includes('Account blocked: abuse')).toBe(true);
   });
 });
 
 test('a blocked deleted account is refused as deleted', async () => {
-  const gone = { ...(await makeScene()), user: { ...other, id: randomUUID() } };
-  gone.user.caller = { ...gone.user.caller, user_id: gone.user.id };
+  const gone = { ...(await makeScene()), user: new Person(randomUUID()) };
   const answer = await send('create-review', gone, { body: reviewBody() as never });
-  expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token']);
+  expect(answer.status).toBe(401);
+  expect(answer.body.error).toBe('invalid_token');
 });
 
 test('refused requests have changed no number', async () => {

@@ -1,16 +1,17 @@
 import { expect, test } from '@jest/globals';
 import { reviewKey, userKey, voteKey } from '../../../shared/table/keys.ts';
 import { eraseVote } from '../../../shared/vote/vote-repository.ts';
-import { makeReview, makeUser, vote } from '../../helpers/fixtures.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 test.each([
   ['an author who is there loses the karma', undefined, 0],
   ['an author who is being erased is left alone', new Date().toISOString(), 1],
 ])('erasing a vote: %s', async (_, deleted_at, karma) => {
-  const [author, voter] = [await makeUser(), await makeUser()];
-  const id = await makeReview(author);
-  await vote(voter, id);
+  const author = await makeUser();
+  const voter = await makeUser();
+  const id = await author.publishes();
+  await voter.votes(id);
   if (deleted_at) await setAttributes(userKey(author.id), { deleted_at });
   const before = await readItem(userKey(author.id));
   const isGone = { ConditionCheck: { Key: userKey('gone'), was: { pk: undefined } } };
