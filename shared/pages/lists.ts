@@ -67,9 +67,9 @@ export function rowsUnder(
 
 /** Tabs of a person's contributions. */
 export function ownTabs(current: 'reviews' | 'votes'): Html {
-  const at = `${authUrl()}/account`;
-  return tabs('Yours', `${at}/${current}`, [
-    [`${at}/reviews`, 'Your reviews'],
-    [`${at}/votes`, 'Your votes'],
+  const account = `${authUrl()}/account`;
+  return tabs('Yours', `${account}/${current}`, [
+    [`${account}/reviews`, 'Your reviews'],
+    [`${account}/votes`, 'Your votes'],
   ]);
 }
