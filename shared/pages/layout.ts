@@ -1,3 +1,4 @@
+// The frame of every page: head, menu and footer.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { User } from '../user/user.ts';

@@ -1,3 +1,4 @@
+// Lists, tables and tabs on pages, with links to the next page.
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';

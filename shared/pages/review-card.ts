@@ -1,3 +1,4 @@
+// A review as lists and tables show it: stars, excerpt, author.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
