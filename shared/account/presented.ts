@@ -1,3 +1,4 @@
+// The account's export as the API describes it.
 import * as v from 'valibot';
 import { PublicRecord } from '../changes/presented.ts';
 import {

@@ -1,3 +1,4 @@
+// The rendered guides at /docs.
 import generated from './guides.json' with { type: 'json' };
 
 /** A guide. Its HTML is safe, because the renderer escapes HTML in Markdown. */

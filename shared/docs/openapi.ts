@@ -1,3 +1,4 @@
+// The OpenAPI document, which `npm run openapi` generates.
 import { version } from '../routes.ts';
 import document from './openapi.json' with { type: 'json' };
 

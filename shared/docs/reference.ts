@@ -1,3 +1,4 @@
+// The rendered reference at /docs/api.
 import generated from './reference.json' with { type: 'json' };
 
 /**

@@ -23,22 +23,20 @@ export function endpoint<T extends RequestSchema>(
   handle: (request: v.InferOutput<T>) => Promise<unknown> | unknown,
 ) {
   const isPublic = !('caller' in schema.entries);
-  return (
-    middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-      // On the way in, the first of these comes first. On the way out, it comes last.
-      .use(headResponse())
-      .use(errorResponse())
-      .use(httpHeaderNormalizer())
-      .use('body' in schema.entries ? jsonBody() : [])
-      .handler(async (event) => {
-        const result = await handle(readRequest(schema, partsOf(event)));
-        const answer = result instanceof Answer ? result : new Answer(result);
-        if (isPublic && ['GET', 'HEAD'].includes(event.httpMethod)) {
-          return publicAnswer(answer, listHeaderOf(event, 'if-none-match'));
-        }
-        return json(200, answer.body, answer.options.headers);
-      })
-  );
+  // Of the middlewares, the first is the first to see a request and the last to see the response.
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(headResponse())
+    .use(errorResponse())
+    .use(httpHeaderNormalizer())
+    .use('body' in schema.entries ? jsonBody() : [])
+    .handler(async (event) => {
+      const result = await handle(readRequest(schema, partsOf(event)));
+      const answer = result instanceof Answer ? result : new Answer(result);
+      if (isPublic && ['GET', 'HEAD'].includes(event.httpMethod)) {
+        return publicAnswer(answer, listHeaderOf(event, 'if-none-match'));
+      }
+      return json(200, answer.body, answer.options.headers);
+    });
 }
 
 /** Sections of the API's description, in order, with their subject. */

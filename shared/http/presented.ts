@@ -1,3 +1,4 @@
+// Responses that several endpoints share, as the API describes them.
 import * as v from 'valibot';
 import { AnyText, described, Fields, Id } from '../described.ts';
 

@@ -40,8 +40,14 @@ export function logged(decision: Decision): Write[] {
 /** Writes a decision into the log without that condition: it carries out an earlier decision. */
 export function logEntry(decision: Decision): Write {
   const { id, user_id, decided_at } = decision;
-  const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
-  return { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } };
+  const Item = {
+    ...decisionKey(id),
+    all: 'DECISION',
+    author: `SUBJECT#${user_id}`,
+    date: `${decided_at}#${id}`,
+    ...decision,
+  };
+  return { Put: { Item } };
 }
 
 /** Reads a page of the log, newest first: all, or decisions on a user and the user's reviews. */

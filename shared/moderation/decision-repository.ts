@@ -1,3 +1,4 @@
+// Decisions on reviews and accounts, and appeals against them.
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';

@@ -1,3 +1,4 @@
+// Claims of hidden reviews that their authors have deleted: these entities stay closed to them.
 import * as v from 'valibot';
 import { invalidRequest, notFound } from '../errors.ts';
 import { HiddenClaim } from '../review/hidden-claim.ts';

@@ -1,3 +1,4 @@
+// Responses about applications and tokens as the API describes them.
 import * as v from 'valibot';
 import { AnyText, described, Fields, Id, TextOrNull, Whole } from '../described.ts';
 

@@ -1,3 +1,4 @@
+// Scopes, and in plain words the abilities that they give.
 import type { Scope } from '../routes.ts';
 
 /** A permission in plain words, for pages. */

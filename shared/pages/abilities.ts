@@ -1,3 +1,4 @@
+// Abilities of applications and tokens as a list on a page.
 import { html } from 'hono/html';
 import { type Ability, baseAbility, scopeAbilities } from '../oauth/scopes.ts';
 import type { Scope } from '../routes.ts';

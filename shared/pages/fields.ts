@@ -59,14 +59,14 @@ export function field({ name, prefix = '', label, type = 'text', hint, ...rest }
     ${
       type === 'area'
         ? // HTML ignores a first line break in a textarea.
-          html`<textarea name="${name}"${written(attributes)}>${`\n${content}`}</textarea>`
-        : html`<input type="${type}" name="${name}" value="${content}"${written(attributes)}>`
+          html`<textarea name="${name}"${attributeList(attributes)}>${`\n${content}`}</textarea>`
+        : html`<input type="${type}" name="${name}" value="${content}"${attributeList(attributes)}>`
     }
     ${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}
   </div>`;
 }
 
-function written(attributes: Record<string, string | boolean | undefined>) {
+function attributeList(attributes: Record<string, string | boolean | undefined>) {
   return Object.entries(attributes).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     return [value === true ? html` ${name}` : html` ${name}="${value}"`];

@@ -1,3 +1,4 @@
+// The frame of every page: head, menu and footer.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { User } from '../user/user.ts';
@@ -106,34 +107,34 @@ function head(visitor?: Visitor) {
 }
 
 function menuOf({ user, csrf, here, openCases }: Visitor) {
-  const at = authUrl();
+  const base = authUrl();
   const { pathname } = new URL(here);
-  const pathOf = (path: string) => new URL(at + path).pathname;
+  const pathOf = (path: string) => new URL(base + path).pathname;
   const moderation = ['/account/moderation', `Moderation (${openCases})`] as const;
   const pages = canModerate(user) ? [...menu, moderation] : menu;
   // The account is above the others, so that the last one is it.
   const current = pages.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
   const isIt = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
   return html`<bdi class="who">${user.display_name}</bdi>
-    <form method="post" action="${at}/account/sign-out">
+    <form method="post" action="${base}/account/sign-out">
       ${csrfField(csrf)}<button class="link">Sign out</button>
     </form>
     <nav aria-label="Main">
       ${pages.map(
         ([path, name]) =>
-          html`<a href="${at}${path}"${path === current && html` aria-current="${isIt(path)}"`}>${name}</a>`,
+          html`<a href="${base}${path}"${path === current && html` aria-current="${isIt(path)}"`}>${name}</a>`,
       )}
     </nav>`;
 }
 
 function foot() {
-  const at = authUrl();
+  const base = authUrl();
   const links = [
     ['/', 'About'],
     ['/docs', 'For developers'],
     ['/account', 'Your account'],
   ] as const;
   return html`<footer>
-    <nav aria-label="More">${links.map(([path, name]) => html`<a href="${at}${path}">${name}</a>`)}</nav>
+    <nav aria-label="More">${links.map(([path, name]) => html`<a href="${base}${path}">${name}</a>`)}</nav>
   </footer>`;
 }

@@ -1,3 +1,4 @@
+// Lists, tables and tabs on pages, with links to the next page.
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
@@ -67,9 +68,9 @@ export function rowsUnder(
 
 /** Tabs of a person's contributions. */
 export function ownTabs(current: 'reviews' | 'votes'): Html {
-  const at = `${authUrl()}/account`;
-  return tabs('Yours', `${at}/${current}`, [
-    [`${at}/reviews`, 'Your reviews'],
-    [`${at}/votes`, 'Your votes'],
+  const account = `${authUrl()}/account`;
+  return tabs('Yours', `${account}/${current}`, [
+    [`${account}/reviews`, 'Your reviews'],
+    [`${account}/votes`, 'Your votes'],
   ]);
 }

@@ -6,17 +6,20 @@ import { matchRoute } from '../http/match-route.ts';
 /** The URL of a page of ours. Any other address, which anybody can send, becomes the account. */
 export function ownUrl(return_to = ''): string {
   const home = new URL(`${authUrl()}/account`).href;
-  const asked = URL.parse(return_to, home);
-  const url = asked && asked.origin + asked.pathname + asked.search;
+  const target = URL.parse(return_to, home);
+  const url = target && target.origin + target.pathname + target.search;
   return url?.startsWith(new URL('.', home).href) ? url : home;
 }
 
 /** Address of a page. That of a form becomes its page: the nearest path above that accepts GET. */
 export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
-  const asked = askedPath(event);
-  let path = asked;
-  while (path !== '' && !matchRoute('GET', path)) path = path.slice(0, path.lastIndexOf('/'));
-  return `${authUrl()}${path || '/account'}${path === asked && query ? `?${query}` : ''}`;
+  const requested = askedPath(event);
+  let path = requested;
+  while (path !== '' && !matchRoute('GET', path)) {
+    path = path.slice(0, path.lastIndexOf('/'));
+  }
+  const url = `${authUrl()}${path || '/account'}`;
+  return path === requested && query ? `${url}?${query}` : url;
 }
 
 /** The requested path below {auth_url}. */

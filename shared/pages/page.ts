@@ -123,8 +123,8 @@ async function takeForm<T extends RequestSchema>(
   }
   if (!again || !body) return handle(readRequest(schema, parts), visit);
   const showAgain = async (faults: FormState['faults']): Promise<Page> => {
-    const shown = await again(request, { values: form, faults }, visit);
-    return { status: 400, ...shown };
+    const formPage = await again(request, { values: form, faults }, visit);
+    return { status: 400, ...formPage };
   };
   const read = v.safeParse(body, form, { abortPipeEarly: true });
   if (!read.success) return showAgain(faultsOf(read.issues, form));

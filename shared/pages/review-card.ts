@@ -1,3 +1,4 @@
+// A review as lists and tables show it: stars, excerpt, author.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
@@ -45,19 +46,19 @@ export function reviewCard(
   about: { metadata?: Metadata | null; isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},
 ): Html {
   const { id, entity_id, rating, text, language, published_on, created } = review;
-  const at = authUrl();
+  const base = authUrl();
   const excerpt = excerptOf(text ?? '');
   return html`<div>
-    ${!about.isOfOneEntity && html`<h3><a href="${at}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>`}
+    ${!about.isOfOneEntity && html`<h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>`}
     <p class="by">
       ${rating !== null && stars(rating)}
       <span class="soft">
-        ${!about.isOfOneAuthor && html`<a href="${at}/user/${author.id}">${nameWithRole(author)}</a>,`}
-        <a href="${at}/review/${id}">${dayOf(published_on ?? created)}</a>
+        ${!about.isOfOneAuthor && html`<a href="${base}/user/${author.id}">${nameWithRole(author)}</a>,`}
+        <a href="${base}/review/${id}">${dayOf(published_on ?? created)}</a>
       </span>
     </p>
     ${text !== null && html`<p class="review" lang="${language}" dir="auto">${excerpt}</p>`}
-    ${text !== null && excerpt !== lineOf(text) && html`<p><a href="${at}/review/${id}">Read more</a></p>`}
+    ${text !== null && excerpt !== lineOf(text) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
   </div>`;
 }
 

@@ -190,9 +190,10 @@ function starsOf(rating: string | null, note: Note, noteChange: Note): number | 
 
 /** Converts a language code to ISO 639-1. */
 function languageOf(code: string) {
-  const named = (name: string | undefined) => languages.find((language) => language === name);
+  const languageNamed = (name: string | undefined) =>
+    languages.find((language) => language === name);
   if (!/^[a-z]{2,3}$/i.test(code)) return undefined;
-  return named(code.toLowerCase()) ?? named(Intl.getCanonicalLocales(code)[0]);
+  return languageNamed(code.toLowerCase()) ?? languageNamed(Intl.getCanonicalLocales(code)[0]);
 }
 
 /** Converts a timestamp without a zone, which means UTC, to ISO 8601 in milliseconds. */
