@@ -133,7 +133,14 @@ describe('GET /user/me/export', () => {
       { review_id: ids.liked, reason: 'Too nice', reported_at: expect.any(String) },
     ]);
     expect(body.votes_by_day).toEqual([
-      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1, reports: 1 },
+      {
+        day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        first_votes: 1,
+        votes: 1,
+        reports: 1,
+        publications: 3,
+        edits: 1,
+      },
     ]);
     expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);
     const connections = body.connections.map(({ scopes }: { scopes: string[] }) => scopes);
