@@ -68,8 +68,18 @@ describe('npm run admin', () => {
     const website = 'https://client.example/';
     const redirect_uri = 'http://127.0.0.1:8080/callback';
     const app = await run(
-      ...['app', 'create', '--owner', user.id.toUpperCase(), '--name', 'Demo', '--desc', ''],
-      ...['--website', website, '--redirect-uri', redirect_uri],
+      'app',
+      'create',
+      '--owner',
+      user.id.toUpperCase(),
+      '--name',
+      'Demo',
+      '--desc',
+      '',
+      '--website',
+      website,
+      '--redirect-uri',
+      redirect_uri,
     );
     const fields = { name: 'Demo', desc: '', website, redirect_uri };
     expect(app).toEqual({
@@ -134,7 +144,8 @@ describe('npm run admin', () => {
   });
 
   test('finds applications, and shows the secret of one', async () => {
-    const [owner, other] = [await makeUser(), await makeUser()];
+    const owner = await makeUser();
+    const other = await makeUser();
     const mine = await makeClient(owner, 'https://client.example/callback', 'Änother');
     const theirs = await makeClient(other);
     const { client_id, name, website, redirect_uri, user_id, created } = mine;
@@ -176,7 +187,8 @@ describe('npm run admin', () => {
   });
 
   test('lists what was granted, and tells whose a token is', async () => {
-    const [ann, ben] = [await makeUser({ display_name: 'Ann' }), await makeUser()];
+    const ann = await makeUser({ display_name: 'Ann' });
+    const ben = await makeUser();
     const { grant, ...tokens } = await makeGrant(ann, ['review', 'vote']);
     const { user_id, client_id, created, renewed } = grant;
     const of = { user_id, display_name: 'Ann', client_id, application: 'Demo' };
@@ -260,7 +272,8 @@ describe('npm run admin', () => {
 
   test('dismisses the reports of a review, so that nobody files them again', async () => {
     const [author, ...readers] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
-    const [id, other] = [await makeReview(author), await makeReview(author)];
+    const id = await makeReview(author);
+    const other = await makeReview(author);
     const report = ({ caller }: TestUser, review_id: string) =>
       invoke(reportReview, { caller, path: { review_id }, body: {} });
     const listed = async () =>
@@ -358,7 +371,8 @@ describe('npm run admin', () => {
   });
 
   test('hides and unhides a review, lists reports, and rebuilds the totals', async () => {
-    const [author, reader] = [await makeUser(), await makeUser()];
+    const author = await makeUser();
+    const reader = await makeUser();
     const id = await makeReview(author);
     const reason = 'Ünïcode';
     const { caller } = reader;
@@ -397,8 +411,9 @@ describe('npm run admin', () => {
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
     const nothing = { users: 0, reviews: 0, applications: 0, entities: 0, hiding: 0 };
     await applyStream();
-    const [friend, foe] = [await makeUser(), await makeUser()];
-    const [kept] = [await makeReview(friend)];
+    const friend = await makeUser();
+    const foe = await makeUser();
+    const kept = await makeReview(friend);
 
     /** A deleted account, review and application, each with leftovers. */
     async function leave() {
@@ -477,7 +492,8 @@ describe('npm run admin', () => {
       `Error: no local stack runs on the data folder ${folder}; start one with: npm start -- --data-dir ${folder}\n`;
     const developer = await makeUser();
     for (let i = 0; i < 25; i++) await makeClient(developer);
-    const [noUser, noApplication] = ['Error: User not found\n', 'Error: Application not found\n'];
+    const noUser = 'Error: User not found\n';
+    const noApplication = 'Error: Application not found\n';
     const tooMany = 'Error: An account can have at most 25 applications: delete one first\n';
     await refuses(1, [
       [['app', 'create', '--owner', developer.id, ...app, 'https://x.example/'], tooMany],

@@ -223,7 +223,8 @@ describe('a repair beside traffic', () => {
   });
 
   test('counts a review once, also one whose claim is missing', async () => {
-    const [kept, lost] = [reviewBy(user), reviewBy(user, { is_draft: true })];
+    const kept = reviewBy(user);
+    const lost = reviewBy(user, { is_draft: true });
     await insertReview(kept);
     await insertReview(lost);
     const twice = { ...claimKey(user.id, randomUUID()), review_id: kept.id };

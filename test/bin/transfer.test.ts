@@ -272,7 +272,8 @@ describe('npm run admin -- export, import', () => {
 
   test('gives back what was lost, from a table that was restored', async () => {
     const [ann, bob] = (await makeUsers(2)) as [TestUser, TestUser];
-    const [lost, edited] = [await makeReview(ann), await makeReview(bob)];
+    const lost = await makeReview(ann);
+    const edited = await makeReview(bob);
     await vote(bob, lost);
     await applyStream();
     // As DynamoDB restores it: the items, and no stream.
@@ -451,7 +452,8 @@ describe('npm run admin -- export, import', () => {
     const lines = content.trimEnd().split('\n');
     const given = records(content).find((record) => record.id === review) as Line;
     const user = records(content).find(({ kind }) => kind === 'user');
-    const [id, entity_id] = [randomUUID(), randomUUID()];
+    const id = randomUUID();
+    const entity_id = randomUUID();
     const cast = { kind: 'vote', user_id: ann.id, vote: true, voted_at: given.created };
     const item = { ...reportKey(review, bob.id), review_id: review, user_id: bob.id };
     const bad: [object | string, string][] = [

@@ -293,8 +293,18 @@ describe.each([
     // A blocked developer gets nobody.
     const redirect_uri = 'https://client.example/callback';
     const { client_id } = await admin(
-      ...['app', 'create', '--owner', ann.id, '--name', 'Shelf', '--desc', 'A shelf.'],
-      ...['--website', 'https://client.example/', '--redirect-uri', redirect_uri],
+      'app',
+      'create',
+      '--owner',
+      ann.id,
+      '--name',
+      'Shelf',
+      '--desc',
+      'A shelf.',
+      '--website',
+      'https://client.example/',
+      '--redirect-uri',
+      redirect_uri,
     );
     await mia.visit(`/account/moderation/users/${ann.id}`);
     await mia.explain('Abuse', 'Insults everybody.', 'Block the account');

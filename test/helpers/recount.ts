@@ -42,7 +42,8 @@ function aggregateDifferencesIn(items: readonly Item[]): string[] {
   const counted = countAggregates(items);
   const names = new Set([...stored.keys(), ...counted.keys()]);
   return [...names].toSorted().flatMap((name) => {
-    const [is, should] = [stored.get(name), counted.get(name)];
+    const is = stored.get(name);
+    const should = counted.get(name);
     return is === should ? [] : [`${name} is ${is}, not ${should}`];
   });
 }

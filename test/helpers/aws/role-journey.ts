@@ -87,7 +87,8 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 400);
   await call('DELETE', `/review/${draft.id}`, voter, 403);
 
-  const [eve, fay] = [await moderator('Eve'), await moderator('Fay')];
+  const eve = await moderator('Eve');
+  const fay = await moderator('Fay');
   for (const sort of ['date', 'popularity']) {
     await eve.visit(`account/moderation?sort=${sort}&reason=spam`);
   }

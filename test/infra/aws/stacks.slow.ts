@@ -403,10 +403,24 @@ describe('the API', () => {
     );
     // The pages of moderators and of an account show names that other functions store.
     expect(having.toSorted()).toEqual([
-      ...['decide-review', 'decide-user', 'get-entity', 'get-entity-feed', 'get-oembed'],
-      ...['get-user-feed', 'list-reviews', 'show-author', 'show-case', 'show-cases'],
-      ...['show-entity', 'show-entity-embed', 'show-home', 'show-my-reviews', 'show-my-votes'],
-      ...['show-review', 'show-revisions', 'show-user'],
+      'decide-review',
+      'decide-user',
+      'get-entity',
+      'get-entity-feed',
+      'get-oembed',
+      'get-user-feed',
+      'list-reviews',
+      'show-author',
+      'show-case',
+      'show-cases',
+      'show-entity',
+      'show-entity-embed',
+      'show-home',
+      'show-my-reviews',
+      'show-my-votes',
+      'show-review',
+      'show-revisions',
+      'show-user',
     ]);
   });
 });
@@ -467,7 +481,8 @@ describe('the background', () => {
     const having = (name: string, ...sortKeys: string[]) => ({
       dynamodb: { ...of(...sortKeys).dynamodb, NewImage: { [name]: { S: [{ exists: true }] } } },
     });
-    const [inserted, removed] = [{ eventName: ['INSERT'] }, { eventName: ['REMOVE'] }];
+    const inserted = { eventName: ['INSERT'] };
+    const removed = { eventName: ['REMOVE'] };
     const filters = mappings.map(({ FilterCriteria }) =>
       FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
     );
