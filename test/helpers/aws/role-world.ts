@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
-import type { Handler, Load } from '../../../infra/local/invoke.ts';
+import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts';
 import { followStream } from '../../../infra/local/stream.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { consumers } from '../../../shared/background.ts';
@@ -90,6 +90,9 @@ export async function startRoleWorld() {
     MUSICDB_PAGE: 'https://music.example/{type}/{id}',
     MUSICDB_INTERVAL: '1',
   });
+
+  // The health check answers 503 until the first heartbeat.
+  await invoke(await load('send-heartbeat'), 'send-heartbeat', {});
 
   return {
     url: gateway.url,

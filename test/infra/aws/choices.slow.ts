@@ -260,8 +260,8 @@ describe('security.txt', () => {
     const answer: string = ResponseTemplates['text/plain; charset=utf-8'];
     const [, expires = ''] = /^Expires: (\S+)$/m.exec(answer) ?? [];
     const days = (Date.parse(expires) - Date.now()) / 86_400_000;
-    expect(days > 330).toBe(true);
-    expect(days < 366).toBe(true);
+    expect(days).toBeGreaterThan(330);
+    expect(days).toBeLessThan(366);
     expect(answer.replace(expires, 'TIME')).toBe(`Contact: mailto:security@example.org
 Expires: TIME
 Canonical: https://reviews.example.org/.well-known/security.txt
