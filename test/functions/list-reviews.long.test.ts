@@ -394,8 +394,8 @@ describe('include_metadata=true', () => {
       expected.set(id, known && { id, type, url, ...known });
       await makeReview(user, { entity_id: id, entity_type: type });
     }
-    // A page waits for names for a second. The lookup itself then goes on here, so that a later page
-    // has all names, however busy the machine is.
+    // A page waits a second for names. The lookup goes on here, so that a later page has them all,
+    // however busy the machine is.
     const timeout = jest
       .spyOn(AbortSignal, 'timeout')
       .mockImplementation(() => new AbortController().signal);

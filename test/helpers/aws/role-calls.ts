@@ -22,7 +22,7 @@ type Ids = Record<'review' | 'entity_id' | 'user_id', string>;
 
 const redirect_uri = 'https://client.example/callback';
 
-/** What an owner registers of an application. */
+/** The fields that an owner registers of an application. */
 export const registration = {
   name: 'Demo',
   desc: '',
@@ -30,7 +30,7 @@ export const registration = {
   redirect_uri,
 };
 
-/** Returns what people and applications do with the service: calls, forms and whole rounds of both. */
+/** Returns the calls, forms and rounds of both that people and applications make. */
 export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl'>) {
   const { setModerator } = await import('../../../shared/user/user-repository.ts');
 
