@@ -27,7 +27,8 @@ test('the deployment guide says what a large table and a busy stream change', ()
     const most = { ...costs[name], ...grownCosts[name] };
     return [most.write, write, dollars(billOf(most).total)] as const;
   };
-  const [vote, review] = [grown('a vote'), grown('a new review')];
+  const vote = grown('a vote');
+  const review = grown('a new review');
   expect(deploy).toContain(
     `a vote costs ${vote[0]} write units instead of ${vote[1]} (${vote[2]} a million in all) and a new review ${review[0]} instead of ${review[1]} (${review[2]})`,
   );

@@ -59,8 +59,18 @@ describe('npm run admin', () => {
     const website = 'https://client.example/';
     const redirect_uri = 'http://127.0.0.1:8080/callback';
     const app = await run(
-      ...['app', 'create', '--owner', user.id.toUpperCase(), '--name', 'Demo', '--desc', ''],
-      ...['--website', website, '--redirect-uri', redirect_uri],
+      'app',
+      'create',
+      '--owner',
+      user.id.toUpperCase(),
+      '--name',
+      'Demo',
+      '--desc',
+      '',
+      '--website',
+      website,
+      '--redirect-uri',
+      redirect_uri,
     );
     const fields = { name: 'Demo', desc: '', website, redirect_uri };
     expect(app).toEqual({
@@ -125,7 +135,8 @@ describe('npm run admin', () => {
   });
 
   test('finds applications, and shows the secret of one', async () => {
-    const [owner, other] = [await makeUser(), await makeUser()];
+    const owner = await makeUser();
+    const other = await makeUser();
     const mine = await makeClient(owner, 'https://client.example/callback', 'Änother');
     const theirs = await makeClient(other);
     const { client_id, name, website, redirect_uri, user_id, created } = mine;
@@ -159,15 +170,18 @@ describe('npm run admin', () => {
     expect(rotated.client_secret).not.toBe(client.client_secret);
     const left = Date.parse(rotated.previous_secret_until) - Date.now();
     expect(left / 3_600_000).toBeCloseTo(24, 1);
-    expect([await tryOut(rotated), await tryOut(client)]).toEqual([200, 200]);
+    expect(await tryOut(rotated)).toBe(200);
+    expect(await tryOut(client)).toBe(200);
     await refuses(1, [[rotate, /^Error: .+ with --end-previous, .+\n$/]]);
     const ended = await run(...rotate, '--end-previous');
     expect(ended).toEqual({ ...rotated, previous_secret_until: null });
-    expect([await tryOut(rotated), await tryOut(client)]).toEqual([200, 401]);
+    expect(await tryOut(rotated)).toBe(200);
+    expect(await tryOut(client)).toBe(401);
   });
 
   test('lists what was granted, and tells whose a token is', async () => {
-    const [ann, ben] = [await makeUser({ display_name: 'Ann' }), await makeUser()];
+    const ann = await makeUser({ display_name: 'Ann' });
+    const ben = await makeUser();
     const { grant, ...tokens } = await makeGrant(ann, ['review', 'vote']);
     const { user_id, client_id, created, renewed } = grant;
     const of = { user_id, display_name: 'Ann', client_id, application: 'Demo' };
@@ -251,7 +265,8 @@ describe('npm run admin', () => {
 
   test('dismisses the reports of a review, so that nobody files them again', async () => {
     const [author, ...readers] = await makeUsers(3);
-    const [id, other] = [await author.publishes(), await author.publishes()];
+    const id = await author.publishes();
+    const other = await author.publishes();
     const report = ({ caller }: Person, review_id: string) =>
       invoke(reportReview, { caller, path: { review_id }, body: {} });
     const listed = async () =>
@@ -349,7 +364,8 @@ describe('npm run admin', () => {
   });
 
   test('hides and unhides a review, lists reports, and rebuilds the totals', async () => {
-    const [author, reader] = [await makeUser(), await makeUser()];
+    const author = await makeUser();
+    const reader = await makeUser();
     const id = await author.publishes();
     const reason = 'Ünïcode';
     const { caller } = reader;
@@ -388,8 +404,9 @@ describe('npm run admin', () => {
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
     const nothing = { users: 0, reviews: 0, applications: 0, entities: 0, hiding: 0 };
     await applyStream();
-    const [friend, foe] = [await makeUser(), await makeUser()];
-    const [kept] = [await friend.publishes()];
+    const friend = await makeUser();
+    const foe = await makeUser();
+    const kept = await friend.publishes();
 
     /** A deleted account, review and application, each with leftovers. */
     async function leave() {
@@ -468,7 +485,8 @@ describe('npm run admin', () => {
       `Error: no local stack runs on the data folder ${folder}; start one with: npm start -- --data-dir ${folder}\n`;
     const developer = await makeUser();
     for (let i = 0; i < 25; i++) await makeClient(developer);
-    const [noUser, noApplication] = ['Error: User not found\n', 'Error: Application not found\n'];
+    const noUser = 'Error: User not found\n';
+    const noApplication = 'Error: Application not found\n';
     const tooMany = 'Error: An account can have at most 25 applications: delete one first\n';
     await refuses(1, [
       [['app', 'create', '--owner', developer.id, ...app, 'https://x.example/'], tooMany],
@@ -642,6 +660,7 @@ describe('npm run admin', () => {
       env: { ...process.env, DATA_DIR: dataDir },
       encoding: 'utf8',
     });
-    expect([stdout, stderr]).toEqual(['{\n0\n', '']);
+    expect(stdout).toBe('{\n0\n');
+    expect(stderr).toBe('');
   });
 });

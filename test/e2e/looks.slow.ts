@@ -7,7 +7,8 @@ import { nameEntities } from '../helpers/names.ts';
 import { everything, handsOn, violationsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-const [named, unnamed] = [randomUUID(), randomUUID()];
+const named = randomUUID();
+const unnamed = randomUUID();
 const longName = `${'Donaudampfschifffahrtsgesellschaft'.repeat(3)} & other songs`;
 nameEntities({ [named]: longName });
 const browser = await launchBrowser();

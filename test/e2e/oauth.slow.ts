@@ -279,7 +279,8 @@ describe.each([390, 360])('on a window of %i pixels', (width) => {
       const box = await page.getByText(text, { exact: true }).boundingBox();
       return Math.round((box?.height ?? 0) / 24);
     };
-    const [name, desc] = ['W'.repeat(64), 'x'.repeat(500)];
+    const name = 'W'.repeat(64);
+    const desc = 'x'.repeat(500);
     await page.goto(`${issuer}/account/applications`);
     await signIn(`${width}${'M'.repeat(61)}`);
     await arrive('Your applications');

@@ -35,7 +35,8 @@ export async function follow(
   let next = since;
   for (let pages = 1; ; pages++) {
     const { status, body } = await ask({ since: next, limit: `${limit}` });
-    expect([status, body.error]).toEqual([200, undefined]);
+    expect(status).toBe(200);
+    expect(body.error).toBeUndefined();
     expect(body.changes.length).toBeLessThanOrEqual(limit);
     told.push(...body.changes);
     next = body.next;

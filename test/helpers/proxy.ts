@@ -87,7 +87,8 @@ export async function startTlsProxy(
 /** Makes a key and a certificate for these hosts. */
 function certificate(hosts: readonly string[]): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const key = join(folder, 'key.pem');
+  const cert = join(folder, 'cert.pem');
   const names = hosts.map((host) => `DNS:${host}`).join();
   const made = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test`;
   const files = ['-addext', `subjectAltName=${names}`, '-keyout', key, '-out', cert];

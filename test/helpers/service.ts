@@ -61,7 +61,8 @@ export async function start(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(process);
-  const [out, err]: [string[], string[]] = [[], []];
+  const out: string[] = [];
+  const err: string[] = [];
   const gone = once(process, 'exit').then(([status, signal]) => {
     running.delete(process);
     return signal ?? status;

@@ -24,7 +24,8 @@ export async function freePort(): Promise<string> {
  * new terminal. It stops with the test file.
  */
 export async function startAsReader(...options: string[]) {
-  const [port, home] = [await freePort(), mkdtempSync(join(tmpdir(), 'reader-'))];
+  const port = await freePort();
+  const home = mkdtempSync(join(tmpdir(), 'reader-'));
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, HOME: home, PORT: port, DATA_DIR: join(home, 'data') };
   const args = ['start', '--', '--memory', ...options];

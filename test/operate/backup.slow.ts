@@ -30,7 +30,8 @@ test('backups under load are private, and contain every acknowledged write', asy
   });
   const backups: { folder: string; before: string[] }[] = [];
   for (let i = 0; i < 3; i++) {
-    const [folder, before] = [fresh('backup'), [...published]];
+    const folder = fresh('backup');
+    const before = [...published];
     const answer = await admin(dataDir, ['backup', folder]);
     const files = ['dynamodb.sqlite', 'session-key', 'signing-key', 'version.json'];
     expect(answer.files.toSorted()).toEqual(files);
@@ -64,7 +65,9 @@ test('backups under load are private, and contain every acknowledged write', asy
 });
 
 test('a stopped service can be backed up, too', async () => {
-  const [dataDir, folder, elsewhere] = [fresh('data'), fresh('backup'), fresh('data')];
+  const dataDir = fresh('data');
+  const folder = fresh('backup');
+  const elsewhere = fresh('data');
   const service = await start(dataDir);
   const id = await publish(service.url, await makeToken(dataDir));
   await service.end('SIGTERM');
@@ -76,7 +79,8 @@ test('a stopped service can be backed up, too', async () => {
 });
 
 describe('refused, without any change:', () => {
-  const [dataDir, folder] = [fresh('data'), fresh('backup')];
+  const dataDir = fresh('data');
+  const folder = fresh('backup');
 
   test('a backup of an empty folder, or to a folder that is not empty', async () => {
     await expect(admin(dataDir, ['backup', folder])).rejects.toThrow(
@@ -124,7 +128,8 @@ describe('refused, without any change:', () => {
   });
 
   test('a restore from a damaged backup, whose copy does not stay', async () => {
-    const [damaged, target] = [fresh('backup'), fresh('data')];
+    const damaged = fresh('backup');
+    const target = fresh('data');
     cpSync(folder, damaged, { recursive: true });
     const file = join(damaged, 'dynamodb.sqlite');
     const bytes = readFileSync(file);

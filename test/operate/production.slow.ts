@@ -53,7 +53,8 @@ test('production needs less than 80 MB, and runs the service and the admin tool'
     const { status } = await fetch(new URL(path, service.url));
     expect([path, status]).toEqual([path, 200]);
   }
-  const [out, backup] = [fresh('all.jsonl.gz'), fresh('backup')];
+  const out = fresh('all.jsonl.gz');
+  const backup = fresh('backup');
   await admin(dataDir, ['export', '--out', out], code);
   expect(await admin(dataDir, ['import', out], code)).toMatchObject({ is_dry_run: false });
   await admin(dataDir, ['backup', backup], code);

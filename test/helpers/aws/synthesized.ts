@@ -48,7 +48,8 @@ const everyOption = {
 export async function synthesized() {
   const folder = join(RUN_FOLDER, 'synthesized');
   const outcome = join(folder, 'outcome.json');
-  const [plain, everything] = [join(folder, 'plain'), join(folder, 'everything')];
+  const plain = join(folder, 'plain');
+  const everything = join(folder, 'everything');
   if (mkdirSync(folder, { recursive: true }) !== undefined) {
     const { context } = json(join(root, 'cdk.json'));
     const contexts = { [plain]: context, [everything]: { ...context, ...everyOption } };

@@ -173,10 +173,10 @@ describe('the user pool', () => {
     const pool = 'https://<RefUserPoolDomain>.auth.<AWS::Region>.amazoncognito.com/logout';
     const leadsTo = (host: string) =>
       `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2F${host}%2Fws%2Faccount%2Fsign-out`;
-    expect([logoutUrl(chosen.service), logoutUrl(plain.service)]).toEqual([
-      leadsTo('reviews.example.org'),
+    expect(logoutUrl(chosen.service)).toEqual(leadsTo('reviews.example.org'));
+    expect(logoutUrl(plain.service)).toEqual(
       leadsTo('<ApiRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>'),
-    ]);
+    );
     const { LogoutURLs, CallbackURLs } = only(chosen.service, 'AWS::Cognito::UserPoolClient');
     expect(LogoutURLs).toEqual(['https://reviews.example.org/ws/account/sign-out']);
     expect(CallbackURLs).toEqual(['https://reviews.example.org/ws/account/callback']);
@@ -227,7 +227,8 @@ describe('the API', () => {
     const closed = ({ service }: Templates) =>
       propertiesOf(service, 'AWS::ApiGateway::RestApi').map((api) => api.DisableExecuteApiEndpoint);
     // The second API of the chosen deployment is that of security.txt.
-    expect([closed(plain), closed(chosen)]).toEqual([[false], [true, true]]);
+    expect(closed(plain)).toEqual([false]);
+    expect(closed(chosen)).toEqual([true, true]);
     expect(only(chosen.service, 'AWS::ApiGateway::DomainName').EndpointConfiguration).toEqual({
       Types: ['REGIONAL'],
       IpAddressType: 'dualstack',
@@ -248,7 +249,8 @@ describe('security.txt', () => {
     const [resource, ...others] = propertiesOf(chosen.service, 'AWS::ApiGateway::Resource').filter(
       inIt,
     );
-    expect([resource?.PathPart, others]).toEqual(['security.txt', []]);
+    expect(resource?.PathPart).toBe('security.txt');
+    expect(others).toEqual([]);
     const methods = propertiesOf(chosen.service, 'AWS::ApiGateway::Method').filter(inIt);
     expect(methods).toMatchObject([{ HttpMethod: 'GET', AuthorizationType: 'NONE' }]);
     const { Type, IntegrationResponses } = methods[0].Integration;
@@ -258,7 +260,8 @@ describe('security.txt', () => {
     const answer: string = ResponseTemplates['text/plain; charset=utf-8'];
     const [, expires = ''] = /^Expires: (\S+)$/m.exec(answer) ?? [];
     const days = (Date.parse(expires) - Date.now()) / 86_400_000;
-    expect([days > 330, days < 366]).toEqual([true, true]);
+    expect(days).toBeGreaterThan(330);
+    expect(days).toBeLessThan(366);
     expect(answer.replace(expires, 'TIME')).toBe(`Contact: mailto:security@example.org
 Expires: TIME
 Canonical: https://reviews.example.org/.well-known/security.txt

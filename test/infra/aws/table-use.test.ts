@@ -17,11 +17,13 @@ test('a transaction needs the actions of its members', () => {
 
 test('a query needs the table or the index that it reads', () => {
   const definitions = 'async function* queryItems(prefix) {} async function* queryIndex(index) {}';
-  expect([actionsIn(definitions), indexesIn(definitions)]).toEqual([[], []]);
+  expect(actionsIn(definitions)).toEqual([]);
+  expect(indexesIn(definitions)).toEqual([]);
   expect(actionsIn(`${definitions} collect(queryItems(prefix))`)).toEqual(['Query']);
   expect(actionsIn('async function countItems(prefix) {} countItems2(prefix)')).toEqual(['Query']);
   const ofIndex = `${definitions} queryIndex("all-by-date", "VOTES")`;
-  expect([actionsIn(ofIndex), indexesIn(ofIndex)]).toEqual([[], ['all-by-date']]);
+  expect(actionsIn(ofIndex)).toEqual([]);
+  expect(indexesIn(ofIndex)).toEqual(['all-by-date']);
   expect(indexesIn(`queryIndex2(\`\${scope}-by-date\`, value)`).toSorted()).toEqual([
     'all-by-date',
     'author-by-date',

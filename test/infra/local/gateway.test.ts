@@ -739,7 +739,8 @@ describe('the log', () => {
   });
 
   test('omits the status if the client disconnected', async () => {
-    const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const begun = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
     handlers['list-reviews'] = async () => {
       begun.resolve();
       await finished.promise;
@@ -772,7 +773,8 @@ test('listens on the given address', async () => {
 });
 
 test('stops after the requests in flight are answered', async () => {
-  const [started, answer] = [Promise.withResolvers<void>(), Promise.withResolvers()];
+  const started = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers();
   const handler = () => {
     started.resolve();
     return answer.promise;

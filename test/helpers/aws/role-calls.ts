@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { resourceOf } from '../../../shared/http/match-route.ts';
+import { routes } from '../../../shared/routes.ts';
+import { type Browser, openBrowser, type Shown } from '../browser.ts';
+import type { TestResponse } from '../invoke.ts';
+import type { RoleWorld } from './role-world.ts';
+
+interface CallOptions {
+  token?: string;
+  body?: unknown;
+  form?: Record<string, string>;
+}
+
+/** An application and its secret. */
+export interface Application {
+  client_id: string;
+  client_secret: string;
+}
+
+type Ids = Record<'review' | 'entity_id' | 'user_id', string>;
+
+const redirect_uri = 'https://client.example/callback';
+
+/** The fields that an owner registers of an application. */
+export const registration = {
+  name: 'Demo',
+  desc: '',
+  website: 'https://client.example/',
+  redirect_uri,
+};
+
+/** Returns the calls, forms and rounds of both that people and applications make. */
+export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl'>) {
+  const { setModerator } = await import('../../../shared/user/user-repository.ts');
+
+  /** Calls the API, and expects one of its answers, which is 200 unless it is said. */
+  async function call(
+    method: string,
+    path: string,
+    { token, body, form }: CallOptions = {},
+    status = 200,
+  ): Promise<TestResponse['body']> {
+    const headers: Record<string, string> = {};
+    if (token !== undefined) headers.Authorization = `Bearer ${token}`;
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const content = form ? new URLSearchParams(form) : JSON.stringify(body);
+    const response = await fetch(url + path, { method, headers, body: content });
+    const text = await response.text();
+    if (response.status !== status) {
+      throw new Error(`${method} ${path} answers ${response.status}, not ${status}: ${text}`);
+    }
+    return JSON.parse(text);
+  }
+
+  /** A person who has signed in, and the page of the account. */
+  async function signedIn(name: string) {
+    const browser = openBrowser(authUrl);
+    return { browser, account: await browser.signIn(name) };
+  }
+
+  /** A moderator, signed in. */
+  async function moderator(name: string): Promise<Browser> {
+    const { browser, account } = await signedIn(name);
+    const [, id = ''] = /<dt>User id<\/dt><dd><code>([^<]+)</.exec(account.html) ?? [];
+    await setModerator(id, true);
+    return browser;
+  }
+
+  /** Submits the form with this text on a page. */
+  async function fillIn(browser: Browser, page: string, text: string, fields = {}): Promise<Shown> {
+    return browser.submit(await browser.visit(page), text, fields);
+  }
+
+  async function register(owner: Browser): Promise<Application> {
+    const page = 'account/applications';
+    return readApplication(await fillIn(owner, page, 'name="redirect_uri"', registration));
+  }
+
+  function readApplication(page: Shown): Application {
+    const [client_secret = ''] = /rvs_[\w-]+/.exec(page.html) ?? [];
+    return { client_id: page.url.split('/').at(-1) ?? '', client_secret };
+  }
+
+  function authorizeUrl({ client_id }: Application, scope = 'review,vote,user'): string {
+    const query = { response_type: 'code', client_id, redirect_uri, scope };
+    return `${authUrl}/oauth/authorize?${new URLSearchParams(query)}`;
+  }
+
+  async function askForCode(user: Browser, client: Application): Promise<string> {
+    const approval = { decision: 'approve' };
+    const page = await fillIn(user, authorizeUrl(client), 'name="decision"', approval);
+    return new URL(page.url).searchParams.get('code') ?? '';
+  }
+
+  function requestToken(client: Application, form: Record<string, string>, status = 200) {
+    return call('POST', '/oauth/token', { form: { ...client, redirect_uri, ...form } }, status);
+  }
+
+  function redeem(client: Application, code: string, status = 200) {
+    return requestToken(client, { grant_type: 'authorization_code', code }, status);
+  }
+
+  function refresh(client: Application, refresh_token: string, status = 200) {
+    return requestToken(client, { grant_type: 'refresh_token', refresh_token }, status);
+  }
+
+  async function askForToken(user: Browser, client: Application): Promise<string> {
+    return (await redeem(client, await askForCode(user, client))).access_token;
+  }
+
+  /** Calls each public GET with these ids, whether they exist or not. */
+  async function readAll({ review, entity_id, user_id }: Ids, isThere: boolean): Promise<void> {
+    // First, because the next request finds the metadata in the table.
+    await call('GET', `/entity/${entity_id}?include_metadata=true`);
+    const values: Record<string, string> = { review_id: review, entity_id, user_id, rev: '1' };
+    for (const { method, access, base, path } of routes) {
+      if (method !== 'GET' || access !== 'public' || base === '') continue;
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
+      const response = await fetch(url + filled);
+      await response.text();
+      const expected = path.startsWith('/review/{') ? [isThere ? 200 : 404] : [200, 400, 404];
+      expect([filled, expected]).toEqual([filled, expect.arrayContaining([response.status])]);
+    }
+    await call('GET', `/review/${review}/revisions/99`, {}, 404);
+    await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
+    await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
+    for (const query of [
+      'limit=0',
+      'include_metadata=true',
+      'sort=popularity',
+      'sort=popularity&sort_order=asc&offset=3',
+      'limit=2&offset=401',
+      'limit=2&offset=401&sort=popularity',
+      'limit=2&offset=401&entity_type=musicdb',
+      'limit=2&offset=401&entity_type=release_group&language=en&sort=popularity',
+      'limit=2&offset=401&review_type=review',
+      'entity_type=release_group&language=en',
+      'language=en&review_type=rating',
+      `entity_id=${entity_id}`,
+      `limit=2&offset=401&entity_id=${entity_id}`,
+      `limit=2&offset=401&entity_id=${entity_id}&sort=popularity&review_type=review`,
+      `user_id=${user_id}`,
+      `limit=2&offset=401&user_id=${user_id}&entity_type=release_group`,
+      `user_id=${user_id}&sort=popularity&language=en`,
+      `user_id=${user_id}&entity_id=${entity_id}`,
+      `limit=2&offset=401&entity_id=${entity_id}&rating=3,4`,
+    ]) {
+      await call('GET', `/review/?${query}`);
+    }
+    for (const list of ['/review/?limit=2', '/user/?limit=2']) {
+      for (const offset of [0, 25]) {
+        const { next } = await call('GET', `${list}&offset=${offset}`);
+        if (next !== undefined) await call('GET', `${list}&cursor=${next}`);
+      }
+    }
+  }
+
+  /** Asks for every page, and sends every form, with this cookie. */
+  async function visitPages(session: string, client: Application): Promise<void> {
+    for (const route of routes.filter(({ base }) => base === '')) {
+      const path = resourceOf(route)
+        .replace('{client_id}', client.client_id)
+        .replace('{guide}', 'quickstart');
+      const answers = ['', '?request=x&state=x&code=x'];
+      const queries: Record<string, string[]> = {
+        '/oauth/authorize': [...answers, new URL(authorizeUrl(client)).search],
+        '/account/callback': answers,
+      };
+      for (const query of queries[path] ?? ['']) {
+        const response = await fetch(authUrl + path + query, {
+          method: route.method,
+          redirect: 'manual',
+          headers: { Cookie: `session=${session}` },
+          body: route.method === 'GET' ? undefined : new URLSearchParams({ confirm: 'yes' }),
+        });
+        await response.arrayBuffer();
+        expect(`${response.status} ${path}`).toMatch(/^[234]/);
+      }
+    }
+  }
+
+  function sessionOf({ jar }: Browser): string {
+    return jar.get('session /')?.value ?? '';
+  }
+
+  return {
+    call,
+    signedIn,
+    moderator,
+    fillIn,
+    register,
+    readApplication,
+    authorizeUrl,
+    askForCode,
+    requestToken,
+    redeem,
+    refresh,
+    askForToken,
+    readAll,
+    visitPages,
+    sessionOf,
+  };
+}
+
+/** The calls of one world. */
+export type Calls = Awaited<ReturnType<typeof callsOf>>;

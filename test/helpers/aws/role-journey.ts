@@ -1,0 +1,144 @@
+import { expect, jest } from '@jest/globals';
+import { invoke } from '../../../infra/local/invoke.ts';
+import { schedules } from '../../../shared/background/schedules.ts';
+import { stopClock } from '../clock.ts';
+import type { Calls } from './role-calls.ts';
+import type { RoleWorld } from './role-world.ts';
+
+/** Does all that people do with a review, from its draft to its removal. */
+export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): Promise<void> {
+  const {
+    call,
+    signedIn,
+    moderator,
+    fillIn,
+    register,
+    askForToken,
+    readAll,
+    visitPages,
+    sessionOf,
+  } = calls;
+  const { makeGrant, makeUser, reviewBody } = await import('../world.ts');
+  const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
+
+  const { browser: cora, account } = await signedIn('Cora');
+  const { browser: dan } = await signedIn('Dan');
+  const profile = { display_name: 'Cora C.', email: '' };
+  const saved = await cora.submit(account, 'name="display_name"', profile);
+  const csrf = /name="csrf" value="([^"]+)"/.exec(saved.html)?.[1] ?? '';
+  await cora.post('account', { csrf, email: 'cora@example.org' });
+  const client = await register(cora);
+  const token = await askForToken(cora, client);
+  const voter = { token: await askForToken(dan, client) };
+  const user_id = (await call('GET', '/user/me', { token })).user.id;
+
+  for (const path of ['applications', 'reviews', 'tokens']) {
+    await call('GET', `/user/me/${path}`, { token });
+  }
+  const body = reviewBody();
+  const { id: review } = await call('POST', '/review/', { token, body });
+  await call('POST', '/review/', { token, body }, 400);
+  const entity_id = String(body.entity_id);
+  const ids = { review, entity_id, user_id };
+  await stream.idle();
+  await readAll(ids, true);
+
+  const path = `/review/${review}`;
+  await call('POST', path, { token, body: { rating: 2 } });
+  await call('POST', path, { token, body: { rating: 2 } });
+  await call('GET', `${path}/revisions`);
+  await call('GET', `${path}/revisions/1`);
+  await call('POST', path, { ...voter, body: { rating: 2 } }, 403);
+  await call('GET', `${path}/vote`, voter, 404);
+  for (const vote of [true, true, false]) {
+    await call('PUT', `${path}/vote`, { ...voter, body: { vote } });
+  }
+  await call('PUT', `${path}/vote`, { token, body: { vote: true } }, 400);
+  await call('GET', `${path}/vote`, voter);
+  await call('DELETE', `${path}/vote`, voter);
+  await call('DELETE', `${path}/vote`, voter, 404);
+  await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } });
+  for (const each of [1, 2]) await call('POST', `${path}/report`, { ...voter, body: { each } });
+  await call('POST', `${path}/report`, { token, body: {} }, 400);
+  const { access_token: another } = await makeGrant(await makeUser(), ['vote']);
+  await call('POST', `${path}/report`, { token: another, body: {} });
+  const { browser: gil } = await signedIn('Gil');
+  const form = `review/${review}/report`;
+  const reported = await fillIn(gil, form, 'name="reason"', { reason: 'spam' });
+  expect(reported.html).toContain('Thank you.');
+  for (const inc of ['', 'user_type,stats']) {
+    await call('GET', `/user/me?inc=${inc}`, { token });
+    await call('GET', `/user/me?inc=${inc}`, voter);
+  }
+  const both = { display_name: 'Cora', email: 'c@example.org' };
+  for (const body of [both, { email: 'c@c.example' }]) {
+    await call('POST', '/user/me', { token, body });
+  }
+
+  const draft = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
+  await readAll({ ...ids, review: draft.id }, false);
+  await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 404);
+  await call('POST', `/review/${draft.id}`, { token, body: { text: null } });
+  await call('GET', '/user/me/reviews?limit=1&offset=1', { token });
+  for (const each of [token, voter.token]) await call('GET', '/user/me/export', { token: each });
+  const other = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
+  await call('DELETE', `/review/${other.id}`, { token });
+  await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
+  await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 400);
+  await call('DELETE', `/review/${draft.id}`, voter, 403);
+
+  const eve = await moderator('Eve');
+  const fay = await moderator('Fay');
+  for (const sort of ['date', 'popularity']) {
+    await eve.visit(`account/moderation?sort=${sort}&reason=spam`);
+  }
+  await visitPages(sessionOf(eve), client);
+  // Else it gives no page but a file.
+  await eve.visit('account/data?cursor=x');
+  await dan.visit('account/votes');
+  const page = await eve.visit(`account/moderation/reviews/${review}`);
+  const why = { reason: 'spam', note: '' };
+  const nothing = await eve.submit(page, 'name="version"', { decision: 'hide' });
+  expect(nothing.status).toBe(400);
+  const late = await fay.visit(`account/moderation/reviews/${review}`);
+  await eve.submit(page, 'name="version"', { decision: 'hide', ...why });
+  const second = await fay.submit(late, 'name="version"', { decision: 'hide', ...why });
+  expect(second.status).toBe(400);
+  await call('GET', '/user/me/reviews', { token });
+  await cora.visit('account/reviews');
+  await fillIn(cora, 'account', '/appeal"', { statement: 'It is none.' });
+  const restored = { decision: 'restore', ...why };
+  await fillIn(fay, `account/moderation/reviews/${review}`, 'name="version"', restored);
+  await eve.visit('account/moderation/log');
+  const about = `account/moderation/users/${user_id}`;
+  expect((await fillIn(eve, about, 'block"')).status).toBe(400);
+  for (const status of [403, 200]) {
+    await fillIn(eve, about, 'block"', why);
+    await call('POST', path, { token, body: { rating: 3 } }, status);
+    await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
+  }
+
+  const shop = reviewBody();
+  const { id: advertisement } = await call('POST', '/review/', { token, body: shop });
+  await setHidden(advertisement, true);
+  await call('DELETE', `/review/${advertisement}`, { token });
+  await call('POST', '/review/', { token, body: shop }, 403);
+  await fillIn(eve, about, 'value="allow"', { entity_id: `${shop.entity_id}`, ...why });
+  await call('POST', '/review/', { token, body: shop });
+  const hidden = await fillIn(eve, about, 'value="hide"', why);
+  expect(hidden.html).toContain('of this author');
+
+  await setHidden(review, true);
+  await stream.idle();
+  await readAll(ids, false);
+  await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } }, 404);
+  await setHidden(review, false);
+  await call('DELETE', path, { token });
+  await call('DELETE', path, { token }, 404);
+  await stream.idle();
+  await readAll(ids, false);
+
+  stopClock(Date.now() + 40 * 86_400_000);
+  for (const { operation } of schedules) await invoke(await load(operation), operation, {});
+  jest.useRealTimers();
+}

@@ -1,0 +1,118 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { identityProvider } from '../../../infra/local/identity-provider.ts';
+import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts';
+import { followStream } from '../../../infra/local/stream.ts';
+import { createTable } from '../../../infra/local/table.ts';
+import { consumers } from '../../../shared/background/consumers.ts';
+import { listen } from '../listen.ts';
+import { rightsIn, sessionToken, startProxy } from './roles.ts';
+import { synthesized } from './synthesized.ts';
+import '../table.ts';
+
+/**
+ * Starts the functions as they are deployed, on the local stack. A proxy before the database
+ * enforces the role of each. Sets the environment that shared/ reads, so import modules of shared/
+ * after it.
+ */
+export async function startRoleWorld() {
+  const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
+  const { service, code, outdir } = (await synthesized()).plain;
+  const rights = rightsIn(service);
+
+  const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+  const secrets: Record<string, string> = {
+    SIGNING_KEYS: 'aB3'.repeat(22).slice(0, 64),
+    SESSION_KEYS: 'x7Y'.repeat(22).slice(0, 64),
+  };
+  const proxy = await startProxy({ database, rights, secrets });
+  delete process.env.SIGNING_KEYS;
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: proxy.url,
+    AWS_SESSION_TOKEN: sessionToken,
+    SIGNING_KEYS_ARN: 'SIGNING_KEYS',
+    SESSION_KEYS_ARN: 'SESSION_KEYS',
+    OIDC_CLIENT_SECRET_ARN: 'OIDC_CLIENT_SECRET',
+  });
+
+  /** The operations that have done what they are for. */
+  const succeeded = new Set<string>();
+  const loaded = new Map<string, Promise<Handler>>();
+
+  /** The code that is deployed, but that signs its requests as the operation. */
+  const load: Load = (operation) => {
+    const handler = loaded.get(operation) ?? importHandler(operation);
+    loaded.set(operation, handler);
+    return handler;
+  };
+
+  async function importHandler(operation: string): Promise<Handler> {
+    const directory = join(folder, operation);
+    cpSync(join(outdir, 'functions', operation), directory, { recursive: true });
+    const file = join(directory, 'index.cjs');
+    const caller = JSON.stringify(operation);
+    const deployed = code(operation);
+    const changed = deployed.replace(/[\w$.]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
+    if (changed === deployed && deployed.includes('AWS_ACCESS_KEY_ID')) {
+      throw new Error(`${operation} is as it was`);
+    }
+    writeFileSync(file, changed);
+    const { handler } = await import(pathToFileURL(file).href);
+    return async (event, context) => {
+      const result = await handler(event, context);
+      const { statusCode = 200 } = result ?? {};
+      if (statusCode < 400 || operation === 'no-route') succeeded.add(operation);
+      return result;
+    };
+  }
+
+  const streamArn = await createTable(database, process.env.TABLE_NAME ?? '');
+  const stream = await followStream({ endpoint: database, streamArn, consumers, load });
+  const gateway = await startGateway({ port: 0, load });
+  const authUrl = gateway.url.replace(/\/1$/, '');
+  const provider = await identityProvider(
+    new URL(gateway.url).origin,
+    `${authUrl}/account/callback`,
+  );
+  gateway.mount(provider);
+  const { OIDC_CLIENT_SECRET, ...settings } = provider.environment;
+  secrets.OIDC_CLIENT_SECRET = OIDC_CLIENT_SECRET;
+  const musicDatabase = createServer((_, response) => response.end('{"name":"Blue"}'));
+  Object.assign(process.env, {
+    AUTH_URL: authUrl,
+    ...settings,
+    MUSICDB_API: `${await listen(musicDatabase)}/{type}/{id}`,
+    MUSICDB_PAGE: 'https://music.example/{type}/{id}',
+    MUSICDB_INTERVAL: '1',
+  });
+
+  // The health check answers 503 until the first heartbeat.
+  await invoke(await load('send-heartbeat'), 'send-heartbeat', {});
+
+  return {
+    url: gateway.url,
+    authUrl,
+    stream,
+    proxy,
+    /** Rights of each operation, by its name. Tests may change them. */
+    rights,
+    load,
+    succeeded,
+    async stop(): Promise<void> {
+      await gateway.stop();
+      await stream.idle();
+      await stream.stop();
+      proxy.stop();
+      musicDatabase.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The running functions, their stream and the proxy that watches their rights. */
+export type RoleWorld = Awaited<ReturnType<typeof startRoleWorld>>;
