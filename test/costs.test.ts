@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { billOf, costs, foldedVotes, grownCosts, importCosts, prices } from './helpers/costs.ts';
+import {
+  billOf,
+  costs,
+  foldedVotes,
+  grownCosts,
+  healthChecks,
+  importCosts,
+  prices,
+} from './helpers/costs.ts';
 
 // The numbers are in test/helpers/costs.ts; test/bench.slow.ts measures them again.
 
@@ -50,7 +58,16 @@ test('the deployment guide says what lists cost without compression', () => {
 
 test('the README says what a review and a vote cost', () => {
   expect(guide('README.md')).toContain(
-    `a review ${total('a review')} a million, a vote ${total('a vote')}`,
+    `A million reads of a review cost ${total('a review')}, and a million votes ${total('a vote')}.`,
+  );
+});
+
+test('the deployment guide says what the check from outside costs', () => {
+  const { requests } = healthChecks;
+  const asked = (requests / 1e6) * billOf(healthChecks).total;
+  const month = Math.round(prices.healthCheck + prices.alarmMetric + asked);
+  expect(deploy).toContain(
+    `about $${month} a month: ${dollars(prices.healthCheck)} for the check, and its ${requests.toLocaleString('en')} requests`,
   );
 });
 

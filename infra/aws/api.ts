@@ -23,6 +23,12 @@ import { type FunctionDefaults, TableFunction, type TableFunctionProps } from '.
  */
 const accessLogLine = JSON.stringify({
   requestId: '$context.requestId',
+  // A client may choose the first id, but not this one.
+  extendedRequestId: '$context.extendedRequestId',
+  // Lambda's own ids, which are in every line of the functions' logs as `requestId`.
+  functionRequestId: '$context.integration.requestId',
+  authorizerRequestId: '$context.authorizer.requestId',
+  trace: '$context.xrayTraceId',
   time: '$context.requestTime',
   method: '$context.httpMethod',
   route: '$context.httpMethod $context.resourcePath',

@@ -4,12 +4,13 @@ import { type App, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { bundleFunctions } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
+import { HealthStack } from './health-stack.ts';
 import { readOptions } from './options.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /**
- * Adds and returns the two stacks of an app, configured by its context. `bundle` writes the code to
- * the output folder. cdk-nag checks both stacks.
+ * Adds the stacks of an app, configured by its context. Returns those of the service and its data.
+ * `bundle` writes the code to the output folder. cdk-nag checks all stacks.
  */
 export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunctions) {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
@@ -19,5 +20,9 @@ export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunct
   rmSync(code, { recursive: true, force: true });
   const bundles = bundle(code, options.sourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);
+  if (options.healthCheck) {
+    const { healthCheck: host, alarmMail } = options;
+    new HealthStack(app, `${options.name}-health`, { host, alarmMail });
+  }
   return { data, service: new ServiceStack(app, options.name, { options, data, bundles }) };
 }

@@ -9,6 +9,12 @@ import { tableDefinition } from '../../shared/table/definition.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
 
+/**
+ * Requests of 2 s or more. A regular expression, because the milliseconds are a string in the
+ * access log: they are `-` if unset.
+ */
+const slow = '{ $.milliseconds = %^[2-9]\\d\\d\\d$|^\\d\\d\\d\\d\\d+$% }';
+
 export const period = Duration.minutes(5);
 export const hour = Duration.hours(1);
 
@@ -55,8 +61,16 @@ export function metricsOf(
       logGroup: functionOf(api, operation).logGroup,
     });
   }
+  // A metric with a dimension exists, and costs, only for routes where there was such a request.
+  logged('SlowRequests', slow, { id: 'SlowRoutesLogged', dimensions: { Route: '$.route' } });
+  logged('Busy', `{ $.status = 503 && $.error = "-" && ${byOthers.join(' && ')} }`, {
+    dimensions: { Route: '$.route' },
+  });
   return {
     serverErrors,
+    refusedSignIns: logged('RefusedSignIns', '{ $.message.message = "A sign-in failed" }', {
+      logGroup: functionOf(api, 'finish-sign-in').logGroup,
+    }),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
     // Not the Errors of its Lambda, which include every refused token.
@@ -67,9 +81,9 @@ export function metricsOf(
       '{ $.lambdaStatus = "429" || $.authorizerLambdaStatus = "429" }',
     ),
     tooMany: logged('TooManyRequests', '{ $.status = 429 }'),
-    latencies: routes.map(({ operation: label }) =>
-      functionOf(api, label).metricDuration({ statistic: 'p99', period, label }),
-    ),
+    latency: api.restApi.metricLatency({ statistic: 'p99', period }),
+    integrationLatency: api.restApi.metricIntegrationLatency({ statistic: 'p99', period }),
+    slow: logged('SlowRequests', slow),
     conflicts: table.metric('TransactionConflict', { statistic: 'Sum', period }),
     iteratorAges: background.consumers.map(({ node, lambda }) =>
       lambda.metric('IteratorAge', { statistic: 'Maximum', period, label: node.id }),

@@ -1,13 +1,11 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { Aws, Duration } from 'aws-cdk-lib/core';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
+import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { schedules } from '../../shared/background/schedules.ts';
-import { chunks } from '../../shared/chunks.ts';
+import { alarmTopic } from './alarm-topic.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
 import { anyOf, changesBy, hour, metricsOf, period, tableThrottles } from './metrics.ts';
@@ -19,6 +17,16 @@ const consumerLimits: Readonly<Record<string, { behind: Duration; fedBy: readonl
   // Erasing a large account takes a while.
   eraser: { behind: Duration.hours(1), fedBy: ['delete-review', 'delete-me'] },
 };
+
+/**
+ * Shares of failed requests, in per cent, that ring. One request in a thousand may fail in a month.
+ * Within an hour, failures may be 14.4 times as many (all of a month's in two days). Within six
+ * hours, three times as many (all of a month's in ten days).
+ */
+const burnRates = [
+  { id: 'ErrorsOfAnHour', hours: Duration.hours(1), budget: 1.44 },
+  { id: 'ErrorsOfSixHours', hours: Duration.hours(6), budget: 0.3 },
+];
 
 /** A dashboard, alarms, and mails about them if an address is given. */
 export class Monitoring extends Construct {
@@ -32,39 +40,45 @@ export class Monitoring extends Construct {
     super(scope, id);
     const { background, table } = props;
     const { alarmMail, name } = props.options;
-    if (alarmMail) {
-      this.#topic = new Topic(this, 'Topic', { enforceSSL: true });
-      this.#topic.addSubscription(new EmailSubscription(alarmMail));
-      // The policy that requires TLS replaces SNS's own, which lets alarms of the account publish.
-      this.#topic.grantPublish(
-        new ServicePrincipal('cloudwatch.amazonaws.com', {
-          conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-        }),
-      );
-    }
+    if (alarmMail) this.#topic = alarmTopic(this, alarmMail);
 
     const metrics = metricsOf(this, props, name);
-    const { requests, clientErrors, serverErrors, latencies, conflicts, iteratorAges } = metrics;
+    const { requests, clientErrors, serverErrors, conflicts, iteratorAges } = metrics;
+    const { latency, integrationLatency, slow } = metrics;
     const { jobErrors, deadLetters, authorizerFailures, throttled, tooMany, consumed } = metrics;
 
-    const failed = new cloudwatch.MathExpression({
-      expression: '100 * errors / requests',
-      usingMetrics: { errors: serverErrors, requests },
-      period,
-      label: 'Requests with a 5xx response, per cent',
-    });
-    this.#alarm('ServerErrors', failed, {
-      alarmDescription: 'More than 1 % of the requests have a 5xx response',
-      threshold: 1,
-    });
-    // An alarm of CloudWatch has at most ten metrics.
-    for (const [i, group] of chunks(latencies, 10).entries()) {
-      this.#alarm(`Latency${i + 1}`, anyOf(group, 'The slowest route, p99 in ms'), {
-        alarmDescription: `The slowest 1 % of requests take over 2 s at one of these routes: ${group.map(({ label }) => label).join(', ')}`,
-        threshold: 2000,
-        evaluationPeriods: 3,
+    for (const { id, hours, budget } of burnRates) {
+      const failed = new cloudwatch.MathExpression({
+        // Two failures of forty requests at night are no reason to wake somebody.
+        expression: 'IF(requests >= 20 AND errors >= 5, 100 * errors / requests, 0)',
+        usingMetrics: { errors: serverErrors, requests },
+        period: hours,
+        label: 'Requests with a 5xx response, per cent',
+      });
+      this.#alarm(id, failed, {
+        alarmDescription: `More than ${budget} % of the requests of ${hours.toHumanString()} have a 5xx response`,
+        threshold: budget,
+        evaluationPeriods: 1,
       });
     }
+    this.#alarm('Latency', latency, {
+      alarmDescription: 'The slowest 1 % of all requests take over 2 s',
+      threshold: 2000,
+      evaluationPeriods: 3,
+    });
+    // The slowest 1 % of all requests do not show a route that few requests ask for.
+    const manySlow = new cloudwatch.MathExpression({
+      expression: 'IF(slow > requests / 1000, slow, 0)',
+      usingMetrics: { slow, requests },
+      period,
+      label: 'Requests of 2 s or more',
+    });
+    this.#alarm('SlowRequests', manySlow, {
+      alarmDescription:
+        'More than 10 requests in 5 minutes take 2 s or more. The dashboard shows their routes',
+      threshold: 10,
+      evaluationPeriods: 3,
+    });
     this.#alarm('Throttles', throttled, {
       alarmDescription:
         'Requests fail because the functions need more concurrent executions than the quota of this account allows',
@@ -124,7 +138,7 @@ export class Monitoring extends Construct {
     }
     this.#alarm('DeadLetters', deadLetters, {
       alarmDescription:
-        'A stream record or a daily job failed for good. The message names the function, and infra/aws/README.md says what to do',
+        'A stream record or a daily job failed for good. The message names the function, and infra/aws/alarms.md says what to do',
       threshold: 0,
       evaluationPeriods: 1,
     });
@@ -163,18 +177,22 @@ export class Monitoring extends Construct {
       });
     }
 
-    const changes = new cloudwatch.SearchExpression({
-      expression: `SEARCH('{"${name}",Route} MetricName="Changes"', 'Sum', 300)`,
-      period,
-    });
+    const byRoute = (metricName: string) => {
+      const expression = `SEARCH('{"${name}",Route} MetricName="${metricName}"', 'Sum', 300)`;
+      return new cloudwatch.SearchExpression({ expression, period });
+    };
     const trouble = [throttled, tooMany, conflicts, deadLetters, authorizerFailures, ...jobErrors];
     new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [
         [
           graph('Requests', [requests], [clientErrors, serverErrors]),
-          graph('Slowest one in a hundred, ms', latencies),
+          graph('Slowest one in a hundred, ms', [latency, integrationLatency]),
         ],
-        [graph('Changes', [changes]), graph('Request units of the table', consumed)],
+        [
+          graph('Requests of 2 s or more', [byRoute('SlowRequests')]),
+          graph('Busy (503), refused sign-ins', [byRoute('Busy')], [metrics.refusedSignIns]),
+        ],
+        [graph('Changes', [byRoute('Changes')]), graph('Request units of the table', consumed)],
         [graph('Behind the stream, ms', iteratorAges), graph('Trouble', trouble)],
       ],
     });

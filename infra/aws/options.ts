@@ -17,6 +17,7 @@ const Flag = v.pipe(
 );
 const Mail = matching(/^[!-?A-~]+@[\w-]+(\.[\w-]+)+$/, 'an e-mail address');
 const Url = matching(/^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
+const Domain = matching(/^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org');
 const Text = v.optional(v.string());
 const Interval = v.optional(whole(0, 60_000));
 const Units = v.optional(whole(1, 39_999));
@@ -55,11 +56,13 @@ const Context = v.object({
   logDays: v.optional(LogDays, '30'),
   /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
+  /** Host of the service, whose health is then checked from outside. */
+  healthCheck: v.optional(Domain),
   /** Monthly budget of the account in US dollars. A higher cost is mailed to `alarmMail`. */
   budget: v.optional(whole(1, 999_999)),
   /** The sender of the user pool's mails: an address that is verified in Amazon SES. */
   mailFrom: v.optional(Mail),
-  domain: v.optional(matching(/^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org')),
+  domain: v.optional(Domain),
   certificateArn: v.optional(
     matching(
       /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/\S+$/,

@@ -8,6 +8,7 @@ import { Domain } from './domain.ts';
 import { keepEnvironment } from './environment.ts';
 import { Firewall } from './firewall.ts';
 import { Monitoring } from './monitoring.ts';
+import { SavedQueries } from './saved-queries.ts';
 import { SecurityText } from './security-text.ts';
 import { SignIn } from './sign-in.ts';
 import type { FunctionDefaults } from './table-function.ts';
@@ -46,6 +47,7 @@ export class ServiceStack extends Stack {
     api.addRoutes(defaults);
     const background = new Background(this, 'Background', defaults);
     new Monitoring(this, 'Monitoring', { api, background, table, options });
+    new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
     if (domain) {
       const { name } = new Domain(this, 'Domain', { restApi: api.restApi, domain });
       if (securityContact) {

@@ -3,6 +3,7 @@ import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
+import { noteColdStart } from './cold-start.ts';
 import { jsonBody } from './json-body.ts';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './read-request.ts';
 import { Answer, errorResponse, headResponse, json, publicAnswer } from './response.ts';
@@ -25,6 +26,7 @@ export function endpoint<T extends RequestSchema>(
   const isPublic = !('caller' in schema.entries);
   // Of the middlewares, the first is the first to see a request and the last to see the response.
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(noteColdStart())
     .use(headResponse())
     .use(errorResponse())
     .use(httpHeaderNormalizer())

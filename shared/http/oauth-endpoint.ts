@@ -6,6 +6,7 @@ import { ApiError, invalidRequest } from '../errors.ts';
 import { type Application, previousSecret } from '../oauth/application.ts';
 import { findApplication } from '../oauth/application-repository.ts';
 import { isClientSecret } from '../oauth/credentials.ts';
+import { noteColdStart } from './cold-start.ts';
 import { readForm } from './form.ts';
 import { requireHttps } from './read-request.ts';
 import { errorResponse, json } from './response.ts';
@@ -24,6 +25,7 @@ export function oauthEndpoint<T extends v.GenericSchema>(
   handle: (client: Application, form: v.InferOutput<T>) => Promise<unknown>,
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(noteColdStart())
     .use(errorResponse('error_description'))
     .use(httpHeaderNormalizer())
     .handler(async (event) => {

@@ -6,6 +6,7 @@ import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { parseEntityTags } from './entity-tags.ts';
+import { loggedIds, type RequestIds } from './request-ids.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
@@ -148,18 +149,18 @@ export function errorResponse(
 ): Http {
   return {
     onError(request) {
-      const { requestId } = request.event.requestContext;
-      const { status, code, message, headers } = toApiError(request.error, requestId);
-      const request_id = status < 500 ? undefined : requestId;
+      const ids = request.event.requestContext;
+      const { status, code, message, headers } = toApiError(request.error, ids);
+      const request_id = status < 500 ? undefined : ids.requestId;
       request.response = json(status, { error: code, [description]: message, request_id }, headers);
     },
   };
 }
 
 /** Returns the error to show. Logs errors other than ApiError, once. */
-export function toApiError(error: unknown, requestId: string): ApiError {
+export function toApiError(error: unknown, ids: RequestIds): ApiError {
   if (error instanceof ApiError) return error;
-  console.error({ message: 'Request failed', requestId, error: describeError(error) });
+  console.error({ message: 'Request failed', ...loggedIds(ids), error: describeError(error) });
   if (isTransient(error)) return serviceUnavailable();
   return new ApiError(
     500,

@@ -5,13 +5,15 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { ApiError } from '../errors.ts';
+import { noteColdStart } from '../http/cold-start.ts';
+import type { RequestIds } from '../http/request-ids.ts';
 import { headResponse, toApiError } from '../http/response.ts';
 import { respond } from './html-response.ts';
 import type { Html, Page } from './layout.ts';
 import { askedPath, withQuery } from './own-url.ts';
 
 interface Context {
-  requestId: string;
+  ids: RequestIds;
   /** Page to go back to. */
   here?: string;
   isAccountGone?: boolean;
@@ -36,27 +38,29 @@ export function browserHandler(
   handle: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult> | APIGatewayProxyResult,
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(noteColdStart())
     .use(headResponse())
     .use(httpHeaderNormalizer())
     .onError(async (request) => {
       const { event, error } = request;
-      const { requestId } = event.requestContext;
       const here = event.httpMethod === 'POST' ? undefined : authUrl() + askedPath(event);
-      request.response = await respond(explain(error, { requestId, here, isForAnybody: true }));
+      request.response = await respond(
+        explain(error, { ids: event.requestContext, here, isForAnybody: true }),
+      );
     })
     .handler(handle);
 }
 
 /** Explains an error in plain words, with a link to continue. */
 export function explain(thrown: unknown, place: Context): Page {
-  const error = toApiError(thrown, place.requestId);
+  const error = toApiError(thrown, place.ids);
   const { status } = error;
   // Pages use no tokens.
   const { 'WWW-Authenticate': _, ...headers } = error.headers;
   const [title, text, way] = inWords(error, place);
   const content = html`<section>
       <p>${text}</p>
-      ${status >= 500 && html`<p class="soft">request_id: ${place.requestId}</p>`}
+      ${status >= 500 && html`<p class="soft">request_id: ${place.ids.requestId}</p>`}
       ${nextSteps(way)}
     </section>`;
   return { status, headers, title, content };

@@ -71,7 +71,7 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
       return await finished(answer, event, visitor);
     } catch (error) {
       const explained = explain(error, {
-        requestId: event.requestContext.requestId,
+        ids: event.requestContext,
         here: addressOf(event),
         isAccountGone: session !== undefined && user === undefined,
         isBlocked: user?.blocked_at !== undefined,

@@ -11,6 +11,8 @@ export const prices = {
   gigabyteOut: 0.09,
   alarmMetric: 0.1,
   secret: 0.4,
+  /** A check of an address at AWS by Route 53, with HTTPS. A month. */
+  healthCheck: 1.5,
 };
 
 /** Units that DynamoDB bills. */
@@ -64,6 +66,15 @@ export const foldedVotes = [
 /** Write units of an import, without the consumers of the stream. A vote comes with its review. */
 export const importCosts = { account: 7, review: 20, vote: 5 };
 
+/** The check from outside: its requests in a month, about twelve a minute. All is assumed. */
+export const healthChecks = {
+  requests: 500_000,
+  read: 6,
+  write: 0,
+  milliseconds: [15],
+  kilobytes: 0.6,
+};
+
 /** Returns the bill of a million requests in US dollars, by item. */
 export function billOf({ read, write, milliseconds, kilobytes }: Use) {
   const seconds = milliseconds.reduce((sum, each) => sum + each, 0) / 1000;
@@ -71,8 +82,8 @@ export function billOf({ read, write, milliseconds, kilobytes }: Use) {
     dynamodb: read * prices.readUnits + write * prices.writeUnits,
     api: prices.apiRequest,
     lambda: milliseconds.length * prices.lambdaCall + seconds * prices.lambdaSecond,
-    // A line of the access log.
-    logs: (340 / 1e9) * prices.gigabyteOfLogs,
+    // A line of the access log, with 26 bytes that CloudWatch adds.
+    logs: (500 / 1e9) * prices.gigabyteOfLogs,
     transfer: (kilobytes / 1e6) * prices.gigabyteOut,
   };
   const total = Object.values(bill).reduce((sum, each) => sum + each, 0);

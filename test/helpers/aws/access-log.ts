@@ -3,14 +3,13 @@ export function accessLine(format: string, context: Readonly<Record<string, stri
   return format.replace(/\$context\.([\w.]+)/g, (_, name) => context[name] ?? '-');
 }
 
-/** Returns the line that Lambda's JSON logging writes for `console.error(message)`. */
-export function functionLine(message: unknown): string {
-  return JSON.stringify({
-    timestamp: '2026-11-21T00:00:00.000Z',
-    level: 'ERROR',
-    requestId: 'c3b8b4a5-3a5c-4d0c-9d0a-6c2a2c1f7c11',
-    message,
-  });
+/** Returns the line that Lambda's JSON logging writes for `console.error(message)`, or `info`. */
+export function functionLine(
+  message: unknown,
+  level: 'ERROR' | 'INFO' = 'ERROR',
+  requestId = 'c3b8b4a5-3a5c-4d0c-9d0a-6c2a2c1f7c11',
+): string {
+  return JSON.stringify({ timestamp: '2026-11-21T00:00:00.000Z', level, requestId, message });
 }
 
 /**
@@ -24,7 +23,7 @@ export function takes(pattern: string, line: string): boolean {
   } catch {
     return false;
   }
-  const tokens = pattern.match(/"[^"]*"|\$[\w.]+|\d+|&&|\|\||[!<>]=|[{}()=<>]|\S/g) ?? [];
+  const tokens = pattern.match(/"[^"]*"|%[^%]+%|\$[\w.]+|\d+|&&|\|\||[!<>]=|[{}()=<>]|\S/g) ?? [];
   const next = (expected?: string): string => {
     const token = tokens.shift() ?? '';
     if (expected && token !== expected) throw new Error(`${pattern}: ${token} is no ${expected}`);
@@ -50,7 +49,8 @@ export function takes(pattern: string, line: string): boolean {
   return result;
 }
 
-function fieldOf(event: unknown, selector: string): unknown {
+/** Returns the value at a selector such as `$.a.b`, or undefined. */
+export function fieldOf(event: unknown, selector: string): unknown {
   const [root, ...names] = selector.split('.');
   if (root !== '$') throw new Error(`${selector} is no selector`);
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], event);
@@ -58,6 +58,13 @@ function fieldOf(event: unknown, selector: string): unknown {
 
 /** A field that is missing or of another type is neither equal nor unequal. */
 function compare(field: unknown, operator: string, operand: string): boolean {
+  if (operand.startsWith('%')) {
+    // CloudWatch Logs has no groups, and knows few other signs.
+    if (operator !== '=' || !/^%[\w^$?[\]{}|\\*+.-]+%$/.test(operand)) {
+      throw new Error(`${operator} ${operand} is no regular expression here`);
+    }
+    return typeof field === 'string' && new RegExp(operand.slice(1, -1)).test(field);
+  }
   if (operand.startsWith('"')) {
     if (typeof field !== 'string') return false;
     const text = operand.slice(1, -1);

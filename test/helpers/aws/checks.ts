@@ -298,7 +298,13 @@ export function alarms(template: Template): Record<string, Watch> {
     resources(template, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => {
       const { EvaluationPeriods: of, DatapointsToAlarm: must = of, ...alarm } = Properties;
       const all = alarm.Metrics ?? [
-        { MetricStat: { Metric: alarm, Period: alarm.Period, Stat: alarm.Statistic } },
+        {
+          MetricStat: {
+            Metric: alarm,
+            Period: alarm.Period,
+            Stat: alarm.Statistic ?? alarm.ExtendedStatistic,
+          },
+        },
       ];
       const stats = all.flatMap(({ MetricStat }: Resource) => MetricStat ?? []);
       const expressions = all.flatMap(({ Expression }: Resource) => Expression ?? []);

@@ -8,13 +8,17 @@ import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
+import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
+  deafTopics,
   functions,
   merged,
   only,
   propertiesOf,
   resources,
   type Template,
+  theOne,
+  withoutTls,
 } from '../../helpers/aws/checks.ts';
 import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
 
@@ -72,8 +76,10 @@ function deployed(chosen: Record<string, string | number>) {
   }
   const templateOf = ({ templateFile }: Stack): Template =>
     JSON.parse(readFileSync(join(app.outdir, templateFile), 'utf8'));
+  const health = app.node.tryFindChild(`${service.node.id}-health`);
   return {
     findings,
+    health: health instanceof Stack ? { region: health.region, ...templateOf(health) } : undefined,
     data: templateOf(data),
     service: merged(templateOf(service), templateOf(functions)),
   };
@@ -113,6 +119,7 @@ const chosen = deployed({
   warmReadUnits: 20_000,
   warmWriteUnits: 8000,
   securityContact: 'mailto:security@example.org',
+  healthCheck: 'reviews.example.org',
 });
 
 test('the deployment with these options has no findings of cdk-nag', () => {
@@ -268,6 +275,44 @@ Canonical: https://reviews.example.org/.well-known/security.txt
 `);
     const named = JSON.stringify(plain.service);
     expect(named).not.toContain('security.txt');
+  });
+});
+
+describe('the check from outside', () => {
+  const { health = { region: '', Resources: {} } } = chosen;
+
+  test('asks for the health over HTTPS, from three regions', () => {
+    expect(only(health, 'AWS::Route53::HealthCheck').HealthCheckConfig).toEqual({
+      Type: 'HTTPS',
+      FullyQualifiedDomainName: 'reviews.example.org',
+      Port: 443,
+      ResourcePath: '/ws/health',
+      EnableSNI: true,
+      RequestInterval: 30,
+      FailureThreshold: 3,
+      Regions: ['us-east-1', 'eu-west-1', 'ap-southeast-1'],
+    });
+  });
+  test('is where Route 53 writes its metrics, and exists only if chosen', () => {
+    expect(health.region).toBe('us-east-1');
+    expect(readdirSync(plain.outdir).filter((file) => /health/.test(file))).toEqual([]);
+  });
+  test('rings if the service is not well, and if nobody asks', () => {
+    const [id] = theOne(health, 'AWS::Route53::HealthCheck');
+    expect(only(health, 'AWS::CloudWatch::Alarm')).toMatchObject({
+      Namespace: 'AWS/Route53',
+      MetricName: 'HealthCheckStatus',
+      Dimensions: [{ Name: 'HealthCheckId', Value: { 'Fn::GetAtt': [id, 'HealthCheckId'] } }],
+      Statistic: 'Minimum',
+      Period: 60,
+    });
+    expect(rings(health, 'Unreachable', [[0, 0, 0]])).toBe(true);
+    expect(rings(health, 'Unreachable', [[undefined, undefined, undefined]])).toBe(true);
+    expect(rings(health, 'Unreachable', [[0, 1, 0]])).toBe(false);
+  });
+  test('mails as the other alarms do', () => {
+    expect(only(health, 'AWS::CloudWatch::Alarm').AlarmActions).toHaveLength(1);
+    expect([...deafTopics(health), ...withoutTls(health)]).toEqual([]);
   });
 });
 

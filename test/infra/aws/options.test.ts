@@ -26,6 +26,10 @@ describe('options that AWS would refuse during a deployment are refused before i
     [{ logDays: 9999 }, periods],
     [{ logDays: 'thirty' }, periods],
     [{ alarmMail: 'ops' }, /alarmMail must be an e-mail address/],
+    [
+      { healthCheck: 'https://reviews.example.org/ws/health' },
+      /healthCheck must be a name such as/,
+    ],
     [{ mailFrom: 'Reviews <reviews@example.org>' }, /mailFrom must be an e-mail address/],
     [{ mailFrom: 'bücher@example.org' }, /mailFrom must be an e-mail address/],
     [{ ...own, domain: 'https://reviews.example.org' }, /domain must be a name such as/],

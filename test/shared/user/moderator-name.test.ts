@@ -90,11 +90,8 @@ test('who has the name already keeps it, until it changes', async () => {
 test('a promotion racing with the name leaves it to one of both, or to an earlier holder', async () => {
   for (let round = 0; round < 4; round++) {
     const name = `Kai ${round}`;
-    const [kai, ...others] = [
-      await makeUser({ display_name: name }),
-      await makeUser(),
-      await makeUser(),
-    ] as const;
+    const kai = await makeUser({ display_name: name });
+    const others = await makeUsers(2);
     await Promise.all([
       setModerator(kai.id, true),
       ...others.map((each) => each.updatesProfile({ display_name: name })),

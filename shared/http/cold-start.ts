@@ -1,0 +1,22 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { loggedIds } from './request-ids.ts';
+
+let isNoted = false;
+
+/**
+ * Logs the first request of each Lambda environment. `milliseconds` go from the start of Node.js to
+ * the making of the handler, `megabytes` is the memory in use. A server logs nothing.
+ */
+export function noteColdStart(): MiddlewareObj<APIGatewayProxyEvent> {
+  const milliseconds = Math.round(performance.now());
+  return {
+    before({ event }) {
+      if (isNoted || process.env.AWS_LAMBDA_FUNCTION_NAME === undefined) return;
+      isNoted = true;
+      const megabytes = Math.round(process.memoryUsage.rss() / 2 ** 20);
+      const ids = loggedIds(event.requestContext);
+      console.info({ message: 'Cold start', ...ids, milliseconds, megabytes });
+    },
+  };
+}
