@@ -6,7 +6,7 @@ import type { TransferRecord } from '../../../shared/transfer/record.ts';
 import { getUser, insertUser, setModerator } from '../../../shared/user/user-repository.ts';
 import { sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
-import { makeModerator, makeUser } from '../../helpers/world.ts';
+import { makeModerator, makeUser, makeUsers } from '../../helpers/world.ts';
 
 const noContact = { email: null, musicdb_username: null };
 const refused = {
