@@ -93,7 +93,11 @@ export async function findChangedReviews(
   const current = [...items.filter((_, i) => !isBehind[i]), ...again];
   const reviews = parseReviews(current).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
-  return withAuthors(reviews, await findUsers(userIds, options));
+  const authors = await findUsers(userIds, options);
+  // A replica may lack the account too, and no later change would tell of the review.
+  const missing = userIds.filter((id) => !authors.has(id));
+  const late = await findUsers(missing, { ...options, consistent: true });
+  return withAuthors(reviews, new Map([...authors, ...late]));
 }
 
 /**

@@ -45,7 +45,8 @@ export async function listRevisions(
     for (const revision of page) {
       // One byte is the comma.
       bytes += bytesOf(presentRevision(revision)) + 1;
-      if (bytes > maxBytes) return revisions;
+      // An imported text may be longer than all of `maxBytes`.
+      if (bytes > maxBytes && revisions.length > 0) return revisions;
       revisions.push(revision);
     }
   }

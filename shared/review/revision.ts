@@ -38,6 +38,6 @@ export function revisionItem(revision: Revision) {
 }
 
 /** Presents a revision. Its time becomes an HTTP date. */
-export function presentRevision({ timestamp, ...revision }: Revision): PresentedRevision {
-  return { ...revision, timestamp: httpDate(timestamp) };
+export function presentRevision(revision: Revision): PresentedRevision {
+  return { ...revision, timestamp: httpDate(revision.timestamp) };
 }

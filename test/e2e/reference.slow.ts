@@ -91,7 +91,7 @@ test.each(routes.filter(isJson))(
       .replaceAll('9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2', ben.id)
       .replaceAll('8e8a594f-2175-38c7-a871-abb68ec363e7', entity_id);
     const env = { PATH: process.env.PATH, TOKEN: access_token };
-    if (operation === 'get-vote') {
+    if (['get-vote', 'delete-vote'].includes(operation)) {
       const url = `${authUrl}/1/review/${review}/vote`;
       const headers = {
         Authorization: `Bearer ${access_token}`,

@@ -141,7 +141,8 @@ function compare(value: unknown, operator: string, operand: string): boolean {
     throw new Error(`${operator} does not compare texts here`);
   }
   if (!/^\d+$/.test(operand)) throw new Error(`${operand} is no value`);
-  const [number, limit] = [Number(value), Number(operand)];
+  const number = Number(value);
+  const limit = Number(operand);
   if (operator === '=') return number === limit;
   if (operator === '>=') return number >= limit;
   if (operator === '<') return number < limit;

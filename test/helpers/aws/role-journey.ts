@@ -93,6 +93,18 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
     await eve.visit(`account/moderation?sort=${sort}&reason=spam`);
   }
   await visitPages(sessionOf(eve), client);
+  // Each page is the first to ask for the name of an entity.
+  const publish = async () => (await call('POST', '/review/', { token, body: reviewBody() })).id;
+  await publish();
+  await cora.visit('account/reviews');
+  const edited = await publish();
+  await call('POST', `/review/${edited}`, { token, body: { rating: 1 } });
+  await cora.visit(`review/${edited}/revisions`);
+  for (const desk of ['account/moderation', 'account/moderation/reviews/{id}']) {
+    const id = await publish();
+    await call('POST', `/review/${id}/report`, { ...voter, body: {} });
+    await eve.visit(desk.replace('{id}', id));
+  }
   // Else it gives no page but a file.
   await eve.visit('account/data?cursor=x');
   await dan.visit('account/votes');
@@ -111,9 +123,14 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await fillIn(fay, `account/moderation/reviews/${review}`, 'name="version"', restored);
   await eve.visit('account/moderation/log');
   const about = `account/moderation/users/${user_id}`;
-  expect((await fillIn(eve, about, 'block"')).status).toBe(400);
-  for (const status of [403, 200]) {
-    await fillIn(eve, about, 'block"', why);
+  const decide = (decision: string, grounds = {}) =>
+    fillIn(eve, about, `value="${decision}"`, { decision, ...grounds });
+  expect((await decide('block')).status).toBe(400);
+  for (const [decision, status] of [
+    ['block', 403],
+    ['unblock', 200],
+  ] as const) {
+    await decide(decision, why);
     await call('POST', path, { token, body: { rating: 3 } }, status);
     await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
   }
@@ -125,13 +142,13 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await call('POST', '/review/', { token, body: shop }, 403);
   await fillIn(eve, about, 'value="allow"', { entity_id: `${shop.entity_id}`, ...why });
   await call('POST', '/review/', { token, body: shop });
-  const hidden = await fillIn(eve, about, 'value="hide"', why);
-  expect(hidden.html).toContain('of this author');
+  const hiding = await decide('hide_all', why);
+  expect(hiding.html).toContain('All reviews are being hidden.');
 
-  await setHidden(review, true);
   await stream.idle();
   await readAll(ids, false);
   await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } }, 404);
+  await decide('unblock', why);
   await setHidden(review, false);
   await call('DELETE', path, { token });
   await call('DELETE', path, { token }, 404);
