@@ -6,7 +6,7 @@ import { differences } from '../helpers/recount.ts';
 
 /** Items of the seed by key, without totals and trees, which a rebuild makes. */
 async function seeded() {
-  const items = (await scanTable()).filter(({ pk }) => !/^(TREE#|TOTALS$)/.test(pk));
+  const items = (await scanTable()).filter(({ pk }) => !/^(TREE#|TOTALS$|HEALTH$)/.test(pk));
   return Object.fromEntries(
     items.map(({ version: _, ...item }) => [`${item.pk} ${item.sk}`, item]),
   );

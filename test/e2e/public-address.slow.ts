@@ -37,7 +37,7 @@ test('a browser signs in, opens the reference and signs out below a path', async
   expect(session).toMatchObject({ domain: 'example.org', path: '/', secure: true, httpOnly: true });
 
   await page.goto(`${publicUrl}/ws/docs/api`);
-  await page.getByRole('heading', { name: /^Review service/ }).waitFor();
+  await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor();
 
   await page.goto(`${authUrl}/account`);
   await click('Sign out');
