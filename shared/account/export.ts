@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
 import { invalidRequest, invalidToken } from '../errors.ts';
-import { largestBody } from '../http/largest-answer.ts';
+import { largestBody } from '../largest-answer.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { readCases } from '../moderation/case-repository.ts';
 import { Decision } from '../moderation/decision.ts';

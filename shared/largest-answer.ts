@@ -1,7 +1,7 @@
 // Limits of Lambda on requests and responses.
 
 /** Largest event that Lambda accepts, in bytes of JSON. */
-export const largestEvent = 6 * 1024 * 1024;
+const largestEvent = 6 * 1024 * 1024;
 
 /** Largest response in bytes of JSON, in which quotes and line ends of a body take two bytes. */
 export const largestAnswer = largestEvent + 100;
