@@ -1,189 +1,44 @@
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as reportReview } from '../../functions/report-review.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
+import { describe, expect, jest, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { readChanges } from '../../shared/changes/change-feed.ts';
 import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
-import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { claimKey, rebuildKeys, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { claimKey, rebuildKeys, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { beginBulk } from '../../shared/transfer/bulk.ts';
 import { allRecords } from '../../shared/transfer/export.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
-import { admin, dataFolder, refuses, spawnAdmin } from '../helpers/admin.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { admin, refuses, spawnAdmin } from '../helpers/admin.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
-import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeGrant, makeUser, makeUsers, Person, text, visitor } from '../helpers/world.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const first = process.env.TABLE_NAME ?? '';
-let files = 0;
-
-/** A path in the folder of this test that nothing has. */
-function path(end = '.jsonl'): string {
-  return join(folder, `${files++}${end}`);
-}
-
-/** A data folder on an empty table. */
-async function emptyTable(): Promise<{ name: string; dataDir: string }> {
-  const name = `reviews-${randomUUID()}`;
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
-  return { name, dataDir: dataFolder({ table_name: name }) };
-}
-
-async function ask(args: string[], dataDir?: string) {
-  const { code, stdout, stderr } = await admin(args, dataDir);
-  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
-
-/** The bytes of an export. */
-async function exported(dataDir?: string): Promise<string> {
-  const out = path();
-  await ask(['export', '--out', out], dataDir);
-  return readFileSync(out, 'utf8');
-}
-
-/** The files of a public dump, by name. */
-async function publicDump() {
-  const out = path('');
-  const answer = await ask(['export', '--public', '--out', out]);
-  const names = readdirSync(out).filter((name) => name.endsWith('.gz'));
-  const files = new Map(names.map((name) => [name, readFileSync(join(out, name))]));
-  const everything = [...files.values()].map((bytes) => `${gunzipSync(bytes)}`).join('');
-  return { out, answer, files, everything };
-}
-
-/** The output of an import that refuses some lines, and its answer. */
-async function importBroken(content: string | Buffer, dataDir?: string) {
-  const said = listen();
-  const { code, stdout } = await admin(['import', file(content)], dataDir);
-  quiet?.mockRestore();
-  const { exitCode } = process;
-  process.exitCode = undefined;
-  return { said, code, exitCode, answer: JSON.parse(stdout) };
-}
-
-/** Tests the numbers of a table. */
-async function expectRight(name = first): Promise<void> {
-  process.env.TABLE_NAME = name;
-  expect(await differences()).toEqual([]);
-}
-
-/** Fields of a line that a test reads before it has proved its shape. */
-interface Line {
-  [name: string]: unknown;
-  kind: string;
-  id: string;
-  created: string;
-  counts: Record<string, number>;
-  revisions: object[];
-  item: Record<string, unknown>;
-}
-
-function records(content: string): [Line, ...Line[]] {
-  const lines = content.trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line)) as [Line, ...Line[]];
-}
-
-function file(content: string | Buffer): string {
-  const name = path();
-  writeFileSync(name, content);
-  return name;
-}
-
-const why = { reason: 'spam', note: '', moderator_id: null } as const;
-
-let quiet: ReturnType<typeof jest.spyOn> | undefined;
-/** Output on stderr meanwhile. */
-function listen() {
-  const said: string[] = [];
-  quiet = jest.spyOn(console, 'error').mockImplementation((line) => {
-    said.push(`${line}`);
-  });
-  return said;
-}
-afterEach(() => {
-  quiet?.mockRestore();
-  process.env.TABLE_NAME = first;
-  process.exitCode = undefined;
-});
-
-function rate({ caller }: Person, review_id: string, rating: number) {
-  return invoke(updateReview, { caller, path: { review_id }, body: { rating } });
-}
-
-function report({ caller }: Person, review_id: string) {
-  return invoke(reportReview, { caller, path: { review_id }, body: {} });
-}
-
-/** Something of every kind. */
-async function live() {
-  const [ann, bob, eve] = await makeUsers(3);
-  const gone = await makeUser();
-  const identity = { issuer: 'https://id.example', subject: randomUUID(), display_name: 'Zoë' };
-  const email = `${randomUUID()}@mail.example`;
-  const zoe = await findOrCreateUser({ ...identity, email, musicdb_username: 'zoe' });
-  const review = await ann.publishes({ language: 'de', license_choice: 'CC0 1.0' });
-  await bob.votes(review);
-  await rate(ann, review, 2);
-  await eve.votes(review, 'down');
-  await setAttributes(reviewKey(review), { source: 'BBC', source_url: 'https://bbc.example/' });
-  const draft = await bob.publishes({ is_draft: true, text: `${text} A draft.` });
-  const hidden = await eve.publishes({ text: `${text} A hidden one.` });
-  await bob.votes(hidden);
-  await report(ann, hidden);
-  await decideReview(hidden, 'hide', { ...why, note: 'A shop.' });
-  await report(eve, review);
-  await report(gone, review);
-  const { grant, access_token } = await makeGrant(ann, ['vote'], { owner: bob });
-  const own = { user_id: ann.id, name: 'Script', scopes: [], days: 30 as const };
-  const token = await createPersonalToken(own);
-  const left = await gone.publishes();
-  await gone.votes(review);
-  await gone.leaves();
-  const tokens = [access_token, token.access_token];
-  return { ann, bob, eve, zoe, email, review, draft, hidden, grant, tokens, gone, left };
-}
-
-/** The record of the edited review in `live`, without its revisions. */
-const recordOf = (id: string, author: Person) => ({
-  kind: 'review',
-  id,
-  entity_id: expect.any(String),
-  entity_type: 'release_group',
-  user_id: author.id,
-  language: 'de',
-  license: 'CC0 1.0',
-  created: expect.any(String),
-  published_on: expect.any(String),
-  source: 'BBC',
-  source_url: 'https://bbc.example/',
-});
-const revision = { text, timestamp: expect.any(String) };
+import {
+  ask,
+  emptyTable,
+  expectRight,
+  exported,
+  file,
+  first,
+  folder,
+  importBroken,
+  live,
+  path,
+  publicDump,
+  rate,
+  recordOf,
+  records,
+  revision,
+  why,
+} from '../helpers/transfer-commands.ts';
+import { makeUser, makeUsers, Person, visitor } from '../helpers/world.ts';
 
 describe('npm run admin -- export, import', () => {
   test('moves all that there is to another table, which then exports the same bytes', async () => {
@@ -300,64 +155,6 @@ describe('npm run admin -- export, import', () => {
     await refuses(1, [[missing, /there is no table missing: check/]]);
   });
 
-  test('tells what an import would do, and does nothing', async () => {
-    await live();
-    const content = await exported();
-    const { name, dataDir } = await emptyTable();
-    const answer = await ask(['import', '--dry-run', file(content)], dataDir);
-    const [{ counts }] = records(content);
-    expect(answer).toEqual({ is_dry_run: true, written: counts, present: {}, refused: {} });
-    process.env.TABLE_NAME = name;
-    expect(await scanTable()).toEqual([]);
-  });
-
-  test('publishes what everybody may see, by licence and with checksums', async () => {
-    const { ann, review, draft, hidden, email, zoe } = await live();
-    await new Person(zoe.id).publishes({ license_choice: 'CC BY-SA 3.0' });
-    // The vote of the deleted account is shown until the eraser has come by.
-    await applyStream();
-    const { out, answer, files, everything } = await publicDump();
-    const sums = readFileSync(join(out, 'SHA256SUMS'), 'utf8');
-    const names = [...files.keys()].sort();
-    const reviewFiles = ['reviews-cc-by-sa-3.0.jsonl.gz', 'reviews-cc0-1.0.jsonl.gz'];
-    expect(names).toEqual(expect.arrayContaining(reviewFiles));
-    expect(names).toEqual(Object.keys(answer.files).sort());
-    for (const [name, bytes] of files) {
-      const sum = createHash('sha256').update(bytes).digest('hex');
-      expect(sums).toContain(`${sum}  ${name}\n`);
-    }
-    const recordsIn = (name: string) => records(`${gunzipSync(files.get(name) ?? '')}`);
-    const [header, ...reviews] = recordsIn('reviews-cc0-1.0.jsonl.gz');
-    const info_url = 'https://creativecommons.org/publicdomain/zero/1.0/';
-    expect(header).toMatchObject({
-      format: 'review-service-public',
-      version: 1,
-      license: { id: 'CC0 1.0', full_name: 'Creative Commons Zero 1.0 Universal', info_url },
-      counts: { review: reviews.length },
-    });
-    const revisions = [
-      { ...revision, id: 1, rating: 4, votes_positive: 1, votes_negative: 0 },
-      { ...revision, id: 2, rating: 2, votes_positive: 0, votes_negative: 1 },
-    ];
-    expect(reviews).toContainEqual({ ...recordOf(review, ann), revisions });
-    const [, ...users] = recordsIn('users.jsonl.gz');
-    const profile = { display_name: 'Zoë', created: zoe.created, karma: 0 };
-    expect(users).toContainEqual({ kind: 'user', id: zoe.id, ...profile });
-    expect(users.map(({ id }) => id)).toEqual(users.map(({ id }) => id).toSorted());
-    const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
-    expect(await readChanges(since, 10)).toMatchObject({ changes: [], has_more: false });
-    const texts = ['A draft', 'A hidden', '"report"', '"vote"', 'IDENTITY'];
-    for (const secret of [email, draft, hidden, ...texts]) {
-      expect(everything).not.toContain(secret);
-    }
-
-    await refuses(1, [
-      [['import', join(out, 'reviews-cc0-1.0.jsonl.gz')], /^Error: this is a public dump/],
-      [['export', '--public', '--out', out], /already exists/],
-    ]);
-    await refuses(2, [[['export', '--public'], /several files/]]);
-  });
-
   test('takes along what outlives what it was decided on, and a public dump does not', async () => {
     const named = { display_name: 'Zoë', email: null, musicdb_username: null };
     const identity = { issuer: 'https://id.example', subject: randomUUID(), ...named };
@@ -436,111 +233,6 @@ describe('npm run admin -- export, import', () => {
     }
   });
 
-  test('tells bad lines by number and reason, and the rest goes on', async () => {
-    const { ann, bob, review } = await live();
-    const content = await exported();
-    const lines = content.trimEnd().split('\n');
-    const given = records(content).find((record) => record.id === review) as Line;
-    const user = records(content).find(({ kind }) => kind === 'user');
-    const id = randomUUID();
-    const entity_id = randomUUID();
-    const cast = { kind: 'vote', user_id: ann.id, vote: true, voted_at: given.created };
-    const item = { ...reportKey(review, bob.id), review_id: review, user_id: bob.id };
-    const bad: [object | string, string][] = [
-      ['{"kind": "user"', 'is not a JSON object'],
-      ['[]', 'has no kind'],
-      [{ kind: 'pet' }, 'has an unknown kind'],
-      [{ ...given, id, language: 'xx' }, 'language: must be an ISO 639-1 code, in lower case'],
-      [{ ...given, id, license: 'MIT' }, 'license: must be one of'],
-      [{ ...given, id, revisions: [{ ...given.revisions[0], rating: 6 }] }, 'revisions.0.rating: '],
-      [{ ...given, id, entity_id, user_id: randomUUID() }, 'user_id names no account'],
-      [{ ...given, id }, 'the author has another review of this entity'],
-      [{ ...cast, review_id: id, revision: 1 }, 'its review does not exist'],
-      [{ ...cast, review_id: review, revision: 1 }, 'the voter is the author of the review'],
-      [
-        { kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } },
-        'grant: pk and sk do not match the item',
-      ],
-      [
-        { kind: 'identity', item: { pk: `IDENTITY#${'-'.repeat(40)}`, sk: 'IDENTITY' } },
-        'identity: pk and sk do not match the item',
-      ],
-      // What would be answered 500 for ever after.
-      [{ ...user, id, signed_out: 'yesterday' }, 'signed_out: '],
-      [{ ...user, id, display_name: '\u200b' }, 'display_name: must have some visible character'],
-      [{ ...given, id, moderation: { decision: 'eat' } }, 'moderation.decision: '],
-      [{ kind: 'report', item: { ...item, reason: 5 } }, 'report: item.reason: '],
-      [
-        { kind: 'report', item: { ...item, user_id: ann.id } },
-        'report: pk and sk do not match the item',
-      ],
-    ];
-    const broken = bad.map(([line]) => (typeof line === 'string' ? line : JSON.stringify(line)));
-    const { name, dataDir } = await emptyTable();
-    const all = [...lines, ...broken, ''].join('\n');
-    const { said, code, exitCode, answer } = await importBroken(all, dataDir);
-    expect(code).toBe(0);
-    expect(exitCode).toBe(1);
-    expect(answer.written).toEqual(records(content)[0].counts);
-    expect(Object.values(answer.refused)).toEqual(bad.map(() => 1));
-    const inOrder = said.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-    const reasons = bad.map(([, reason], i) => `line ${lines.length + i + 1}: ${reason}`);
-    expect(inOrder).toEqual(reasons.map((reason) => expect.stringContaining(reason)));
-    await expectRight(name);
-  });
-
-  test('says what is wrong with a file as a whole', async () => {
-    await live();
-    const content = await exported();
-    const lines = content.trimEnd().split('\n');
-    const { name, dataDir } = await emptyTable();
-    const newer = JSON.stringify({ kind: 'header', format: 'review-service', version: 2 });
-    await refuses(1, [
-      [['import', join(folder, 'none')], /no such file/, dataDir],
-      [['import', file('')], /is empty/, dataDir],
-      [['import', file('{"id": 1}\n')], /this is not an export/, dataDir],
-      [['import', file(`${newer}\n`)], /version 2 .* version 1/, dataDir],
-    ]);
-    process.env.TABLE_NAME = name;
-    expect(await scanTable()).toEqual([]);
-    process.env.TABLE_NAME = first;
-    for (const [broken, fault] of [
-      [content.slice(0, -20), `ends in the middle of line ${lines.length}`],
-      [
-        `${lines.slice(0, -2).join('\n')}\n`,
-        `ends after line ${lines.length - 2}; 2 of the records`,
-      ],
-      [gzipSync(content).subarray(0, -200), 'is damaged after line'],
-    ] as const) {
-      const { said, exitCode, answer } = await importBroken(broken, (await emptyTable()).dataDir);
-      expect([...said, answer.fault]).toEqual(Array(2).fill(expect.stringContaining(fault)));
-      expect(exitCode).toBe(1);
-    }
-  });
-
-  test('goes on with an export where it was interrupted', async () => {
-    await live();
-    const whole = await exported();
-    const out = path();
-    const spool = new Spool(`${out}.part`);
-    const items = await scanTable();
-    const half = items.slice(0, items.length / 2);
-    const { pk = '', sk = '' } = half.at(-1) ?? {};
-    spool.add(half, { pk, sk });
-    spool.close();
-    const said = listen();
-    const { code } = await admin(['export', '--out', out]);
-    expect({ code, said }).toEqual({ code: 0, said: [expect.stringContaining('Continuing')] });
-    expect(readFileSync(out, 'utf8')).toBe(whole);
-    expect(existsSync(`${out}.part`)).toBe(false);
-
-    appendFileSync(`${out}.other.part`, '');
-    const other = new Spool(`${out}.other.part`);
-    other.note('source', 'elsewhere');
-    other.close();
-    await refuses(1, [[['export', '--out', `${out}.other`], /an unfinished export of elsewhere/]]);
-  });
-
   test('a stream that a killed import has left off is turned on by whoever starts', async () => {
     const { name } = await emptyTable();
     const StreamSpecification = { StreamEnabled: false };
@@ -567,7 +259,7 @@ describe('npm run admin -- export, import', () => {
     const said: string[] = [];
     let expiry: Promise<unknown> | undefined;
     // The lock expires once the import waits for it, however long the machine takes until then.
-    quiet = jest.spyOn(console, 'error').mockImplementation((line) => {
+    jest.spyOn(console, 'error').mockImplementation((line) => {
       said.push(`${line}`);
       if (`${line}`.startsWith('Another rebuild is running')) expiry = lockUntil(now - 1);
     });
@@ -580,15 +272,5 @@ describe('npm run admin -- export, import', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout).written).toEqual(records(content)[0].counts);
     await expectRight(name);
-  });
-
-  test('writes to stdout, and reads what a program gives', async () => {
-    await live();
-    const { code, stdout, stderr } = await spawnAdmin(['export']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stderr.replace(/^.*?\{/s, '{'))).toMatchObject({ out: '-' });
-    expect(stdout).toBe(await exported());
-    const { stdout: help } = await admin(['import', '--help']);
-    expect(help).toContain('--dry-run');
   });
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { type Door, openDoor } from '../../../infra/local/door.ts';
@@ -107,4 +108,53 @@ describe('a port that is open before the service is ready', () => {
       description: 'The service could not start',
     });
   });
+});
+
+test('listens on the given address', async () => {
+  const load = async () => succeed;
+  // A kept connection would delay the stop.
+  const last = { headers: { Connection: 'close' } };
+  const all = await startGateway({ port: 0, host: '0.0.0.0', load });
+  const { port } = new URL(all.url);
+  expect(all.url).toBe(`http://localhost:${port}/ws/1`);
+  expect((await fetch(`http://127.0.0.2:${port}/ws/1/review`, last)).status).toBe(200);
+  await all.stop();
+  const one = await startGateway({ port: 0, host: '127.0.0.3', load });
+  expect(one.url).toMatch(/^http:\/\/127\.0\.0\.3:\d+\/ws\/1$/);
+  expect((await fetch(`${one.url}/review`, last)).status).toBe(200);
+  await one.stop();
+});
+
+test('stops after the requests in flight are answered', async () => {
+  const started = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers();
+  const handler = () => {
+    started.resolve();
+    return answer.promise;
+  };
+  const own = await startGateway({ port: 0, load: async () => handler });
+  const response = fetch(`${own.url}/review`);
+  await started.promise;
+  const stopped = own.stop();
+  await sleep(400);
+  await expect(fetch(`${own.url}/review`)).rejects.toThrow();
+  answer.resolve({ statusCode: 200, body: '{}' });
+  expect((await response).status).toBe(200);
+  await stopped;
+});
+
+test('answers requests that arrived before it was stopped', async () => {
+  const own = await startGateway({ port: 0, load: async () => succeed });
+  const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(own.url).port)));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.write('GET /ws/1/review HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [answers] = await Promise.all([Promise.all(sockets.map(text)), own.stop()]);
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
+});
+
+test('names the port that is taken', async () => {
+  const { port, close } = await openDoor({ port: 0 });
+  const start = startGateway({ port, load: async () => succeed });
+  await expect(start).rejects.toThrow(`port ${port} is in use`);
+  await close();
 });
