@@ -3,30 +3,18 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/export-me.ts';
 import { readOwnData } from '../../shared/account/export.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
-import { bytesOf } from '../../shared/bytes-of.ts';
 import { sealCursor } from '../../shared/list/cursor.ts';
 import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { claimKey, reviewKey } from '../../shared/table/keys.ts';
+import { reviewKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
-import {
-  makeGrant,
-  makeUser,
-  makeUsers,
-  type Person,
-  reviewBy,
-  signIn,
-  text,
-} from '../helpers/world.ts';
+import { makeGrant, makeUser, makeUsers, type Person, signIn, text } from '../helpers/world.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 
-const megabyte = 1024 * 1024;
 const profile = { display_name: 'Vic', email: 'vic@example.com', musicdb_username: 'vic-m' };
 
 /** Returns all parts, joined as the description says. Calls `between` after each part. */
@@ -289,35 +277,5 @@ describe('GET /user/me/export', () => {
     expect(more).toEqual([]);
     expect(first?.id).toBe(1);
     expect(second?.id).toBe(2);
-  });
-
-  test('splits a large account into parts that fit a Lambda response', async () => {
-    const large = await makeUser();
-    const long = '🎷'.repeat(5_000);
-    const puts = Array.from({ length: 400 }, () => {
-      const review = reviewBy(large.id, { text: long, rating: 5 });
-      const claim = { ...claimKey(large.id, review.entity_id), review_id: review.id };
-      return [{ put: reviewItem(review) }, { put: claim }];
-    }).flat();
-    await batchWrite(puts);
-
-    const ids = new Set<string>();
-    const sizes: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const { status, headers, body } = await large.exports(cursor ? { cursor } : undefined);
-      expect(status).toBe(200);
-      sizes.push(bytesOf({ statusCode: 200, headers, body: JSON.stringify(body) }));
-      for (const { id, revisions } of body.reviews) {
-        expect(revisions).toMatchObject([{ text: long }]);
-        ids.add(id);
-      }
-      expect(headers.link).toBe(body.next && `<?cursor=${body.next}>; rel="next"`);
-      cursor = body.next;
-    } while (cursor);
-    expect(ids.size).toBe(400);
-    expect(sizes.length).toBe(2);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(6 * megabyte);
-    expect(sizes[0]).toBeGreaterThan(5.9 * megabyte);
   });
 });

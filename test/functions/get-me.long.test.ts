@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { measureRun } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { contactKey, userKey } from '../../shared/table/keys.ts';
+import { contactKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { makeUser, makeUsers, type Person, reviewBy } from '../helpers/world.ts';
+import { makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
 afterEach(restore);
 
@@ -120,29 +116,6 @@ describe('GET /user/me', () => {
     expect((await voter.withdrawsVote(withdrawn)).status).toBe(200);
     const { stats } = (await get(voter, 'stats')).body.user;
     expect(stats).toMatchObject({ votes_today: 1, votes_last_7_days: 2, votes_this_month: 2 });
-  });
-
-  test('costs the same for 1,400 reviews of this month as for none', async () => {
-    const [user, idle] = await makeUsers(2);
-    const now = Date.parse('2026-11-20T12:00:00.000Z');
-    stopClock(now);
-    const reviews = Array.from({ length: 1400 }, (_, i) => {
-      const published_on = new Date(now - i * 20 * 60_000).toISOString();
-      return { ...reviewBy(user.id), created: published_on, published_on };
-    });
-    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
-    await setAttributes(userKey(user.id), { 'work|en|both4': 1400 });
-    await rebuildTotals();
-    const since = (time: string) => reviews.filter((each) => each.published_on >= time).length;
-    const { result, read } = await measureRun(() => get(user, 'stats'));
-    expect(result.body.user.stats).toMatchObject({
-      reviews_today: since('2026-11-20'),
-      reviews_last_7_days: since('2026-11-14'),
-      reviews_this_month: since('2026-11-01'),
-    });
-    const { read: least } = await measureRun(() => get(idle, 'stats'));
-    // 401 thin entries of the index, the user, and tree nodes for four times.
-    expect(read - least).toBeLessThan(14);
   });
 
   test('refuses a deleted account', async () => {

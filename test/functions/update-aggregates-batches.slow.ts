@@ -1,30 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { DynamoDBRecord } from 'aws-lambda';
-import { handler } from '../../functions/update-aggregates.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { type Consumer, consumers, isFor } from '../../shared/background/consumers.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
+import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { restore } from '../helpers/clock.ts';
-import { scanTable } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
-import { readStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
-const consumer = consumers.find(({ operation }) => operation === 'update-aggregates') as Consumer;
-
 /** Each batch meets exact numbers, whatever became of the batch before. */
-beforeEach(async () => {
-  for (const level of ['warn', 'error'] as const) {
-    jest.spyOn(console, level).mockImplementation(() => {});
-  }
-  await batchDelete(await deferred());
-  await rebuildTotals();
-  await readStream();
-});
+beforeEach(beginExact);
 afterEach(restore);
 
 const minute = 60_000;
@@ -44,18 +30,6 @@ function reviewsOver(length: number): Review[] {
     text: i % 3 === 0 ? null : 'A record.',
     rating: i % 3 === 0 ? 2 : null,
   }));
-}
-
-/** Returns the records that the consumer receives of what was written since the last call. */
-async function records(): Promise<DynamoDBRecord[]> {
-  return (await readStream()).filter((record) => isFor(consumer, record));
-}
-
-const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
-
-async function deliver(Records: DynamoDBRecord[]): Promise<void> {
-  expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
-  expect(console.warn).not.toHaveBeenCalled();
 }
 
 /** Delivers a batch of 1,000, then a record of another shard. All numbers must then be exact. */

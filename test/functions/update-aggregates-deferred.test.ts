@@ -1,40 +1,16 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { type Consumer, consumers, isFor } from '../../shared/background/consumers.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
+import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { restore } from '../helpers/clock.ts';
-import { scanTable, setAttributes } from '../helpers/items.ts';
+import { setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
 import { beforeSend } from '../helpers/sends.ts';
-import { readStream } from '../helpers/stream.ts';
 import { makeUser } from '../helpers/world.ts';
 
-const consumer = consumers.find(({ operation }) => operation === 'update-aggregates') as Consumer;
-
 /** Each batch meets exact numbers, whatever became of the batch before. */
-beforeEach(async () => {
-  for (const level of ['warn', 'error'] as const) {
-    jest.spyOn(console, level).mockImplementation(() => {});
-  }
-  await batchDelete(await deferred());
-  await rebuildTotals();
-  await readStream();
-});
+beforeEach(beginExact);
 afterEach(restore);
-
-/** Returns the records that the consumer receives of what was written since the last call. */
-async function records(): Promise<DynamoDBRecord[]> {
-  return (await readStream()).filter((record) => isFor(consumer, record));
-}
-
-const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
-
-async function deliver(Records: DynamoDBRecord[]): Promise<void> {
-  expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
-  expect(console.warn).not.toHaveBeenCalled();
-}
 
 describe('deferred counts that no update can add', () => {
   /** Leaves counts that take 4,282 bytes of an expression. */

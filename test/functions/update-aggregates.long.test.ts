@@ -1,30 +1,24 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { randomNumbers } from '../../bin/random.ts';
 import { handler } from '../../functions/update-aggregates.ts';
-import { addDeferred } from '../../shared/aggregates/defer.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { table } from '../../shared/table/client.ts';
 import {
+  deferred,
   deleteLocks,
+  dieAt,
   expectExactTotals,
   feed,
   live,
   lockTotals,
   records,
+  silence,
   totals,
 } from '../helpers/aggregates.ts';
 import { restore } from '../helpers/clock.ts';
-import { readItem, scanTable } from '../helpers/items.ts';
-import { afterSend } from '../helpers/sends.ts';
+import { readItem } from '../helpers/items.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 
-beforeEach(() => {
-  for (const level of ['warn', 'error'] as const) {
-    jest.spyOn(console, level).mockImplementation(() => {});
-  }
-});
+beforeEach(silence);
 afterEach(restore);
 
 const failureAt = (record?: DynamoDBRecord) => {
@@ -82,28 +76,6 @@ describe('the consumer', () => {
       }
       return records();
     }
-    /** Returns the fewest records that make a batch a busy one. */
-    async function busy(): Promise<DynamoDBRecord[]> {
-      await makeUsers(34);
-      return records();
-    }
-    const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
-    /** Kills the process at its nth transaction, either before it or after its commit. */
-    function dieAt(nth: number, when: 'before' | 'after'): { transactions: number } {
-      const seen = { transactions: 0 };
-      const send = table.send.bind(table);
-      const mocked = async (command: never) => {
-        const isFatal =
-          (command as object) instanceof TransactWriteCommand && ++seen.transactions >= nth;
-        if (isFatal && (when === 'before' || seen.transactions > nth)) throw new Error('killed');
-        const answer = await send(command);
-        if (isFatal) throw new Error('killed');
-        return answer;
-      };
-      jest.spyOn(table, 'send').mockImplementation(mocked as never);
-      return seen;
-    }
-
     test('sums what changes have in common, and leaves no pending counts', async () => {
       const all = await many(40);
       const seen = dieAt(Number.POSITIVE_INFINITY, 'after');
@@ -112,68 +84,6 @@ describe('the consumer', () => {
       await expectExactTotals();
       // 80 changes, which separately would take 80 transactions.
       expect(seen.transactions).toBeLessThan(12);
-    });
-
-    test.each(['before', 'after'] as const)(
-      'counts exactly if it dies %s a transaction and the batch repeats',
-      async (when) => {
-        const whole = await busy();
-        const healthy = dieAt(Number.POSITIVE_INFINITY, when);
-        await feed(whole);
-        jest.mocked(table.send).mockRestore();
-        // At least one transaction defers counts, and one adds them.
-        expect(healthy.transactions).toBeGreaterThan(1);
-        for (let nth = 1; nth <= healthy.transactions; nth++) {
-          const all = await busy();
-          dieAt(nth, when);
-          await handler({ Records: all });
-          jest.mocked(table.send).mockRestore();
-          // Sends half of the batch first, as Lambda splits batches.
-          await feed(all.slice(0, 20));
-          await feed(all.slice(20));
-          expect(await deferred()).toEqual([]);
-          await expectExactTotals();
-        }
-      },
-    );
-
-    /** Leaves pending counts, and returns their records. */
-    async function leaveCounts(): Promise<DynamoDBRecord[]> {
-      const all = await busy();
-      dieAt(2, 'before');
-      await handler({ Records: all });
-      jest.mocked(table.send).mockRestore();
-      expect(await deferred()).not.toEqual([]);
-      return all;
-    }
-
-    test('adds pending counts once, even from two shards', async () => {
-      const all = await leaveCounts();
-      const spy = afterSend(async () => {
-        spy.mockRestore();
-        await addDeferred();
-      });
-      await addDeferred();
-      expect(await deferred()).toEqual([]);
-      await feed(all);
-      await expectExactTotals();
-    });
-
-    test('adds pending counts even if none of their records repeats', async () => {
-      await leaveCounts();
-      await makeUser();
-      await feed(await records());
-      expect(await deferred()).toEqual([]);
-      await expectExactTotals();
-    });
-
-    test('discards pending counts that a rebuild has included', async () => {
-      const all = await leaveCounts();
-      await rebuildTotals();
-      expect(await deferred()).toEqual([]);
-      await expectExactTotals();
-      await feed(all);
-      await expectExactTotals();
     });
   });
 

@@ -1,18 +1,23 @@
-import { expect } from '@jest/globals';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, jest } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/update-aggregates.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { type Consumer, consumers, isFor } from '../../shared/background/consumers.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
 import { rebuildKeys } from '../../shared/table/keys.ts';
 import { scanTable, setAttributes } from './items.ts';
 import { aggregateDifferences } from './recount.ts';
 import { readStream } from './stream.ts';
 import { makeUsers } from './world.ts';
 
+const consumer = consumers.find(({ operation }) => operation === 'update-aggregates') as Consumer;
+
 /** Returns the records written since the last call, as the consumer receives them. */
 export async function records(): Promise<DynamoDBRecord[]> {
-  const all = await readStream();
-  return all.filter(({ dynamodb }) => ['REVIEW', 'USER'].includes(dynamodb?.Keys?.sk?.S ?? ''));
+  return (await readStream()).filter((record) => isFor(consumer, record));
 }
 
 /** Publishes, changes, hides, votes on and deletes reviews, and adds users. */
@@ -55,4 +60,50 @@ export const locks = async () => (await scanTable()).filter(({ sk }) => sk.start
 /** Delivers records to the consumer, which must apply all of them. */
 export async function feed(Records: DynamoDBRecord[]): Promise<void> {
   expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
+}
+
+/** Delivers records to the consumer, which must apply all of them at the first attempt. */
+export async function deliver(Records: DynamoDBRecord[]): Promise<void> {
+  await feed(Records);
+  expect(console.warn).not.toHaveBeenCalled();
+}
+
+/** Returns the pending counts of batches that did not fit a transaction. */
+export const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
+
+/** Makes all numbers exact, and lets the stream begin here. Silences the consumer. */
+export async function beginExact(): Promise<void> {
+  silence();
+  await batchDelete(await deferred());
+  await rebuildTotals();
+  await readStream();
+}
+
+/** Silences the warnings and errors of the consumer. */
+export function silence(): void {
+  for (const level of ['warn', 'error'] as const) {
+    jest.spyOn(console, level).mockImplementation(() => {});
+  }
+}
+
+/** Returns the fewest records that make a batch a busy one. */
+export async function busy(): Promise<DynamoDBRecord[]> {
+  await makeUsers(34);
+  return records();
+}
+
+/** Kills the process at its nth transaction, either before it or after its commit. */
+export function dieAt(nth: number, when: 'before' | 'after'): { transactions: number } {
+  const seen = { transactions: 0 };
+  const send = table.send.bind(table);
+  const mocked = async (command: never) => {
+    const isFatal =
+      (command as object) instanceof TransactWriteCommand && ++seen.transactions >= nth;
+    if (isFatal && (when === 'before' || seen.transactions > nth)) throw new Error('killed');
+    const answer = await send(command);
+    if (isFatal) throw new Error('killed');
+    return answer;
+  };
+  jest.spyOn(table, 'send').mockImplementation(mocked as never);
+  return seen;
 }

@@ -1,20 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
-import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
+import { describe, expect, test } from '@jest/globals';
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
-import { table } from '../../../shared/table/client.ts';
-import type { Key } from '../../../shared/table/item.ts';
-import {
-  entityKey,
-  popularityOf,
-  popularityRank,
-  rankTreeKey,
-  userKey,
-} from '../../../shared/table/keys.ts';
-import { readItem, setAttributes } from '../../helpers/items.ts';
-import { aggregateDifferences } from '../../helpers/recount.ts';
-import { readStream } from '../../helpers/stream.ts';
-import { makeLongLists, makeUsers, visitor } from '../../helpers/world.ts';
+import { popularityOf, popularityRank } from '../../../shared/table/keys.ts';
 
 /** Returns the children from the root to the leaf that counts an entry, by popularity. */
 function pathOf(time: number, popularity: number): number[] {
@@ -59,51 +46,4 @@ describe('the path of an entry', () => {
       last = high;
     }
   });
-});
-
-test('trees are used only if they count all entries of the list', async () => {
-  const [author] = await makeUsers(1);
-  const entity_id = await makeLongLists(author);
-  const send = table.send.bind(table);
-  const behind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-    const answer = (await send(command)) as { Items?: unknown[] };
-    const { IndexName } = (command as { input: { IndexName?: string } }).input;
-    // An index that lags behind the table.
-    return IndexName === 'entity-by-date'
-      ? { ...answer, Items: answer.Items?.slice(0, -2) }
-      : answer;
-  }) as never);
-  const records = await readStream();
-  const late = records.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW').slice(0, 3);
-  await updateAggregates({ Records: late });
-  behind.mockRestore();
-  expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'growing' });
-  const { body } = await visitor.lists({ entity_id, offset: '390' });
-  expect(body.reviews).toHaveLength(11);
-  await updateAggregates({ Records: late.slice(0, 1) });
-  expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'ready' });
-  const rest = records.filter(({ dynamodb }) =>
-    /^(USER|REVIEW)$/.test(dynamodb?.Keys?.sk?.S ?? ''),
-  );
-  for (let at = 0; at < rest.length; at += 100)
-    await updateAggregates({ Records: rest.slice(at, at + 100) });
-  expect(await aggregateDifferences()).toEqual([]);
-});
-
-test('a list that gets trees late counts the reviews that were counted before it had any', async () => {
-  const [author] = await makeUsers(1);
-  const owners = [entityKey(await makeLongLists(author)), userKey(author.id)];
-  const setCount = async (count: number) => {
-    for (const owner of owners) await setAttributes(owner, { 'work|en|both4': count });
-  };
-  await setCount(400);
-  const reviews = (await readStream()).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');
-  await updateAggregates({ Records: reviews });
-  for (const owner of owners) expect(await readItem(owner)).not.toHaveProperty('rank_tree');
-  await setCount(401);
-  await updateAggregates({ Records: reviews.slice(0, 1) });
-  for (const owner of owners) expect(await readItem(owner)).toMatchObject({ rank_tree: 'ready' });
-  const { pk } = owners[0] as Key;
-  const counters = await readItem(rankTreeKey(pk, 'root', []));
-  expect(Object.values(counters ?? {}).filter((value) => typeof value === 'number')).toEqual([401]);
 });

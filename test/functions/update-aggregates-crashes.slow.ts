@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler } from '../../functions/update-aggregates.ts';
+import { addDeferred } from '../../shared/aggregates/defer.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { table } from '../../shared/table/client.ts';
+import {
+  busy,
+  deferred,
+  dieAt,
+  expectExactTotals,
+  feed,
+  records,
+  silence,
+} from '../helpers/aggregates.ts';
+import { restore } from '../helpers/clock.ts';
+import { afterSend } from '../helpers/sends.ts';
+import { makeUser } from '../helpers/world.ts';
+
+beforeEach(silence);
+afterEach(restore);
+
+describe('a batch that does not fit a transaction', () => {
+  test.each(['before', 'after'] as const)(
+    'counts exactly if it dies %s a transaction and the batch repeats',
+    async (when) => {
+      const whole = await busy();
+      const healthy = dieAt(Number.POSITIVE_INFINITY, when);
+      await feed(whole);
+      jest.mocked(table.send).mockRestore();
+      // At least one transaction defers counts, and one adds them.
+      expect(healthy.transactions).toBeGreaterThan(1);
+      for (let nth = 1; nth <= healthy.transactions; nth++) {
+        const all = await busy();
+        dieAt(nth, when);
+        await handler({ Records: all });
+        jest.mocked(table.send).mockRestore();
+        // Sends half of the batch first, as Lambda splits batches.
+        await feed(all.slice(0, 20));
+        await feed(all.slice(20));
+        expect(await deferred()).toEqual([]);
+        await expectExactTotals();
+      }
+    },
+  );
+
+  /** Leaves pending counts, and returns their records. */
+  async function leaveCounts(): Promise<DynamoDBRecord[]> {
+    const all = await busy();
+    dieAt(2, 'before');
+    await handler({ Records: all });
+    jest.mocked(table.send).mockRestore();
+    expect(await deferred()).not.toEqual([]);
+    return all;
+  }
+
+  test('adds pending counts once, even from two shards', async () => {
+    const all = await leaveCounts();
+    const spy = afterSend(async () => {
+      spy.mockRestore();
+      await addDeferred();
+    });
+    await addDeferred();
+    expect(await deferred()).toEqual([]);
+    await feed(all);
+    await expectExactTotals();
+  });
+
+  test('adds pending counts even if none of their records repeats', async () => {
+    await leaveCounts();
+    await makeUser();
+    await feed(await records());
+    expect(await deferred()).toEqual([]);
+    await expectExactTotals();
+  });
+
+  test('discards pending counts that a rebuild has included', async () => {
+    const all = await leaveCounts();
+    await rebuildTotals();
+    expect(await deferred()).toEqual([]);
+    await expectExactTotals();
+    await feed(all);
+    await expectExactTotals();
+  });
+});
