@@ -60,7 +60,7 @@ beforeAll(async () => {
     },
     { step: 'initialize' },
   );
-}, 120_000);
+});
 
 async function list(query: Query) {
   read = 0;

@@ -79,7 +79,7 @@ beforeAll(async () => {
   ];
   await withoutStream(() => batchWrite(items));
   await rebuildTotals();
-}, 120_000);
+});
 
 type Query = Record<string, string>;
 

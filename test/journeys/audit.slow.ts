@@ -46,4 +46,4 @@ test('repairs find nothing to repair while eight people vote and four publish', 
   expect(sum.changing).toBeGreaterThan(0);
   await applyStream();
   expect(await differences()).toEqual([]);
-}, 60_000);
+});

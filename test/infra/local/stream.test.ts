@@ -1,101 +1,26 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { clientOptions, type Database, startDatabase } from '../../../infra/local/database.ts';
-import { followStream, type Stream } from '../../../infra/local/stream.ts';
-import { createTable } from '../../../infra/local/table.ts';
-import { listen } from '../../helpers/listen.ts';
-
-type Consume = (event: DynamoDBStreamEvent) => unknown;
-
-const TableName = 'reviews';
-const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
-
-let folder: string;
-let file: string;
-let database: Database;
-let streamArn: string;
-let table: DynamoDBDocumentClient;
-let stream: Stream | undefined;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'stream-test-'));
-  file = join(folder, 'dynamodb.sqlite');
-  await start();
-  logged.mockClear();
-});
-
-afterEach(async () => {
-  await stream?.stop();
-  stream = undefined;
-  await stopDatabase();
-  rmSync(folder, { recursive: true });
-});
-
-async function start(): Promise<void> {
-  database = await startDatabase({ file });
-  streamArn = await createTable(database.endpoint, TableName);
-  table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(database.endpoint)));
-}
-
-async function stopDatabase(): Promise<void> {
-  table.destroy();
-  await database.stop();
-}
-
-/** A consumer of reviews. */
-function consumerOf(operation: string) {
-  return { operation, records: [{ sortKeys: ['REVIEW'] }], batchSize: 100 };
-}
-
-async function followAll(
-  handlers: Record<string, Consume>,
-  endpoint = database.endpoint,
-): Promise<Stream> {
-  const consumers = Object.keys(handlers).map(consumerOf);
-  const load = async (operation: string) => (event: unknown) =>
-    handlers[operation]?.(event as DynamoDBStreamEvent);
-  stream = await followStream({ endpoint, streamArn, file, consumers, load });
-  return stream;
-}
-
-/** Follows the stream with one consumer. */
-function follow(consume: Consume, endpoint?: string): Promise<Stream> {
-  return followAll({ 'update-aggregates': consume }, endpoint);
-}
-
-/** A consumer that notes the names of what it has seen. */
-function noteIn(seen: string[]): Consume {
-  return ({ Records }) => void seen.push(...namesIn(Records));
-}
-
-async function put(pk: string, sk = 'REVIEW', rating = 1): Promise<void> {
-  await table.send(new PutCommand({ TableName, Item: { pk, sk, rating } }));
-}
-
-async function putMany(count: number, from = 0): Promise<string[]> {
-  const names = Array.from({ length: count }, (_, i) => `n${from + i}`);
-  for (const name of names) await put(name);
-  return names;
-}
-
-function namesIn(records: DynamoDBRecord[]): string[] {
-  return records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S ?? '');
-}
-
-function records(): number {
-  const engine = new DatabaseSync(file, { readOnly: true });
-  const [row] = engine.prepare('SELECT count(*) AS n FROM _stream_records').all();
-  engine.close();
-  return Number(row?.n);
-}
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { followStream } from '../../../infra/local/stream.ts';
+import {
+  consumerOf,
+  database,
+  follow,
+  followAll,
+  logged,
+  namesIn,
+  noteIn,
+  put,
+  putMany,
+  records,
+  start,
+  stopDatabase,
+  stopFollowing,
+  streamArn,
+  TableName,
+  table,
+} from '../../helpers/followed-stream.ts';
 
 test('delivers the changes subscribed to, as Lambda does', async () => {
   const seen: DynamoDBRecord[] = [];
@@ -213,7 +138,7 @@ test('resumes after a restart with everything unprocessed', async () => {
   const { idle } = await follow(noteIn(before));
   const names = await putMany(30);
   await idle();
-  await stream?.stop();
+  await stopFollowing();
   names.push(...(await putMany(120, 30)));
   await stopDatabase();
   await start();
@@ -228,7 +153,7 @@ test('resumes after a restart with everything unprocessed', async () => {
 test('stops during a failure, and loses nothing', async () => {
   const names = await putMany(3);
   await follow(() => Promise.reject(new Error('never')));
-  await stream?.stop();
+  await stopFollowing();
   expect(records()).toBe(3);
 
   const seen: string[] = [];
@@ -257,38 +182,6 @@ test('survives a pause of the engine', async () => {
   await put('b');
   await idle();
   expect(seen).toEqual(['a', 'b']);
-});
-
-test('survives requests that are never answered', async () => {
-  let isHanging = false;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((socket) => {
-    const { hostname, port } = new URL(database.endpoint);
-    const onward = connect(Number(port), hostname);
-    socket.on('data', (bytes) => isHanging || onward.write(bytes));
-    onward.on('data', (bytes) => socket.write(bytes));
-    for (const each of [socket, onward]) sockets.add(each.on('error', () => {}));
-  });
-  const endpoint = await listen(proxy);
-  try {
-    const seen: string[] = [];
-    const { idle } = await follow(noteIn(seen), endpoint);
-    await idle();
-    const asked = new Promise((resolve) => {
-      for (const socket of sockets) socket.once('data', resolve);
-    });
-    isHanging = true;
-    await put('a');
-    await asked;
-    isHanging = false;
-    await idle();
-    expect(seen).toEqual(['a']);
-  } finally {
-    await stream?.stop();
-    stream = undefined;
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
-  }
 });
 
 test('refuses to start without a consumer', async () => {

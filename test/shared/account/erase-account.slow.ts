@@ -134,7 +134,7 @@ describe('the erasure of an account', () => {
     } while (writes >= killAt);
     // Otherwise the kill was elsewhere.
     expect(killAt).toBeGreaterThan(18);
-  }, 120_000);
+  });
 
   test('changes nothing when it is repeated', async () => {
     const user = await makeRichUser();

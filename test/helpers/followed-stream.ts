@@ -1,0 +1,103 @@
+/** A stream that a test follows, in a database of its own for each test. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { clientOptions, type Database, startDatabase } from '../../infra/local/database.ts';
+import { followStream, type Stream } from '../../infra/local/stream.ts';
+import { createTable } from '../../infra/local/table.ts';
+
+type Consume = (event: DynamoDBStreamEvent) => unknown;
+
+export const TableName = 'reviews';
+export const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+
+let folder: string;
+let file: string;
+export let database: Database;
+export let streamArn: string;
+export let table: DynamoDBDocumentClient;
+let stream: Stream | undefined;
+
+beforeEach(async () => {
+  // In memory, where a write does not wait for the disk.
+  const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  folder = mkdtempSync(join(memory, 'stream-test-'));
+  file = join(folder, 'dynamodb.sqlite');
+  await start();
+  logged.mockClear();
+});
+
+afterEach(async () => {
+  await stopFollowing();
+  await stopDatabase();
+  rmSync(folder, { recursive: true });
+});
+
+export async function start(): Promise<void> {
+  database = await startDatabase({ file });
+  streamArn = await createTable(database.endpoint, TableName);
+  table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(database.endpoint)));
+}
+
+export async function stopDatabase(): Promise<void> {
+  table.destroy();
+  await database.stop();
+}
+
+/** Stops the stream, if a test follows one. */
+export async function stopFollowing(): Promise<void> {
+  await stream?.stop();
+  stream = undefined;
+}
+
+/** A consumer of reviews. */
+export function consumerOf(operation: string) {
+  return { operation, records: [{ sortKeys: ['REVIEW'] }], batchSize: 100 };
+}
+
+export async function followAll(
+  handlers: Record<string, Consume>,
+  endpoint = database.endpoint,
+): Promise<Stream> {
+  const consumers = Object.keys(handlers).map(consumerOf);
+  const load = async (operation: string) => (event: unknown) =>
+    handlers[operation]?.(event as DynamoDBStreamEvent);
+  stream = await followStream({ endpoint, streamArn, file, consumers, load });
+  return stream;
+}
+
+/** Follows the stream with one consumer. */
+export function follow(consume: Consume, endpoint?: string): Promise<Stream> {
+  return followAll({ 'update-aggregates': consume }, endpoint);
+}
+
+/** A consumer that notes the names of what it has seen. */
+export function noteIn(seen: string[]): Consume {
+  return ({ Records }) => void seen.push(...namesIn(Records));
+}
+
+export async function put(pk: string, sk = 'REVIEW', rating = 1): Promise<void> {
+  await table.send(new PutCommand({ TableName, Item: { pk, sk, rating } }));
+}
+
+export async function putMany(count: number, from = 0): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, i) => `n${from + i}`);
+  for (const name of names) await put(name);
+  return names;
+}
+
+export function namesIn(records: DynamoDBRecord[]): string[] {
+  return records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S ?? '');
+}
+
+export function records(): number {
+  const engine = new DatabaseSync(file, { readOnly: true });
+  const [row] = engine.prepare('SELECT count(*) AS n FROM _stream_records').all();
+  engine.close();
+  return Number(row?.n);
+}
