@@ -11,7 +11,8 @@ export const largestLongForm = 256 * 1024;
 /**
  * Reads a form. Percent-encoded text is ASCII, whatever charset a client names (some name
  * ISO-8859-1). Throws ApiError 413 above `largest` bytes, 415 for other bytes in another charset
- * than UTF-8. Throws 400 for another type, invalid UTF-8 or a repeated field (RFC 6749 section 3.2).
+ * than UTF-8. Throws 400 for another type, invalid UTF-8 or a repeated field (RFC 6749 section
+ * 3.2).
  */
 export function readForm(
   event: APIGatewayProxyEvent,

@@ -45,15 +45,15 @@ export function starsField({ values, faults }: FormState, stored: number | null 
   const chosen = values.rating ?? `${stored ?? ''}`;
   const fault = faults.rating && html` aria-invalid="true" aria-describedby="rating-fault"`;
   const choice = (rating: string) =>
-    html`<input type="radio" name="rating" value="${rating}"${rating === chosen && html` checked`}${fault}>`;
+    html`<input type="radio" id="rating-${rating || 'none'}" name="rating" value="${rating}"${rating === chosen && html` checked`}${fault}>`;
   return html`<fieldset class="field">
     <legend>Stars</legend>
     <div class="rate">
       ${['1', '2', '3', '4', '5'].map(
         (rating) =>
-          html`<label class="star">${choice(rating)}${star}<span>${counted(Number(rating), 'star')}</span></label>`,
+          html`<div class="star">${choice(rating)}<label for="rating-${rating}">${star}<span>${counted(Number(rating), 'star')}</span></label></div>`,
       )}
-      <label>${choice('')}No stars</label>
+      <div>${choice('')}<label for="rating-none">No stars</label></div>
     </div>
     ${faults.rating && html`<p class="fault" id="rating-fault">${faults.rating}</p>`}
   </fieldset>`;

@@ -122,16 +122,18 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .check { display: flex; gap: .6rem; align-items: flex-start; margin-bottom: .75rem; }
 .check label { font-weight: 400; }
 .check input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
-.rate { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem; }
-.rate label { display: inline-flex; position: relative; align-items: center; gap: .5rem; min-height: 2.5rem; font-weight: 400; }
+.rate, .rate div, .rate label { display: flex; align-items: center; gap: .25rem; font-weight: 400; }
+.rate { flex-wrap: wrap; }
+.rate div { position: relative; min-height: 2.5rem; }
+.rate div:last-child { gap: .5rem; }
 .rate input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .rate svg { width: 2rem; height: 2rem; overflow: visible; fill: none; stroke: var(--field); stroke-width: 1.2; }
 @supports selector(:has(*)) {
-  .rate label:last-child { margin-inline-start: 1rem; }
-  .rate .star input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer; }
-  .rate .star span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .rate .star:is(:has(:checked), :has(~ .star :checked)) svg { fill: var(--star); stroke: var(--star); }
-  .rate .star:has(:focus-visible) { outline: 3px solid var(--accent); outline-offset: -1px; border-radius: 6px; } }
+  .rate div:last-child { margin-inline-start: 1rem; }
+  .star input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer; }
+  .star span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .star:is(:has(:checked), :has(~ .star :checked)) svg { fill: var(--star); stroke: var(--star); }
+  .star:has(:focus-visible) { outline: 3px solid var(--accent); outline-offset: -1px; border-radius: 6px; } }
 input[type=text], input[type=email], input[type=url], select, textarea { display: block; width: 100%;
   margin-top: .25rem; padding: .55rem .65rem; font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--field); border-radius: 6px; }
