@@ -89,7 +89,7 @@ table.rows { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
 .rows th, .rows td { padding: .6rem 1rem .6rem 0; border-bottom: 1px solid var(--line); text-align: start;
   vertical-align: top; overflow-wrap: break-word; }
 .rows thead th { color: var(--soft); font-weight: 600; font-size: .9rem; }
-.rows td:first-child { width: 40%; }
+.rows td:first-child { width: 40%; overflow-wrap: anywhere; }
 .choices { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 3rem; }
 @media (max-width: 48rem) { .stack, .stack tbody, .stack tr, .stack td { display: block; }
   .stack thead { display: none; } .rows.stack td { width: auto; padding: .1rem 0; border: 0; }

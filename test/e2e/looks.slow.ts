@@ -311,6 +311,8 @@ test('the forms of reviews are for everybody, in four widths and both colour sch
   await see('Your reviews', widths);
   await follow('Delete');
   await see(`Delete your review: ${longName}`, widths);
-  await page.goto(form.replace('release_group', 'event'));
+  const entity_id = randomUUID();
+  await (await makeUser({ display_name: 'Reviewer' })).publishes({ entity_id });
+  await page.goto(`${at}/review/new?entity_id=${entity_id}&entity_type=event`);
   await see('This link names another type', widths);
 });

@@ -103,6 +103,10 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const edited = await publish();
   await call('POST', `/review/${edited}`, { token, body: { rating: 1 } });
   await cora.visit(`review/${edited}/revisions`);
+  for (const page of ['edit', 'delete']) await cora.visit(`review/${await publish()}/${page}`);
+  const withdrawn = await publish();
+  await setHidden(withdrawn, true);
+  await fillIn(cora, `review/${withdrawn}/delete`, 'class="danger"');
   for (const desk of ['account/moderation', 'account/moderation/reviews/{id}']) {
     const id = await publish();
     await call('POST', `/review/${id}/report`, { ...voter, body: {} });
