@@ -83,7 +83,9 @@ describe('GET /review/new', () => {
 
   test('leads to the review that one has written, in any state', async () => {
     const ann = await makeUser();
-    const [published, draft, hidden] = [entity(), entity(), entity()];
+    const published = entity();
+    const draft = entity();
+    const hidden = entity();
     for (const [query, id] of [
       [published, await ann.publishes(published)],
       [draft, await ann.publishes({ ...draft, is_draft: true })],
