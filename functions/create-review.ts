@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { invalidRequest } from '../shared/errors.ts';
 import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { bodyOf, Caller } from '../shared/http/request.ts';
@@ -62,9 +61,6 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
-  if (body.text === null && body.rating === null) {
-    throw invalidRequest('text or rating is required');
-  }
   const review = newReview(caller.user_id, body);
   return answerOnce(
     { user_id: caller.user_id, key, request: ['create-review', body] },

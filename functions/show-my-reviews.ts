@@ -7,7 +7,7 @@ import { page, signedIn } from '../shared/pages/page.ts';
 import { reviewCell } from '../shared/pages/review-card.ts';
 import { readWritten } from '../shared/pages/review-list.ts';
 import { dayOf } from '../shared/pages/words.ts';
-import { isPublic, type Review } from '../shared/review/review.ts';
+import { isDraft, isPublic, type Review } from '../shared/review/review.ts';
 
 export const request = signedIn({ query: CursorQuery });
 
@@ -19,18 +19,24 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     html`${stateOf(review)}${review.is_hidden && whyHidden(review, visitor.csrf)}`,
     `${review.votes_positive} up, ${review.votes_negative} down`,
     dayOf(review.published_on ?? review.created),
+    changeLinks(review),
   ]);
   const none = html`<p>You have not reviewed anything yet.</p>
-    <p>Reviews come from <a href="${base}/account/connections">applications that you connect</a>, or from a script with <a href="${base}/account/tokens">a personal access token</a>.</p>`;
+    <p>Write about what others have reviewed: <a href="${base}/">see the newest reviews</a>. Reviews also come from <a href="${base}/account/connections">applications that you connect</a>.</p>`;
   return {
     title: 'Your reviews',
     isWide: true,
     content: html`${ownTabs('reviews')}<section>
-      ${rowsUnder(['Review', 'State', 'Votes', 'Date'], rows, none)}
+      ${rowsUnder(['Review', 'State', 'Votes', 'Date', 'Change'], rows, none)}
       ${nextPage(`${base}/account/reviews`, cursor)}
     </section>`,
   };
 });
+
+function changeLinks(review: Review) {
+  const url = `${authUrl()}/review/${review.id}`;
+  return html`<a href="${url}/edit">${isDraft(review) ? 'Edit or publish' : 'Edit'}</a> <a href="${url}/delete">Delete</a>`;
+}
 
 function whyHidden(review: Review, csrf: string) {
   return html`${saying(review.moderation?.note ?? '')}${appealOn(review, csrf)}`;

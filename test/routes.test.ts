@@ -56,7 +56,13 @@ const contract = `
   POST   /1/oauth/revoke                                    public  write
   GET    /1/openapi.json                                    public  none
 
+  GET    /review/new                                        public  read+metadata
+  POST   /review/new                                        public  write
   GET    /review/{review_id}                                public  metadata
+  GET    /review/{review_id}/edit                           public  read+metadata
+  POST   /review/{review_id}/edit                           public  write
+  GET    /review/{review_id}/delete                         public  read+metadata
+  POST   /review/{review_id}/delete                         public  write
   GET    /review/{review_id}/revisions                      public  metadata
   GET    /review/{review_id}/report                         public  read
   POST   /review/{review_id}/report                         public  write

@@ -8,6 +8,8 @@ import { presentApplication } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { revisionTagOf } from '../../shared/review/review-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
@@ -23,6 +25,8 @@ export type Caller = Awaited<ReturnType<typeof newCaller>>;
 interface Scene {
   author: Caller;
   voter: Caller;
+  /** The session of the author in a browser. */
+  session: { cookie: string; csrf: string };
   first: ListedReview;
   some: readonly ListedReview[];
   /** The review that `create-review` publishes. */
@@ -59,6 +63,18 @@ const posted = (request: EndpointRequest, body?: object) => ({ method: 'POST', .
 const voted = (scene: Scene, vote: boolean) => {
   return { method: 'PUT', ...byVoter(scene), body: { vote } };
 };
+/** A page that the author asks for. */
+const atPage = ({ session, own }: Scene, request: EndpointRequest = {}) => {
+  return { path: { review_id: own }, headers: { cookie: session.cookie }, ...request };
+};
+/** A form of a page that the author sends. */
+const sent = (scene: Scene, fields: Record<string, string>, request: EndpointRequest = {}) => {
+  const { cookie, csrf } = scene.session;
+  const headers = { cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
+  const body = `${new URLSearchParams({ ...fields, csrf })}`;
+  return { method: 'POST', ...atPage(scene, request), headers, body };
+};
+const newEntity = () => ({ entity_id: randomUUID(), entity_type: 'release_group' });
 const twoTrips = { roundTrips: 2 };
 
 /** A request to each endpoint. Each step leaves what the next steps need. */
@@ -118,6 +134,25 @@ export const steps: readonly Step[] = [
   step('list-my-tokens', asAuthor),
   step('export-me', asAuthor, { read: 16 }),
   step('delete-review', (scene) => deleted(byAuthor(scene)), twoTrips),
+  step('create-review again', (scene) => posted(asAuthor(scene), newReview()), twoTrips, {
+    learn: ({ id = '' }) => ({ own: id }),
+  }),
+  // The session, then all parts of the form. Its author's last review takes two round trips.
+  step('show-review-form', (scene) => atPage(scene, { query: newEntity() }), {
+    read: 6,
+    roundTrips: 3,
+  }),
+  redirected('publish-review', (scene) => sent(scene, newForm(), { query: newEntity() }), {
+    read: 1.5,
+    roundTrips: 3,
+  }),
+  step('show-review-editor', atPage, { read: 3.5, roundTrips: 3 }),
+  redirected('save-review', (scene) => sent(scene, { text, rating: '3', revision: tagOf(scene) }), {
+    read: 3,
+    roundTrips: 4,
+  }),
+  step('show-review-deletion', atPage, { read: 2.5, roundTrips: 3 }),
+  redirected('confirm-review-deletion', (scene) => sent(scene, {}), { read: 3, roundTrips: 3 }),
   {
     name: 'authorizer',
     event: ({ author }) => authorizerEvent(author.tokens.access_token),
@@ -150,7 +185,8 @@ export async function* benchEndpoints(): AsyncGenerator<Line> {
   if (!some?.length) throw new Error('the table has no reviews to read');
   const author = await newCaller('Author');
   const voter = await newCaller('Voter');
-  const scene: Scene = { author, voter, first: some[0], some, own: '', refreshToken: '' };
+  const session = await newSession(author);
+  const scene: Scene = { author, voter, session, first: some[0], some, own: '', refreshToken: '' };
   for (const step of steps) {
     const cost = await measureEvent(operationOf(step), step.event(scene));
     yield toLine(step.name, cost, step.budget(scene), step.status);
@@ -199,6 +235,34 @@ function step(
     name,
     event: (scene) => eventOf(request(scene)),
     budget: typeof budget === 'function' ? budget : () => budget,
+  };
+}
+
+/** A step whose answer redirects a browser. */
+function redirected(...parts: Parameters<typeof step>): Step {
+  return { ...step(...parts), status: 303 };
+}
+
+async function newSession({ caller }: Caller) {
+  const [cookie = ''] = (await startSession(caller.user_id)).split(';');
+  const session = await readSession(eventOf({ headers: { cookie } }));
+  return { cookie, csrf: session ? await csrfToken(session) : '' };
+}
+
+/** The tag of the first revision of the author's review. */
+function tagOf({ own }: Scene): string {
+  return revisionTagOf({ id: own, edits: 0 });
+}
+
+/** A draft, so that no list of the benchmark has one more review. */
+function newForm() {
+  return {
+    text,
+    rating: '4',
+    language: 'en',
+    license_choice: 'CC BY-SA 4.0',
+    key: randomUUID(),
+    is_draft: 'yes',
   };
 }
 

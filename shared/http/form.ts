@@ -5,15 +5,24 @@ import { requireMediaType, requireUtf8 } from './media-type.ts';
 /** In bytes. */
 export const largestForm = 64 * 1024;
 
+/** Bytes of a form with a long text: one of 20,000 characters takes up to nine bytes for each. */
+export const largestLongForm = 256 * 1024;
+
 /**
  * Reads a form. Percent-encoded text is ASCII, whatever charset a client names (some name
- * ISO-8859-1). Throws ApiError 413 above 64 KB, 415 for other bytes in another charset than UTF-8.
- * Throws 400 for another type, invalid UTF-8 or a repeated field (RFC 6749 section 3.2).
+ * ISO-8859-1). Throws ApiError 413 above `largest` bytes, 415 for other bytes in another charset
+ * than UTF-8. Throws 400 for another type, invalid UTF-8 or a repeated field (RFC 6749 section
+ * 3.2).
  */
-export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
+export function readForm(
+  event: APIGatewayProxyEvent,
+  largest = largestForm,
+): Record<string, string> {
   requireMediaType(event, 'application/x-www-form-urlencoded', invalidRequest);
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-  if (body.length > largestForm) throw payloadTooLarge('A form may have at most 64 KB');
+  if (body.length > largest) {
+    throw payloadTooLarge(`A form may have at most ${largest / 1024} KB`);
+  }
   const encoded = body.toString();
   if (!/^[\0-\x7f]*$/.test(encoded)) requireUtf8(event);
   if (!isDecodable(encoded)) throw invalidRequest('The form must be UTF-8, percent-encoded');

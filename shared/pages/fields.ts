@@ -23,6 +23,8 @@ interface Field {
   hint?: string;
   /** In characters. Browsers count some of them twice. */
   maxlength: number;
+  /** Lines of an area, if it has more than a few. */
+  rows?: number;
   isRequired?: boolean;
   autocomplete?: string;
   hasFocus?: boolean;
@@ -47,6 +49,9 @@ export function field({ name, prefix = '', label, type = 'text', hint, ...rest }
   const attributes = {
     id,
     maxlength: `${rest.maxlength}`,
+    rows: rest.rows === undefined ? undefined : `${rest.rows}`,
+    // Text of a person, in any language.
+    dir: type === 'area' ? 'auto' : undefined,
     autocomplete: rest.autocomplete,
     required: rest.isRequired,
     autofocus: rest.hasFocus || Object.keys(faults)[0] === name,

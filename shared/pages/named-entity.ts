@@ -2,13 +2,15 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
-import { nameOfEntity } from '../entity/entity-type.ts';
+import { type EntityType, nameOfEntity, nameOfEntityType } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { EntitySummary } from '../summary/presented.ts';
 import { findSummary } from '../summary/summary.ts';
 import { oneOf } from '../values.ts';
+import type { Html } from './layout.ts';
 import { withQuery } from './own-url.ts';
+import { hostOf } from './words.ts';
 
 /** An entity with its counts and its name. */
 export interface NamedEntity {
@@ -49,4 +51,16 @@ export function embedCode({ url, name }: NamedEntity, frame: Frame = embedSize):
 /** Address at which a site finds the frame for an entity's page (oEmbed). */
 export function oembedUrl(url: string): string {
   return withQuery(`${authUrl()}/oembed`, { url, format: 'json' });
+}
+
+/** A line about an entity: its type, and a link to the page that describes it, or its id. */
+export function entityLine(
+  entity: { entity_id: string; entity_type: EntityType },
+  metadata: Metadata | null,
+): Html {
+  const { entity_id, entity_type } = entity;
+  const more = metadata
+    ? html`, described at <a href="${metadata.url}">${hostOf(metadata.url)}</a>`
+    : html` <code>${entity_id}</code>`;
+  return html`<p class="soft">${nameOfEntityType(entity_type)}${more}</p>`;
 }

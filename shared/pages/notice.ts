@@ -4,6 +4,9 @@ import { readCookie, setCookie } from './session.ts';
 /** Messages shown once after a change. */
 const notices = {
   'profile-saved': 'Your profile is saved.',
+  'draft-saved': 'The draft is saved. Only you can see it.',
+  'review-saved': 'Your review is saved.',
+  'review-deleted': 'The review is deleted.',
   'application-registered': 'The application is registered. Its credentials are below.',
   'application-saved': 'The registration is saved.',
   'application-deleted': 'The application is deleted. It no longer has access to any account.',

@@ -89,7 +89,7 @@ table.rows { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
 .rows th, .rows td { padding: .6rem 1rem .6rem 0; border-bottom: 1px solid var(--line); text-align: start;
   vertical-align: top; overflow-wrap: break-word; }
 .rows thead th { color: var(--soft); font-weight: 600; font-size: .9rem; }
-.rows td:first-child { width: 40%; }
+.rows td:first-child { width: 40%; overflow-wrap: anywhere; }
 .choices { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 3rem; }
 @media (max-width: 48rem) { .stack, .stack tbody, .stack tr, .stack td { display: block; }
   .stack thead { display: none; } .rows.stack td { width: auto; padding: .1rem 0; border: 0; }
@@ -122,6 +122,18 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .check { display: flex; gap: .6rem; align-items: flex-start; margin-bottom: .75rem; }
 .check label { font-weight: 400; }
 .check input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
+.rate, .rate div, .rate label { display: flex; align-items: center; gap: .25rem; font-weight: 400; }
+.rate { flex-wrap: wrap; }
+.rate div { position: relative; min-height: 2.5rem; }
+.rate div:last-child { gap: .5rem; }
+.rate input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
+.rate svg { width: 2rem; height: 2rem; overflow: visible; fill: none; stroke: var(--field); stroke-width: 1.2; }
+@supports selector(:has(*)) {
+  .rate div:last-child { margin-inline-start: 1rem; }
+  .star input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer; }
+  .star span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .star:is(:has(:checked), :has(~ .star :checked)) svg { fill: var(--star); stroke: var(--star); }
+  .star:has(:focus-visible) { outline: 3px solid var(--accent); outline-offset: -1px; border-radius: 6px; } }
 input[type=text], input[type=email], input[type=url], select, textarea { display: block; width: 100%;
   margin-top: .25rem; padding: .55rem .65rem; font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--field); border-radius: 6px; }

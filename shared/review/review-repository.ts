@@ -38,6 +38,13 @@ export async function getPublicReview(id: string): Promise<AuthoredReview> {
   return { review, author };
 }
 
+/** Returns a review of this author, public or not. Throws ApiError 404 if there is none. */
+export async function getReviewBy(userId: string, id: string): Promise<Review> {
+  const review = await findReview(id);
+  if (review?.user_id !== userId || review.deleted_at !== undefined) throw notFound('Review');
+  return review;
+}
+
 /** Attributes of a page. Index attributes and counts would double what is sent and parsed. */
 const shown = [
   ...new Set([...Object.keys(Review.entries), ...Object.keys(User.entries), 'deleted_at']),

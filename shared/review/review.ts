@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
+import { invalidRequest } from '../errors.ts';
 import type { Content } from '../list/rank-tree.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes } from '../table/item.ts';
@@ -102,7 +103,7 @@ export const noVotes = {
   popularity: 0,
 };
 
-/** Makes a review of this moment, without votes. */
+/** Makes a review of this moment, without votes. Throws ApiError 400 without text and rating. */
 export function newReview(
   userId: string,
   content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
@@ -110,6 +111,9 @@ export function newReview(
     is_draft: boolean;
   },
 ): Review {
+  if (content.text === null && content.rating === null) {
+    throw invalidRequest('text or rating is required');
+  }
   const now = new Date().toISOString();
   return {
     id: randomUUID(),

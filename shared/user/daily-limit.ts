@@ -2,7 +2,7 @@ import { limitExceeded } from '../errors.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { Item } from '../table/item.ts';
 import { dailyVotesKey, userKey } from '../table/keys.ts';
-import { collect, queryIndex, queryItems } from '../table/query.ts';
+import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { daysAgo, epochSeconds } from '../time.ts';
 import type { User } from './user.ts';
@@ -97,15 +97,30 @@ export function spend(what: Limited, user: User, at: string): Write {
 export function spendWriting(what: Writing, userId: string): Write[] {
   const limit = limitOf(what);
   if (limit === 0) return [];
-  const message =
-    what === 'publications'
-      ? `An account may publish ${limit} reviews a day (UTC), drafts included`
-      : `An account may make ${limit} edits a day (UTC)`;
+  const message = messageOf(what, limit);
   const headers = { ...headersOf(what, limit, limit), 'Retry-After': `${secondsLeft()}` };
   const { Update } = counted(userId, new Date().toISOString(), { [what]: 1 });
   return [
     { Update: { ...Update, ...below(what, limit) }, otherwise: limitExceeded(message, headers) },
   ];
+}
+
+/** Returns the sentence for a used up limit of this UTC day, or undefined if some of it is left. */
+export async function findWritingObstacle(
+  what: Writing,
+  userId: string,
+): Promise<string | undefined> {
+  const limit = limitOf(what);
+  if (limit === 0) return undefined;
+  const today = new Date().toISOString().slice(0, 10);
+  const counter = await getItem(dailyVotesKey(userId, today));
+  return Number(counter?.[what] ?? 0) < limit ? undefined : messageOf(what, limit);
+}
+
+function messageOf(what: Writing, limit: number): string {
+  return what === 'publications'
+    ? `An account may publish ${limit} reviews a day (UTC), drafts included`
+    : `An account may make ${limit} edits a day (UTC)`;
 }
 
 /** Returns the operator's limit: 0 is no limit. */

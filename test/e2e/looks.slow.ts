@@ -271,3 +271,48 @@ test('every public page is for everybody, in four widths and both colour schemes
   await click('Report review');
   await see('You have reported this review', widths);
 });
+
+test('the forms of reviews are for everybody, in four widths and both colour schemes', async () => {
+  const widths = [1280, 768, 390, 360];
+  const form = `${at}/review/new?entity_id=${named}&entity_type=release_group`;
+  await page.goto(form);
+  await signIn('Writer');
+  await see(`Write a review: ${longName}`, widths);
+  // Without the checks of the browser, the service sees the mistakes.
+  await page.locator('form[action*="/review/new"]').evaluate((each) => {
+    each.setAttribute('novalidate', '');
+  });
+  await fill('Your review', 'كلمة');
+  await click('Publish');
+  await seeAlert();
+  await fill('Your review', 'w'.repeat(5_000));
+  await page.getByLabel('Language of the text').selectOption('Arabic');
+  await page.getByLabel('CC0 1.0').check();
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await click('Save as draft');
+  await see('You are signed out', widths);
+  await page.context().addCookies(cookies);
+  await click('Continue');
+  await seeAlert();
+  await click('Save as draft');
+  await see(`Your draft: ${longName}`, widths);
+  await page.locator('[name=revision]').evaluate((each) => each.setAttribute('value', 'old'));
+  await fill('Your review', 'v'.repeat(5_000));
+  await click('Save draft');
+  await page.getByRole('heading', { name: 'The saved draft' }).waitFor();
+  await look(widths);
+  await click('Publish');
+  await arrive(longName);
+  const review = page.url();
+  await page.goto(`${review}/edit`);
+  await see(`Edit your review: ${longName}`, widths);
+  await page.goto(`${at}/account/reviews`);
+  await see('Your reviews', widths);
+  await follow('Delete');
+  await see(`Delete your review: ${longName}`, widths);
+  const entity_id = randomUUID();
+  await (await makeUser({ display_name: 'Reviewer' })).publishes({ entity_id });
+  await page.goto(`${at}/review/new?entity_id=${entity_id}&entity_type=event`);
+  await see('This link names another type', widths);
+});

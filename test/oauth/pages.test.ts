@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
@@ -21,6 +22,8 @@ const named = {
   review_id: await author.publishes(),
   user_id: author.id,
 };
+/** The review of the user, for the pages to change it. */
+const written = await user.publishes();
 await setModerator(user.id, true);
 const { cookie, csrf } = await signInAs(user.id);
 
@@ -29,8 +32,18 @@ const asked = { client_id, redirect_uri, response_type: 'code' };
 /** Pages that do not redirect to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 
-const ask = (route: Route, request: Parameters<typeof requestPage>[1]) =>
-  requestPage(route, { path: named, ...request });
+/** An entity that nobody has reviewed. */
+const entity = { entity_id: randomUUID(), entity_type: 'work' };
+
+/** The path parameters of a route. */
+function pathOf({ path }: Route) {
+  return /\/(edit|delete)$/.test(path) ? { ...named, review_id: written } : named;
+}
+
+function ask(route: Route, { query, ...request }: Parameters<typeof requestPage>[1]) {
+  const about = route.path === '/review/new' ? { ...entity, ...query } : query;
+  return requestPage(route, { path: pathOf(route), query: about, ...request });
+}
 
 describe.each(pages)('$method $path', (route) => {
   test('requires HTTPS', async () => {
@@ -104,7 +117,7 @@ describe.each(own)('$method $path', (route) => {
       expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
       const back = new URL(location.searchParams.get('return_to') ?? '', location);
       expect(back.origin).toBe('https://api.example');
-      const sentAs = (_: string, name: string) => named[name as 'user_id'];
+      const sentAs = (_: string, name: string) => pathOf(route)[name as 'user_id'];
       const path = resourceOf(route).replaceAll(/\{(\w+)\}/g, sentAs);
       expect(back.pathname).toBe(`/ws${path}`);
       expect(back.searchParams.get('x')).toBe('&=+ é');

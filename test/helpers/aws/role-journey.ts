@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, jest } from '@jest/globals';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
@@ -87,6 +88,8 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 400);
   await call('DELETE', `/review/${draft.id}`, voter, 403);
 
+  await formJourney(calls);
+
   const eve = await moderator('Eve');
   const fay = await moderator('Fay');
   for (const sort of ['date', 'popularity']) {
@@ -100,6 +103,10 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const edited = await publish();
   await call('POST', `/review/${edited}`, { token, body: { rating: 1 } });
   await cora.visit(`review/${edited}/revisions`);
+  for (const page of ['edit', 'delete']) await cora.visit(`review/${await publish()}/${page}`);
+  const withdrawn = await publish();
+  await setHidden(withdrawn, true);
+  await fillIn(cora, `review/${withdrawn}/delete`, 'class="danger"');
   for (const desk of ['account/moderation', 'account/moderation/reviews/{id}']) {
     const id = await publish();
     await call('POST', `/review/${id}/report`, { ...voter, body: {} });
@@ -161,4 +168,27 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   for (const { operation } of schedules) await invoke(await load(operation), operation, {});
   await stream.idle();
   jest.useRealTimers();
+}
+
+/** Does with forms what scripts do with the API, each with something unknown to the table. */
+async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
+  const { browser: hal } = await signedIn('Hal');
+  const form = () => `review/new?entity_id=${randomUUID()}&entity_type=work`;
+  const content = { text: '', rating: '4', license_choice: 'CC0 1.0', language: 'nv' };
+  const refused = await fillIn(hal, form(), 'name="key"', { ...content, rating: '' });
+  expect(refused.status).toBe(400);
+  const address = form();
+  const sent = await hal.visit(address);
+  const draft = await hal.submit(sent, 'name="key"', { ...content, is_draft: 'yes' });
+  expect(draft.html).toContain('The draft is saved.');
+  const again = await hal.submit(sent, 'name="key"', { ...content, is_draft: 'yes' });
+  expect(again.url).toBe(draft.url);
+  const edited = { text: '', rating: '2', is_draft: 'yes' };
+  await hal.submit(draft, 'name="revision"', edited);
+  const conflict = await hal.submit(draft, 'name="revision"', { ...edited, rating: '1' });
+  expect(conflict.status).toBe(412);
+  await hal.submit(conflict, 'name="revision"', { ...edited, rating: '1', is_draft: 'no' });
+  expect((await hal.visit(address)).url).toBe(draft.url);
+  const deletion = draft.url.replace(/edit$/, 'delete');
+  expect((await fillIn(hal, deletion, 'class="danger"')).html).toContain('The review is deleted.');
 }

@@ -416,6 +416,8 @@ describe('the API', () => {
       'get-oembed',
       'get-user-feed',
       'list-reviews',
+      'publish-review',
+      'save-review',
       'show-author',
       'show-case',
       'show-cases',
@@ -425,6 +427,9 @@ describe('the API', () => {
       'show-my-reviews',
       'show-my-votes',
       'show-review',
+      'show-review-deletion',
+      'show-review-editor',
+      'show-review-form',
       'show-revisions',
       'show-user',
     ]);

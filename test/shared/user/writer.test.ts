@@ -13,7 +13,7 @@ import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { ask } from '../../helpers/visit.ts';
-import { makeUser, Person, reviewBody, text } from '../../helpers/world.ts';
+import { makeUser, Person, reviewBody, text, visitor } from '../../helpers/world.ts';
 
 process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
 
@@ -40,6 +40,15 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'delete-vote': ({ voted }) => ({ path: { review_id: voted } }),
   'report-review': ({ voted }) => ({ path: { review_id: voted }, body: {} }),
   'send-report': ({ voted }) => ({ path: { review_id: voted }, form: { reason: 'spam' } }),
+  'publish-review': () => ({
+    query: { entity_id: randomUUID(), entity_type: 'work' },
+    form: { rating: '4', language: 'en', license_choice: 'CC0 1.0', key: randomUUID() },
+  }),
+  'save-review': async ({ own }) => {
+    const revision = (await visitor.reads(own)).headers.etag?.slice(1, 12) ?? '';
+    return { path: { review_id: own }, form: { rating: '1', revision } };
+  },
+  'confirm-review-deletion': ({ own }) => ({ path: { review_id: own }, form: {} }),
   'update-me': () => ({ body: profile }),
   'update-account': () => ({ form: profile }),
   'register-application': ({ client }) => ({ form: registrationOf(client) }),

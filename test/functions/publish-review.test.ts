@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { contentOf, faultsOn } from '../helpers/browser.ts';
+import {
+  chosenIn,
+  filledForm,
+  languageIn,
+  newEntity,
+  ownForm,
+  publishForm,
+  sendForm,
+} from '../helpers/review-form.ts';
+import { signInAs } from '../helpers/visit.ts';
+import { makeUser, text, visitor } from '../helpers/world.ts';
+
+const at = 'https://api.example/ws';
+
+/** The last part of the address of the review that the answer leads to. */
+const idIn = ({ headers }: { headers: Record<string, string> }) =>
+  /\/review\/([0-9a-f-]{36})/.exec(headers.location ?? '')?.[1] ?? '';
+
+async function reviewsOf(entity_id: string) {
+  return (await visitor.lists({ entity_id })).body.reviews;
+}
+
+describe('POST /review/new', () => {
+  test('publishes what the form holds', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const answer = await publishForm(user, query, filledForm({ text: `${text}\r\n‮مرحبا` }));
+    expect(answer.status).toBe(303);
+    const { review } = (await visitor.reads(idIn(answer))).body;
+    expect(review).toMatchObject({
+      ...query,
+      text: `${text}\n‮مرحبا`,
+      rating: 4,
+      language: 'de',
+      license: { id: 'CC BY 4.0' },
+      user: { id: user.id },
+    });
+  });
+
+  test('takes 5000 characters of any plane, and gives back one more with its count', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const long = '🎷'.repeat(5_001);
+    const refused = await publishForm(user, query, filledForm({ text: long }));
+    expect(refused.status).toBe(400);
+    expect(faultsOn(refused.shown)).toEqual({
+      '': 'Nothing was saved. Correct the fields marked below.',
+      text: 'It must have 25 to 5000 characters.',
+    });
+    expect(refused.html).toContain('Now it has 5001.');
+    expect(contentOf(refused.shown, 'text')).toBe(long);
+    const answer = await publishForm(user, query, filledForm({ text: long.slice(2) }));
+    expect((await visitor.reads(idIn(answer))).body.review.text).toBe('🎷'.repeat(5_000));
+  });
+
+  test('gives back all that a browser lets one type, in any script', async () => {
+    const long = '語'.repeat(20_000);
+    const { status, shown } = await publishForm(
+      await makeUser(),
+      newEntity(),
+      filledForm({ text: long }),
+    );
+    expect(status).toBe(400);
+    expect(contentOf(shown, 'text')).toBe(long);
+  });
+
+  test('shows each error beside its field, with all that was typed', async () => {
+    const wrong = { text: ' <b>', rating: '6', language: 'xx', license_choice: '' };
+    const { status, html, shown } = await publishForm(
+      await makeUser(),
+      newEntity(),
+      filledForm(wrong),
+    );
+    expect(status).toBe(400);
+    expect(contentOf(shown, 'text')).toBe(' <b>');
+    for (const [name, sentence] of [
+      ['text', 'It must have 25 to 5000 characters.'],
+      ['rating', 'It must be an integer from 1 to 5.'],
+      ['language', 'It must be an ISO 639-1 code, in lower case.'],
+      ['license_choice', 'Please fill this in.'],
+    ]) {
+      expect(html).toContain(`<p class="fault" id="${name}-fault">${sentence}</p>`);
+      expect(html).toMatch(
+        new RegExp(` name="${name}"[^>]* aria-describedby="[^"]*${name}-fault"`),
+      );
+    }
+  });
+
+  test('refuses neither text nor stars with the sentence of the API', async () => {
+    const user = await makeUser();
+    const form = filledForm({ text: '', rating: '' });
+    const { status, html, shown } = await publishForm(user, newEntity(), form);
+    expect(status).toBe(400);
+    expect(faultsOn(shown)).toEqual({ '': 'text or rating is required.' });
+    expect(languageIn(html)).toBe('de');
+    expect(chosenIn(html, 'license_choice')).toBe('CC BY 4.0');
+    expect(contentOf(shown, 'key')).toBe(form.key);
+  });
+
+  test('makes one review of a form that is sent ten times at once, and all lead to it', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const form = filledForm();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => publishForm(user, query, form)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(303));
+    expect(new Set(answers.map(idIn)).size).toBe(1);
+    const later = await publishForm(user, query, form);
+    expect(idIn(later)).toBe(idIn(answers[0] as never));
+    const reviews = await reviewsOf(query.entity_id);
+    expect(reviews.map(({ id }: { id: string }) => id)).toEqual([idIn(later)]);
+  });
+
+  test('turns a form with another text into an edit of the review that it has made', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const form = filledForm();
+    const id = idIn(await publishForm(user, query, form));
+    const typed = 'Typed after the way back, and not to be lost.';
+    const { csrf, cookie } = await signInAs(user.id);
+    for (const key of [form.key, randomUUID()]) {
+      const again = { ...form, key, text: typed, csrf };
+      const { status, html, shown } = await sendForm(query, again, { ...ownForm, cookie });
+      expect([400, 422]).toContain(status);
+      expect(html).toContain(`action="${at}/review/${id}/edit"`);
+      expect(contentOf(shown, 'text')).toBe(typed);
+      expect(html).toContain(text.trim());
+    }
+    expect(await reviewsOf(query.entity_id)).toMatchObject([{ id, text }]);
+  });
+
+  test('saves a draft that only its author sees', async () => {
+    const user = await makeUser();
+    const answer = await publishForm(user, newEntity(), filledForm({ is_draft: 'yes' }));
+    const id = idIn(answer);
+    expect(answer.headers.location).toBe(`${at}/review/${id}/edit`);
+    expect((await visitor.reads(id)).status).toBe(404);
+  });
+
+  test('of an older session shows the form again, and publishes with the next press', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const { csrf } = await signInAs(user.id);
+    const { cookie } = await signInAs(user.id);
+    const form = filledForm();
+    const old = await sendForm(query, { ...form, csrf }, { ...ownForm, cookie });
+    expect(old.status).toBe(403);
+    expect(faultsOn(old.shown)).toEqual({
+      '': 'This page is from before you last signed in, so nothing was changed. Check the form, and press its button once more.',
+    });
+    expect(contentOf(old.shown, 'text')).toBe(text);
+    expect(chosenIn(old.html, 'rating')).toBe('4');
+    expect(await reviewsOf(query.entity_id)).toEqual([]);
+    const renewed = contentOf(old.shown, 'csrf') ?? '';
+    const key = contentOf(old.shown, 'key') ?? '';
+    expect(key).toBe(form.key);
+    const next = await sendForm(query, { ...form, csrf: renewed, key }, { ...ownForm, cookie });
+    expect(next.status).toBe(303);
+    expect(await reviewsOf(query.entity_id)).toHaveLength(1);
+  });
+
+  test('without a session carries the form until the person has signed in', async () => {
+    const query = newEntity();
+    const typed = `${'🎷'.repeat(4_999)}\n`;
+    const form = filledForm({ text: typed, csrf: 'old' });
+    const { status, html, shown } = await sendForm(query, form, ownForm);
+    expect(status).toBe(401);
+    expect(html).toContain('<h1>You are signed out</h1>');
+    expect(html).toContain('target="_blank"');
+    expect(contentOf(shown, 'text')).toBe(typed);
+    for (const name of ['rating', 'language', 'license_choice', 'key'] as const) {
+      expect(contentOf(shown, name)).toBe(form[name]);
+    }
+    expect(contentOf(shown, 'csrf')).toBe('');
+    const { entity_id } = query;
+    const action = `/review/new?entity_id=${entity_id}&amp;entity_type=release_group"`;
+    expect(html).toContain(`action="${at}${action}`);
+    const { cookie } = await signInAs((await makeUser()).id);
+    const back = await sendForm(query, { ...form, csrf: '' }, { ...ownForm, cookie });
+    expect(back.status).toBe(403);
+    expect(contentOf(back.shown, 'text')).toBe(typed);
+    expect(languageIn(back.html)).toBe('de');
+  });
+
+  test.each([
+    ['another site', 'cross-site'],
+    ['a neighbour of our host', 'same-site'],
+    ['an unknown page', undefined],
+  ])('from %s changes nothing, and shows nothing of the form', async (_, site) => {
+    const user = await makeUser();
+    const query = newEntity();
+    const { cookie } = await signInAs(user.id);
+    const { csrf } = await signInAs((await makeUser()).id);
+    const from: Record<string, string> = site === undefined ? {} : { 'Sec-Fetch-Site': site };
+    for (const headers of [from, { ...from, cookie }]) {
+      const { status, html } = await sendForm(query, { ...filledForm(), csrf }, headers);
+      expect(status).toBe('cookie' in headers ? 403 : 401);
+      expect(html).not.toContain('A record that gets better');
+      expect(html).not.toContain('<textarea');
+    }
+    expect(await reviewsOf(query.entity_id)).toEqual([]);
+  });
+
+  test('says so where a review that is hidden stands in the way', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const id = idIn(await publishForm(user, query, filledForm()));
+    await setHidden(id, true);
+    const { html } = await publishForm(user, query, filledForm({ text: `${text} And more.` }));
+    expect(html).toContain('A moderator has hidden this review.');
+    expect(html).toContain(`${at}/account/reviews"`);
+  });
+});

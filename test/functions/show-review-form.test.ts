@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { dailyVotesKey } from '../../shared/table/keys.ts';
+import { contentOf, faultsOn } from '../helpers/browser.ts';
+import { setAttributes } from '../helpers/items.ts';
+import {
+  chosenIn,
+  filledForm,
+  languageIn,
+  newEntity,
+  ownForm,
+  publishForm,
+  sendForm,
+  showForm,
+} from '../helpers/review-form.ts';
+import { signInAs } from '../helpers/visit.ts';
+import { makeUser, text, visitor } from '../helpers/world.ts';
+
+const at = 'https://api.example/ws';
+
+async function reviewsOf(entity_id: string) {
+  return (await visitor.lists({ entity_id })).body.reviews;
+}
+
+describe('GET /review/new', () => {
+  test('proposes nothing to who has written nothing', async () => {
+    const { status, html } = await showForm(await makeUser(), newEntity());
+    expect(status).toBe(200);
+    expect(chosenIn(html, 'rating')).toBe('');
+    expect(chosenIn(html, 'license_choice')).toBeUndefined();
+    expect(languageIn(html)).toBeUndefined();
+    const licences = [...html.matchAll(/name="license_choice" value="([^"]*)"/g)];
+    expect(licences.map(([, id]) => id).toSorted()).toEqual([
+      'CC BY 4.0',
+      'CC BY-NC-SA 3.0',
+      'CC BY-NC-SA 4.0',
+      'CC BY-SA 3.0',
+      'CC BY-SA 4.0',
+      'CC0 1.0',
+    ]);
+    expect(html.match(/<option/g)).toHaveLength(184);
+    expect(html).toContain('Between 25 and 5000 characters');
+    // A browser would cut a longer text without a word, and counts an emoji twice.
+    expect(html).toContain('maxlength="20000"');
+    expect(gzipSync(html).length).toBeLessThan(30 * 1024);
+  });
+
+  test('proposes language and licence of the last review or draft', async () => {
+    const ann = await makeUser();
+    const last = { language: 'ja', license_choice: 'CC BY-SA 3.0', is_draft: true };
+    await ann.publishes(last);
+    const { html } = await showForm(ann, newEntity());
+    expect(languageIn(html)).toBe('ja');
+    expect(chosenIn(html, 'license_choice')).toBe('CC BY-SA 3.0');
+  });
+
+  test('leads to the review that one has written, in any state', async () => {
+    const ann = await makeUser();
+    const published = newEntity();
+    const draft = newEntity();
+    const hidden = newEntity();
+    for (const [query, id] of [
+      [published, await ann.publishes(published)],
+      [draft, await ann.publishes({ ...draft, is_draft: true })],
+      [hidden, await ann.publishesHidden(hidden)],
+    ] as const) {
+      const { status, headers } = await showForm(ann, query);
+      expect([status, headers.location]).toEqual([303, `${at}/review/${id}/edit`]);
+    }
+  });
+
+  test.each([
+    [{ entity_type: 'work' }, 'entity_id is required'],
+    [{ entity_id: 'x', entity_type: 'work' }, 'entity_id must be a UUID'],
+    [{ entity_id: randomUUID() }, 'entity_type is required'],
+    [{ entity_id: randomUUID(), entity_type: 'toString' }, 'entity_type must be one of event,'],
+  ])('refuses %j', async (query, sentence) => {
+    const user = await makeUser();
+    for (const answer of [
+      await showForm(user, query as never),
+      await publishForm(user, query as never, filledForm()),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.html).toContain(sentence);
+    }
+  });
+
+  test('refuses a type that the reviews of the entity contradict, and leads to theirs', async () => {
+    const query = newEntity();
+    await (await makeUser()).publishes(query);
+    const user = await makeUser();
+    const wrong = { ...query, entity_type: 'event' };
+    const { status, html } = await showForm(user, wrong);
+    expect(status).toBe(400);
+    expect(html).toContain('It says event, but people have reviewed this as release group.');
+    const right = `/review/new?entity_id=${query.entity_id}&amp;entity_type=release_group"`;
+    expect(html).toContain(right);
+    const refused = await publishForm(user, wrong, filledForm());
+    expect(refused.status).toBe(400);
+    expect(contentOf(refused.shown, 'text')).toBe(text);
+    expect(refused.html).toContain(`action="${at}${right}`);
+    expect(await reviewsOf(query.entity_id)).toHaveLength(1);
+  });
+
+  test('says why to a blocked account, and to whom to turn', async () => {
+    const user = await makeUser();
+    await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    const { html } = await showForm(user, newEntity());
+    const why = 'A moderator has blocked this account: it can read and be deleted, but not write.';
+    expect(html).toContain(why);
+    expect(html).toContain('ask the operator of this service');
+    expect(html).not.toContain('<textarea');
+    const { csrf, cookie } = await signInAs(user.id);
+    const sent = await sendForm(newEntity(), { ...filledForm(), csrf }, { ...ownForm, cookie });
+    expect(sent.status).toBe(403);
+    expect(sent.html).toContain(why);
+    expect(contentOf(sent.shown, 'text')).toBe(text);
+  });
+
+  test('says so where the publications of the day are used up', async () => {
+    const user = await makeUser();
+    const today = new Date().toISOString().slice(0, 10);
+    await setAttributes(dailyVotesKey(user.id, today), { publications: 2 });
+    const { PUBLICATIONS_PER_DAY } = process.env;
+    process.env.PUBLICATIONS_PER_DAY = '2';
+    const sentence = 'An account may publish 2 reviews a day (UTC), drafts included.';
+    const { html } = await showForm(user, newEntity());
+    expect(html).toContain(sentence);
+    expect(html).not.toContain('<textarea');
+    const { csrf, cookie } = await signInAs(user.id);
+    const sent = await sendForm(newEntity(), { ...filledForm(), csrf }, { ...ownForm, cookie });
+    expect(sent.status).toBe(403);
+    expect(faultsOn(sent.shown)).toEqual({ '': sentence });
+    expect(contentOf(sent.shown, 'text')).toBe(text);
+    process.env.PUBLICATIONS_PER_DAY = PUBLICATIONS_PER_DAY;
+  });
+
+  test('says so where a hidden review was deleted', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    await user.deletes(await user.publishesHidden(query));
+    for (const answer of [
+      await showForm(user, query),
+      await publishForm(user, query, filledForm()),
+    ]) {
+      expect(answer.html).toContain('A moderator has hidden your review of this');
+      expect(answer.html).not.toContain('name="license_choice"');
+    }
+  });
+});
