@@ -12,7 +12,7 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../shared/pages/named-entity.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import { stars } from '../shared/pages/review-card.ts';
 import {
   type ListQuery,
@@ -30,7 +30,7 @@ export const request = v.object({
   query: v.object({ rating: v.optional(Stars), language: v.optional(Language), ...listParameters }),
 });
 
-export const handler = publicPage(request, async ({ path: { entity_id }, query }) => {
+export const handler = visitedPage(request, async ({ path: { entity_id }, query }) => {
   const [entity, list] = await Promise.all([
     readNamedEntity(entity_id),
     readReviews({ entity_id }, query),

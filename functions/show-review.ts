@@ -8,14 +8,14 @@ import { ReviewPath } from '../shared/http/request.ts';
 import { headOf, reviewData } from '../shared/pages/head.ts';
 import { nameOfLanguage } from '../shared/pages/language-names.ts';
 import { nameWithRole } from '../shared/pages/person.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import { excerptOf, stars, textOf } from '../shared/pages/review-card.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
 import { licenseOf } from '../shared/review/licenses.ts';
 import { currentRevision, type Review } from '../shared/review/review.ts';
 import { type AuthoredReview, getPublicReview } from '../shared/review/review-repository.ts';
 
-export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path }) => {
+export const handler = visitedPage(v.object({ path: ReviewPath }), async ({ path }) => {
   const { review_id } = path;
   const authored = await getPublicReview(review_id);
   const { review, author } = authored;

@@ -6,7 +6,7 @@ import { feedUrl } from '../shared/feed/link.ts';
 import { UserPath } from '../shared/http/request.ts';
 import { headOf } from '../shared/pages/head.ts';
 import { nameWithRole } from '../shared/pages/person.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import {
   listParameters,
   readReviews,
@@ -19,7 +19,7 @@ import { userTypeOf } from '../shared/user/user-type.ts';
 
 export const request = v.object({ path: UserPath, query: v.object(listParameters) });
 
-export const handler = publicPage(request, async ({ path: { user_id }, query }) => {
+export const handler = visitedPage(request, async ({ path: { user_id }, query }) => {
   const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);
   const { display_name: name, created } = user;
   const type = userTypeOf(user);

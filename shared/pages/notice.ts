@@ -1,4 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { html } from 'hono/html';
+import type { Page } from './layout.ts';
 import { readCookie, setCookie } from './session.ts';
 
 /** Messages shown once after a change. */
@@ -37,8 +39,20 @@ export function leaveNotice(notice?: Notice): string {
   return notice ? setCookie('notice', notice, 60) : setCookie('notice', '', 0);
 }
 
-/** Reads the text of the notice, if there is one. */
-export function readNotice(event: APIGatewayProxyEvent): string | undefined {
+/** Shows the notice of the last change on a page, once, unless the page is the last of a session. */
+export function withNotice(page: Page, event: APIGatewayProxyEvent): Page {
+  const notice = readNotice(event);
+  if (!notice) return page;
+  const { content, isLast, cookies = [] } = page;
+  return {
+    ...page,
+    content: html`${!isLast && html`<p class="notice" role="status">${notice}</p>`}
+      ${content}`,
+    cookies: [...cookies, leaveNotice()],
+  };
+}
+
+function readNotice(event: APIGatewayProxyEvent): string | undefined {
   const code = readCookie(event, 'notice') ?? '';
   return Object.hasOwn(notices, code) ? notices[code as Notice] : undefined;
 }

@@ -88,7 +88,7 @@ describe('GET /review/{review_id} for people', () => {
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'public, max-age=0, s-maxage=10',
-      vary: 'Accept-Encoding',
+      vary: 'Accept-Encoding, Cookie',
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
       'x-frame-options': 'DENY',
       'content-security-policy': expect.stringMatching(

@@ -44,6 +44,10 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await readAll(ids, true);
 
   const path = `/review/${review}`;
+  for (const open of ['', path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`]) {
+    const greeted = await dan.visit(`.${open}`);
+    expect(greeted.html).toContain('class="who">Dan<');
+  }
   await call('POST', path, { token, body: { rating: 2 } });
   await call('POST', path, { token, body: { rating: 2 } });
   await call('GET', `${path}/revisions`);

@@ -1,0 +1,31 @@
+// The signed-in person who opens a page.
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { requireHttps } from '../http/read-request.ts';
+import type { User } from '../user/user.ts';
+import { findUser } from '../user/user-repository.ts';
+import type { Visitor } from './layout.ts';
+import { addressOf } from './own-url.ts';
+import { csrfToken, readSession, type Session } from './session.ts';
+
+/** The signed-in person, unless the account is deleted or has signed out since. */
+export async function visitorOf(
+  event: APIGatewayProxyEvent,
+  session?: Session,
+  user?: User,
+): Promise<Visitor | undefined> {
+  if (!session || !user || session.signed_in <= (user.signed_out ?? 0)) return undefined;
+  return { user, csrf: await csrfToken(session), here: addressOf(event) };
+}
+
+/**
+ * Finds the person who reads a public page. Costs nothing without a session cookie, and otherwise
+ * half a read unit. A replica may not know an account that is a moment old: then reads again.
+ */
+export async function findVisitor(event: APIGatewayProxyEvent): Promise<Visitor | undefined> {
+  const session = await readSession(event);
+  if (!session) return undefined;
+  requireHttps(event);
+  const { user_id } = session;
+  const user = (await findUser(user_id, { consistent: false })) ?? (await findUser(user_id));
+  return visitorOf(event, session, user);
+}
