@@ -75,6 +75,8 @@ export const routes: readonly Route[] = [
   { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-vote', method: 'GET', path: '/review/{review_id}/vote', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'send-vote', method: 'POST', path: '/review/{review_id}/vote', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-entity-embed', method: 'GET', path: '/entity/{entity_id}/embed', access: 'public', table: 'metadata', base: '' },
   { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'metadata', base: '' },

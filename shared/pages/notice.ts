@@ -25,6 +25,8 @@ const notices = {
   'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
+  'vote-cast': 'Your vote is counted.',
+  'vote-taken-back': 'Your vote is taken back.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 
@@ -39,7 +41,7 @@ export function leaveNotice(notice?: Notice): string {
   return notice ? setCookie('notice', notice, 60) : setCookie('notice', '', 0);
 }
 
-/** Shows the notice of the last change on a page, once, unless the page is the last of a session. */
+/** Shows the notice of the last change on a page, once. The last page of a session has none. */
 export function withNotice(page: Page, event: APIGatewayProxyEvent): Page {
   const notice = readNotice(event);
   if (!notice) return page;

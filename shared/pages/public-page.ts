@@ -1,11 +1,12 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/read-request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
-import { browserHandler } from './error-page.ts';
+import { browserHandler, signInUrl } from './error-page.ts';
 import { respond } from './html-response.ts';
 import type { Page, Visitor } from './layout.ts';
 import { withNotice } from './notice.ts';
+import { addressOf, queryOf } from './own-url.ts';
 import { findVisitor } from './visitor.ts';
 
 /** Makes a Lambda handler for a page that is the same for everybody, and knows no visitor. */
@@ -13,7 +14,9 @@ export function publicPage<T extends RequestSchema>(
   schema: T,
   handle: (request: v.InferOutput<T>) => Promise<Page> | Page,
 ) {
-  return publicDocument(schema, async (request) => respond(await handle(request)));
+  return publicDocument(schema, async (request, event) =>
+    respond({ ...(await handle(request)), here: addressOf(event, '') }),
+  );
 }
 
 /**
@@ -43,17 +46,33 @@ export function visitedPage<T extends RequestSchema>(
     }
     // A shared cache without its own rule for the session must not answer for us.
     const Vary = 'Accept-Encoding, Cookie';
-    return shared(await respond(page), listHeaderOf(event, 'if-none-match'), { Vary });
+    const here = addressOf(event, readQuery(schema, event));
+    const asked = { ...page, here, signIn: signInUrl(here) };
+    return shared(await respond(asked), listHeaderOf(event, 'if-none-match'), { Vary });
   });
+}
+
+/** The query without parameters that the page does not read: caches may leave them out. */
+function readQuery(schema: RequestSchema, event: APIGatewayProxyEvent): string {
+  const { query } = schema.entries;
+  const names = query && 'entries' in query ? Object.keys(query.entries as object) : [];
+  const sent = new URLSearchParams(queryOf(event));
+  return `${new URLSearchParams([...sent].filter(([name]) => names.includes(name)))}`;
 }
 
 /** Makes a Lambda handler like `publicPage`, for an HTML document without the frame of a page. */
 export function publicDocument<T extends RequestSchema>(
   schema: T,
-  handle: (request: v.InferOutput<T>) => Promise<Pick<APIGatewayProxyResult, 'headers' | 'body'>>,
+  handle: (
+    request: v.InferOutput<T>,
+    event: APIGatewayProxyEvent,
+  ) => Promise<Pick<APIGatewayProxyResult, 'headers' | 'body'>>,
 ) {
   return browserHandler(async (event) =>
-    shared(await handle(readRequest(schema, partsOf(event))), listHeaderOf(event, 'if-none-match')),
+    shared(
+      await handle(readRequest(schema, partsOf(event)), event),
+      listHeaderOf(event, 'if-none-match'),
+    ),
   );
 }
 

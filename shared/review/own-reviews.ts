@@ -1,6 +1,6 @@
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { claimKey } from '../table/keys.ts';
-import { countItems } from '../table/query.ts';
+import { countItems, getItem } from '../table/query.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** Lists a page of a user's reviews, newest first, with drafts and hidden ones, and counts all. */
@@ -30,4 +30,20 @@ export async function listWritten(
   const sorting = { order: 'date', descending: true } as const;
   const { entries, next } = await readPage({ partitions }, { ...sorting, ...position });
   return { reviews: await findReviews(entries), next };
+}
+
+/**
+ * Finds what a user has written of an entity: the id of the review, in any state. Is `hidden` if it
+ * was deleted while a moderator had hidden it, so that the user cannot write another one.
+ */
+export async function findOwnReview(
+  userId: string,
+  entityId: string,
+  options?: { consistent: boolean },
+): Promise<{ review_id: string } | 'hidden' | undefined> {
+  const claim = await getItem(claimKey(userId, entityId), options);
+  if (claim?.marked_at !== undefined) return 'hidden';
+  // The claim of a deleted review with undecided reports does not prevent another one.
+  if (!claim || claim.reported !== undefined) return undefined;
+  return { review_id: String(claim.review_id) };
 }

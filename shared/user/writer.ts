@@ -45,11 +45,11 @@ export function checkWriter(userId: string, { otherwise, ...condition }: Writer)
   return { ConditionCheck: { Key: userKey(userId), ...condition }, otherwise };
 }
 
+/** The sentence for a blocked account that tries to write. */
+export const blockedAccount =
+  'A moderator has blocked this account: it can read and be deleted, but not write';
+
 /** Throws ApiError 403 if the account is blocked. */
 export function refuseBlocked({ blocked_at }: Pick<User, 'blocked_at'>): void {
-  if (blocked_at !== undefined) {
-    throw accessDenied(
-      'A moderator has blocked this account: it can read and be deleted, but not write',
-    );
-  }
+  if (blocked_at !== undefined) throw accessDenied(blockedAccount);
 }

@@ -107,3 +107,30 @@ test('a notice of a change is shown once', async () => {
   const without = await ask(show as Route, { cookie: '__Host-notice=profile-saved' });
   expect(without.body).not.toContain('Your profile is saved.');
 });
+
+test('the link to sign in returns to the page, without parameters that it does not read', async () => {
+  const show = pages.find(({ operation }) => operation === 'show-entity') as Route;
+  const query = { rating: '5', utm_source: 'x', language: 'en' };
+  const { body } = await requestPage(show, { path, query });
+  const [, href = ''] = /class="enter" href="([^"]*)">Sign in</.exec(body) ?? [];
+  const back = new URL(href.replaceAll('&amp;', '&')).searchParams.get('return_to');
+  expect(back).toBe(`https://api.example/ws/entity/${entity_id}?rating=5&language=en`);
+  const { utm_source: _, ...known } = query;
+  expect((await requestPage(show, { path, query: known })).body).toBe(body);
+});
+
+test('every page leads to browsing, finding and guides', async () => {
+  const others = ['show-docs', 'show-reference', 'show-connections', 'show-vote'];
+  for (const operation of others)
+    pages.push(routes.find((each) => each.operation === operation) as Route);
+  for (const route of pages) {
+    const { body } = await ask(route, { cookie });
+    const [menu = ''] = /<nav aria-label="Main">[\s\S]*?<\/nav>/.exec(body) ?? [];
+    const links = [...menu.matchAll(/href="https:\/\/api.example\/ws([^"]*)"[^>]*>([^<]*)</g)];
+    expect([route.operation, links.map(([, href, name]) => `${name} ${href}`)]).toEqual([
+      route.operation,
+      ['Browse /reviews', 'Find /find', 'Guides /docs'],
+    ]);
+    expect(menu.includes('aria-current')).toBe(route.path.startsWith('/docs'));
+  }
+});

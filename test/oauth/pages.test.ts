@@ -87,7 +87,7 @@ describe.each(own)('$method $path', (route) => {
       const application = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
       const profile = { display_name: 'X', email: '' };
       const form = { confirm: 'yes', decision: 'approve', ...profile, ...application };
-      const query = { request_id: 'x' };
+      const query = { request_id: 'x', vote: 'up' };
       expect((await ask(route, { query, form, headers: { cookie } })).status).toBe(403);
       const wrong = { ...form, csrf: csrf.toUpperCase() };
       expect((await ask(route, { query, form: wrong, headers: { cookie } })).status).toBe(403);

@@ -192,7 +192,7 @@ export async function startProxy({
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = (await request.toArray()).join('');
-    // The SDK follows this date. Node's own would be the real one, also where a test stopped the clock.
+    // The SDK follows this date. A test may have stopped the clock, which Node's own does not know.
     response.setHeader('Date', new Date().toUTCString());
     const fault = signingFault(request.headers);
     if (fault !== undefined) unsigned.add(fault);
