@@ -5,7 +5,7 @@ import { type Route, routes } from '../../shared/routes.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { readItem, setAttributes } from '../helpers/items.ts';
+import { readItem } from '../helpers/items.ts';
 import { ask, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
