@@ -94,8 +94,10 @@ function writing(
 ) {
   const base = authUrl();
   if (own === 'hidden') return html`<span>A moderator has hidden your review of this.</span>`;
-  if (own)
-    return html`<a class="button" href="${base}/review/${own.review_id}/edit">Edit yours</a>`;
+  if (own) {
+    const editor = `${base}/review/${own.review_id}/edit`;
+    return html`<a class="button" href="${editor}">Edit yours</a>`;
+  }
   // The form needs the type, which the page to find things adds.
   if (!entity_type) return html`<a class="button" href="${base}/find">Find it to review it</a>`;
   const form = withQuery(`${base}/review/new`, { entity_id, entity_type });

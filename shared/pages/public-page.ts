@@ -38,15 +38,15 @@ export function visitedPage<T extends RequestSchema>(
 ) {
   return browserHandler(async (event) => {
     const request = readRequest(schema, partsOf(event));
-    const reading = findVisitor(event);
+    const here = addressOf(event, readQuery(schema, event));
+    const reading = findVisitor(event, here);
     const [page, visitor] = await Promise.all([handle(request, reading), reading]);
     if (visitor) {
       const answer = await respond(withNotice(page, event), visitor);
       return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-store' } };
     }
-    // A shared cache without its own rule for the session must not answer for us.
+    // Without this, a shared cache would show this page to people who are signed in.
     const Vary = 'Accept-Encoding, Cookie';
-    const here = addressOf(event, readQuery(schema, event));
     const asked = { ...page, here, signIn: signInUrl(here) };
     return shared(await respond(asked), listHeaderOf(event, 'if-none-match'), { Vary });
   });

@@ -18,14 +18,18 @@ export async function visitorOf(
 }
 
 /**
- * Finds the person who reads a public page. Costs nothing without a session cookie, and otherwise
- * half a read unit. A replica may not know an account that is a moment old: then reads again.
+ * Finds the person who reads the public page at `here`. Costs nothing without a session cookie, and
+ * otherwise half a read unit. Reads again if a replica does not know a new account yet.
  */
-export async function findVisitor(event: APIGatewayProxyEvent): Promise<Visitor | undefined> {
+export async function findVisitor(
+  event: APIGatewayProxyEvent,
+  here: string,
+): Promise<Visitor | undefined> {
   const session = await readSession(event);
   if (!session) return undefined;
   requireHttps(event);
   const { user_id } = session;
   const user = (await findUser(user_id, { consistent: false })) ?? (await findUser(user_id));
-  return visitorOf(event, session, user);
+  const visitor = await visitorOf(event, session, user);
+  return visitor && { ...visitor, here };
 }

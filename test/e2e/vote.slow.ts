@@ -23,6 +23,12 @@ afterEach(async () => {
 const { arrive, click, hear, signIn } = handsOn(() => page);
 const votes = () => page.locator('#vote').innerText();
 
+async function popularityOf(id: string): Promise<number> {
+  const response = await fetch(`${at}/1/review/${id}`);
+  const body = (await response.json()) as { review: { popularity: number } };
+  return body.review.popularity;
+}
+
 /** Presses the Tab key until the element with this name has the focus, then Enter. */
 async function press(name: string | RegExp): Promise<void> {
   const wanted = page.getByRole('button', { name }).or(page.getByRole('link', { name })).first();
@@ -42,7 +48,7 @@ test('who is signed out signs in on the way, and the vote is cast by keys alone'
   await signIn('Ben');
   await arrive('Vote on a review');
   // Nothing is cast by the address alone. The button has the focus.
-  expect((await (await fetch(`${at}/1/review/${id}`)).json()).review.popularity).toBe(0);
+  expect(await popularityOf(id)).toBe(0);
   await page.keyboard.press('Enter');
   await hear('Your vote is counted.');
   expect(page.url()).toBe(`${at}/review/${id}#vote`);
@@ -118,6 +124,6 @@ test('another site can cast no vote', async () => {
   await click('Win a prize');
   await page.getByRole('heading', { level: 1 }).waitFor();
   expect(page.url()).toBe(`${at}/review/${id}/vote?vote=up`);
-  expect((await (await fetch(`${at}/1/review/${id}`)).json()).review.popularity).toBe(0);
+  expect(await popularityOf(id)).toBe(0);
   complaints.length = 0;
 });
