@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { nameOfEntityType } from '../shared/entity/entity-type.ts';
+import { type EntityType, nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { EntityPath } from '../shared/http/request.ts';
 import { headOf, ratingData } from '../shared/pages/head.ts';
@@ -12,7 +12,8 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../shared/pages/named-entity.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { withQuery } from '../shared/pages/own-url.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import { stars } from '../shared/pages/review-card.ts';
 import {
   type ListQuery,
@@ -22,50 +23,86 @@ import {
   reviewCount,
   reviewSection,
 } from '../shared/pages/review-list.ts';
+import { readVotes } from '../shared/pages/vote-form.ts';
 import { counted, hostOf } from '../shared/pages/words.ts';
-import { Language, Stars } from '../shared/review/review.ts';
+import { findOwnReview } from '../shared/review/own-reviews.ts';
+import { Language, ReviewedType, Stars } from '../shared/review/review.ts';
 
 export const request = v.object({
   path: EntityPath,
-  query: v.object({ rating: v.optional(Stars), language: v.optional(Language), ...listParameters }),
+  query: v.object({
+    rating: v.optional(Stars),
+    language: v.optional(Language),
+    ...listParameters,
+    /** For the link to write the first review: nothing else tells the type then. */
+    entity_type: v.fallback(v.optional(ReviewedType), undefined),
+  }),
 });
 
-export const handler = publicPage(request, async ({ path: { entity_id }, query }) => {
-  const [entity, list] = await Promise.all([
-    readNamedEntity(entity_id),
-    readReviews({ entity_id }, query),
-  ]);
-  const { url, name, summary, metadata } = entity;
-  const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title: name };
-  const isEmpty = summary.review_count === 0;
-  return {
-    title: name,
-    heading: html`<bdi>${name}</bdi>`,
-    description: descriptionOf(entity),
-    isWide: true,
-    head: headOf({
-      path: `/entity/${entity_id}`,
-      type: 'website',
-      feed: `Reviews of ${name}`,
-      alternates: [oembed],
-      data: ratingData(summary, metadata),
-      isUnlisted: isEmpty,
-    }),
-    content: isEmpty
-      ? html`<section>
-          <p>People review albums, events and books from websites and programs that use this service.</p>
+export const handler = visitedPage(
+  request,
+  async ({ path, query: { entity_type, ...query } }, reading) => {
+    const { entity_id } = path;
+    const [entity, list, own, visitor] = await Promise.all([
+      readNamedEntity(entity_id),
+      readReviews({ entity_id }, query),
+      reading.then((person) => person && findOwnReview(person.user.id, entity_id, fromReplica)),
+      reading,
+    ]);
+    const votes = await readVotes(visitor, list.reviews);
+    const { url, name, summary, metadata } = entity;
+    const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title: name };
+    const isEmpty = summary.review_count === 0;
+    const write = writing(entity_id, summary.entity_type ?? entity_type, own);
+    return {
+      title: name,
+      heading: html`<bdi>${name}</bdi>`,
+      description: descriptionOf(entity),
+      isWide: true,
+      head: headOf({
+        path: `/entity/${entity_id}`,
+        type: 'website',
+        feed: `Reviews of ${name}`,
+        alternates: [oembed],
+        data: ratingData(summary, metadata),
+        isUnlisted: isEmpty,
+      }),
+      content: isEmpty
+        ? html`<section>
+          <p>Nobody has reviewed this yet.</p>
           <div class="buttons">
-            <a class="button" href="${authUrl()}/">See the newest reviews</a>
-            <a class="button quiet" href="${authUrl()}/docs/quickstart">Publish the first one</a>
+            ${write}
+            <a class="button quiet" href="${authUrl()}/reviews">Read other reviews</a>
           </div>
         </section>`
-      : html`<div class="columns">
-          <div>${contentOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
-          ${reviewSection(url, query, list, { isOfOneEntity: true })}
+        : html`<div class="columns">
+          <div>${contentOf(entity)}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
+          ${reviewSection(url, query, list, { isOfOneEntity: true, votes })}
           ${feedAndEmbed(entity)}
         </div>`,
-  };
-});
+    };
+  },
+);
+
+const fromReplica = { consistent: false };
+
+/** The way to write a review, or to the own one. */
+function writing(
+  entity_id: string,
+  entity_type: EntityType | undefined,
+  own: Awaited<ReturnType<typeof findOwnReview>>,
+) {
+  const base = authUrl();
+  if (own === 'hidden') return html`<span>A moderator has hidden your review of this.</span>`;
+  if (own) {
+    const editor = `${base}/review/${own.review_id}/edit`;
+    return html`<a class="button" href="${editor}">Edit yours</a>`;
+  }
+  // The form needs the type, which the page to find things adds.
+  if (!entity_type) return html`<a class="button" href="${base}/find">Find it to review it</a>`;
+  const form = withQuery(`${base}/review/new`, { entity_id, entity_type });
+  return html`<a class="button" rel="nofollow" href="${form}">Write a review</a>`;
+}
 
 function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {
   const { rating, count } = average_rating;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { readLength } from '../shared/list/totals.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import { reviewCard } from '../shared/pages/review-card.ts';
 import { findNewest } from '../shared/review/review-list.ts';
 import { version } from '../shared/routes.ts';
@@ -11,7 +11,7 @@ import { version } from '../shared/routes.ts';
 const description =
   'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
 
-export const handler = publicPage(v.object({}), async () => {
+export const handler = visitedPage(v.object({}), async () => {
   const [reviews, count, people] = await Promise.all([
     findNewest(3),
     readLength('all'),

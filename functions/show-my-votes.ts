@@ -32,7 +32,8 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
     vote.vote ? 'Up' : 'Down',
     dayOf(vote.voted_at),
   ]);
-  const none = html`<p>You have not voted on any review yet.</p>`;
+  const none = html`<p>You have not voted on any review yet.</p>
+    <p><a class="button" href="${base}/reviews">Find reviews to vote on</a></p>`;
   return {
     title: 'Your votes',
     isWide: true,

@@ -7,17 +7,24 @@ import type { Metadata } from '../shared/entity/presented.ts';
 import { ReviewPath } from '../shared/http/request.ts';
 import { headOf, reviewData } from '../shared/pages/head.ts';
 import { nameOfLanguage } from '../shared/pages/language-names.ts';
-import { nameWithRole } from '../shared/pages/person.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { authorLine } from '../shared/pages/person.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import { excerptOf, stars, textOf } from '../shared/pages/review-card.ts';
+import { voteSection } from '../shared/pages/vote-form.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
 import { licenseOf } from '../shared/review/licenses.ts';
 import { currentRevision, type Review } from '../shared/review/review.ts';
 import { type AuthoredReview, getPublicReview } from '../shared/review/review-repository.ts';
+import { findBallot } from '../shared/vote/vote-repository.ts';
 
-export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path }) => {
-  const { review_id } = path;
-  const authored = await getPublicReview(review_id);
+export const request = v.object({ path: ReviewPath });
+
+export const handler = visitedPage(request, async ({ path: { review_id } }, reading) => {
+  const [authored, visitor, ballot] = await Promise.all([
+    getPublicReview(review_id),
+    reading,
+    reading.then((person) => person && findBallot(review_id, person.user)),
+  ]);
   const { review, author } = authored;
   const [metadata = null] = await findMetadata([review]);
   const name = nameOfEntity(review, metadata);
@@ -33,23 +40,37 @@ export const handler = publicPage(v.object({ path: ReviewPath }), async ({ path 
       data: reviewData(authored, metadata),
     }),
     content: html`<section>
-        <p>
-          Reviewed by <a rel="author" href="${base}/user/${author.id}">${nameWithRole(author)}</a>
-          on ${dayOf(published_on ?? created)}
-        </p>
+        ${authorLine(author, dayOf(published_on ?? created))}
         ${rating !== null && html`<p class="big">${stars(rating)}</p>`}
         ${textOf(review)}
       </section>
+      ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}
       ${facts(review, metadata)}
       ${attribution(authored, name)}
-      <section>
-        <p><a class="button quiet" rel="nofollow" href="${base}/review/${review_id}/report">Report this review</a></p>
-      </section>`,
+      ${
+        visitor?.user.id !== author.id &&
+        html`<section>
+          <p><a class="button quiet" rel="nofollow" href="${base}/review/${review_id}/report">Report this review</a></p>
+        </section>`
+      }`,
   };
 });
 
+/** The ways of authors from their own review. */
+function ownLinks({ id }: Review) {
+  const address = `${authUrl()}/review/${id}`;
+  return html`<section>
+    <h2>Your review</h2>
+    <div class="buttons">
+      <a class="button" href="${address}/edit">Edit your review</a>
+      <a class="button danger" href="${address}/delete">Delete your review …</a>
+      <a class="button quiet" href="${authUrl()}/account/reviews">All your reviews</a>
+    </div>
+  </section>`;
+}
+
 function facts(review: Review, metadata: Metadata | null) {
-  const { id, entity_type, language, votes_positive, votes_negative } = review;
+  const { id, entity_type, language } = review;
   const revisions = currentRevision(review);
   return html`<section>
     <h2>About this review</h2>
@@ -57,7 +78,6 @@ function facts(review: Review, metadata: Metadata | null) {
       <dt>Type</dt>
       <dd>${nameOfEntityType(entity_type)}${metadata && html`, described at <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}</dd>
       <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
-      <dt>Votes</dt><dd>${votes_positive} up, ${votes_negative} down</dd>
       ${
         revisions > 1 &&
         html`<dt>Revisions</dt>

@@ -6,7 +6,8 @@ import { findMetadata } from '../shared/entity/metadata.ts';
 import { IntegerParameter, ReviewPath } from '../shared/http/request.ts';
 import { headOf } from '../shared/pages/head.ts';
 import { withQuery } from '../shared/pages/own-url.ts';
-import { publicPage } from '../shared/pages/public-page.ts';
+import { authorLine } from '../shared/pages/person.ts';
+import { visitedPage } from '../shared/pages/public-page.ts';
 import { stars, textOf } from '../shared/pages/review-card.ts';
 import { minuteOf } from '../shared/pages/words.ts';
 import type { Review } from '../shared/review/review.ts';
@@ -23,7 +24,7 @@ export const request = v.object({
 });
 
 /** Shows what a review said before its edits. */
-export const handler = publicPage(request, async ({ path: { review_id }, query }) => {
+export const handler = visitedPage(request, async ({ path: { review_id }, query }) => {
   const { review, author } = await getPublicReview(review_id);
   const [revisions, [metadata = null]] = await Promise.all([
     listRevisions(review, { ...query, maxBytes }),
@@ -37,7 +38,7 @@ export const handler = publicPage(request, async ({ path: { review_id }, query }
     heading: html`Revisions of <a href="${address}"><bdi>${name}</bdi></a>`,
     head: headOf({ path: `/review/${review_id}/revisions`, type: 'article', isUnlisted: true }),
     content: html`<section>
-        <p>Reviewed by <a rel="author" href="${authUrl()}/user/${author.id}"><bdi>${author.display_name}</bdi></a></p>
+        ${authorLine(author)}
         <p class="soft">The newest revision comes first.</p>
       </section>
       ${revisions.map((revision) => sectionOf(review, revision))}

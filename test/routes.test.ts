@@ -66,6 +66,8 @@ const contract = `
   GET    /review/{review_id}/revisions                      public  metadata
   GET    /review/{review_id}/report                         public  read
   POST   /review/{review_id}/report                         public  write
+  GET    /review/{review_id}/vote                           public  read
+  POST   /review/{review_id}/vote                           public  write
   GET    /entity/{entity_id}                                public  metadata
   GET    /entity/{entity_id}/embed                          public  metadata
   GET    /oembed                                            public  metadata

@@ -51,7 +51,17 @@ export async function measure(operation: string, request: EndpointRequest): Prom
   return measureEvent(operation, eventOf(request));
 }
 
-/** Does the same with a ready event. A handler that throws counts as status 401. */
+/**
+ * Measures three times, and returns the cost with the fewest round trips. Chains of requests that
+ * run side by side may count twice on a busy machine.
+ */
+export async function measureCalmly(operation: string, request: EndpointRequest): Promise<Cost> {
+  const costs: Cost[] = [];
+  for (let i = 0; i < 3; i++) costs.push(await measure(operation, request));
+  return costs.reduce((least, cost) => (cost.roundTrips < least.roundTrips ? cost : least));
+}
+
+/** Does the same as `measure` with a ready event. A handler that throws counts as status 401. */
 export async function measureEvent(operation: string, event: object): Promise<Cost> {
   const { handler } = await import(`../../functions/${operation}.ts`);
   const { result, ...cost } = await measureRun<{ statusCode?: number; body?: string }>(() =>

@@ -39,6 +39,10 @@ export interface Page {
    * leaves by mistake, and the form policy, because it also holds for redirects.
    */
   isDecision?: boolean;
+  /** Address of the page, without parameters that it does not read. */
+  here?: string;
+  /** Address to sign in and return to the page, if its reader is known to be signed out. */
+  signIn?: string;
   /** Set at the end of a session. Leaves out the menu and asks for nothing. */
   isLast?: boolean;
 }
@@ -57,6 +61,13 @@ export const iconImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3
 
 /** The mark inline, because /favicon.ico may belong to another service. */
 export const icon = `data:image/svg+xml,${encodeURIComponent(iconImage)}`;
+
+/** The same on every page. */
+const mainMenu = [
+  ['/reviews', 'Browse'],
+  ['/find', 'Find'],
+  ['/docs', 'Guides'],
+] as const;
 
 const menu = [
   ['/account', 'Account'],
@@ -85,7 +96,7 @@ ${description && about(title, description)}${more}<link rel="icon" href="${icon}
 <style>${raw(style)}</style>
 </head>
 <body${isWide && html` class="wide"`}>
-<header>${isBare ? html`<span class="brand">${mark}Reviews</span>` : head(visitor)}</header>
+<header>${isBare ? html`<span class="brand">${mark}Reviews</span>` : head(page, visitor)}</header>
 <main>
 <h1>${heading ?? title}</h1>
 ${content}
@@ -102,29 +113,45 @@ function about(title: string, description: string) {
 `;
 }
 
-function head(visitor?: Visitor) {
-  return html`<a class="brand" href="${authUrl()}/">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
+function head({ here, signIn }: Page, visitor?: Visitor) {
+  const base = authUrl();
+  return html`<a class="brand" href="${base}/">${mark}Reviews</a>
+    ${visitor ? identity(visitor) : html`<a class="enter" href="${signIn ?? `${base}/account`}">${signIn ? 'Sign in' : 'Your account'}</a>`}
+    <div class="menus">
+      ${linksOf('Main', mainMenu, visitor?.here ?? here)}
+      ${visitor && linksOf('Your account', accountMenu(visitor), visitor.here)}
+    </div>`;
 }
 
-function menuOf({ user, csrf, here, openCases }: Visitor) {
+function identity({ user, csrf }: Visitor) {
+  return html`<bdi class="who">${user.display_name}</bdi>
+    <form method="post" action="${authUrl()}/account/sign-out">
+      ${csrfField(csrf)}<button class="link">Sign out</button>
+    </form>`;
+}
+
+type Menu = readonly (readonly [path: string, name: string])[];
+
+function accountMenu({ user, openCases }: Visitor): Menu {
+  if (!canModerate(user)) return menu;
+  // A public page does not count the cases.
+  const count = openCases === undefined ? '' : ` (${openCases})`;
+  return [...menu, ['/account/moderation', `Moderation${count}`]];
+}
+
+function linksOf(label: string, pages: Menu, here = '') {
   const base = authUrl();
-  const { pathname } = new URL(here);
+  const pathname = URL.parse(here)?.pathname ?? '';
   const pathOf = (path: string) => new URL(base + path).pathname;
-  const moderation = ['/account/moderation', `Moderation (${openCases})`] as const;
-  const pages = canModerate(user) ? [...menu, moderation] : menu;
   // The account is above the others, so that the last one is it.
   const current = pages.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
   const isIt = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
-  return html`<bdi class="who">${user.display_name}</bdi>
-    <form method="post" action="${base}/account/sign-out">
-      ${csrfField(csrf)}<button class="link">Sign out</button>
-    </form>
-    <nav aria-label="Main">
-      ${pages.map(
-        ([path, name]) =>
-          html`<a href="${base}${path}"${path === current && html` aria-current="${isIt(path)}"`}>${name}</a>`,
-      )}
-    </nav>`;
+  return html`<nav aria-label="${label}">
+        ${pages.map(
+          ([path, name]) =>
+            html`<a href="${base}${path}"${path === current && html` aria-current="${isIt(path)}"`}>${name}</a>`,
+        )}
+      </nav>`;
 }
 
 function foot() {

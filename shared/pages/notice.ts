@@ -1,4 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { html } from 'hono/html';
+import type { Page } from './layout.ts';
 import { readCookie, setCookie } from './session.ts';
 
 /** Messages shown once after a change. */
@@ -26,6 +28,8 @@ const notices = {
   'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
+  'vote-cast': 'Your vote is counted.',
+  'vote-taken-back': 'Your vote is taken back.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 
@@ -40,8 +44,20 @@ export function leaveNotice(notice?: Notice): string {
   return notice ? setCookie('notice', notice, 60) : setCookie('notice', '', 0);
 }
 
-/** Reads the text of the notice, if there is one. */
-export function readNotice(event: APIGatewayProxyEvent): string | undefined {
+/** Shows the notice of the last change on a page, once. The last page of a session has none. */
+export function withNotice(page: Page, event: APIGatewayProxyEvent): Page {
+  const notice = readNotice(event);
+  if (!notice) return page;
+  const { content, isLast, cookies = [] } = page;
+  return {
+    ...page,
+    content: html`${!isLast && html`<p class="notice" role="status">${notice}</p>`}
+      ${content}`,
+    cookies: [...cookies, leaveNotice()],
+  };
+}
+
+function readNotice(event: APIGatewayProxyEvent): string | undefined {
   const code = readCookie(event, 'notice') ?? '';
   return Object.hasOwn(notices, code) ? notices[code as Notice] : undefined;
 }

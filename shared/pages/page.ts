@@ -6,7 +6,6 @@ import { largestForm, largestLongForm, readForm } from '../http/form.ts';
 import { partsOf, type RequestSchema, readRequest, requireHttps } from '../http/read-request.ts';
 import { toApiError } from '../http/response.ts';
 import { countOpenCases } from '../moderation/case-repository.ts';
-import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
@@ -14,9 +13,10 @@ import { type FormState, faultsOf } from './fields.ts';
 import { type Download, type Redirect, respond } from './html-response.ts';
 import { isOwnForm, signedOutPage, typedText } from './kept-form.ts';
 import type { Page, Visitor } from './layout.ts';
-import { leaveNotice, readNotice } from './notice.ts';
+import { leaveNotice, withNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
-import { csrfToken, isCsrfToken, readSession, Session } from './session.ts';
+import { isCsrfToken, readSession, Session } from './session.ts';
+import { visitorOf } from './visitor.ts';
 
 /** Makes the schema of a request by a signed-in person, as `caller`, with these other parts. */
 export function signedIn<T extends v.ObjectEntries>(parts: T) {
@@ -139,22 +139,8 @@ async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: V
     if (!answer.notice) return respond(answer);
     return respond({ ...answer, cookies: [...cookies, leaveNotice(answer.notice)] });
   }
-  const notice = readNotice(event);
-  const { content, isLast } = answer;
-  const completed = {
-    ...answer,
-    content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
-      ${content}`,
-    cookies: notice ? [...cookies, leaveNotice()] : cookies,
-  };
   const openCases = visitor && canModerate(visitor.user) ? await countOpenCases() : undefined;
-  return respond(completed, visitor && { ...visitor, openCases });
-}
-
-/** The signed-in person, unless the account is deleted or has signed out since. */
-async function visitorOf(event: APIGatewayProxyEvent, session?: Session, user?: User) {
-  if (!session || !user || session.signed_in <= (user.signed_out ?? 0)) return undefined;
-  return { user, csrf: await csrfToken(session), here: addressOf(event) };
+  return respond(withNotice(answer, event), visitor && { ...visitor, openCases });
 }
 
 async function takeForm<T extends RequestSchema>(

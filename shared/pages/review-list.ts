@@ -1,6 +1,7 @@
 // A list of reviews on a page: its query, its reading and its HTML.
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { FeedOwner } from '../feed/link.ts';
@@ -13,6 +14,7 @@ import type { Html } from './layout.ts';
 import { perPage, readDated, tabs } from './lists.ts';
 import { withQuery } from './own-url.ts';
 import { reviewCard } from './review-card.ts';
+import { type Votes, voteLine } from './vote-form.ts';
 import { counted } from './words.ts';
 
 /** Query parameters of a list of reviews, named as in the API. */
@@ -73,7 +75,12 @@ export function reviewSection(
   url: string,
   query: ListQuery,
   { count, reviews, cursor }: ListPage,
-  about: { isOfOneEntity?: boolean; isOfOneAuthor?: boolean; metadata?: (Metadata | null)[] },
+  about: {
+    isOfOneEntity?: boolean;
+    isOfOneAuthor?: boolean;
+    metadata?: (Metadata | null)[];
+    votes?: Votes | undefined;
+  },
 ): Html {
   const { rating, language } = query;
   const isFiltered = (rating ?? language) !== undefined;
@@ -89,7 +96,14 @@ export function reviewSection(
       ])
     }
     <ul class="plain">
-      ${reviews.map((each, i) => html`<li>${reviewCard(each, { ...about, metadata: about.metadata?.[i] ?? null })}</li>`)}
+      ${reviews.map((each, i) => {
+        const metadata = about.metadata?.[i] ?? null;
+        const { id } = each.review;
+        return html`<li id="review-${id}">
+          ${reviewCard(each, { ...about, metadata })}
+          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : nameOfEntity(each.review, metadata), about.votes)}
+        </li>`;
+      })}
     </ul>
     ${cursor && html`<p><a class="button quiet" rel="next" href="${listUrl(url, query, cursor)}">Next page</a></p>`}
   </section>`;

@@ -37,11 +37,12 @@ header { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1rem; paddi
 .mark { flex: none; }
 .who { max-width: 12rem; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; color: var(--soft); }
 header form { margin: 0; }
-header nav { flex: 1 0 100%; display: flex; flex-wrap: wrap; gap: 0 1.25rem; }
-header nav a { padding: .5rem 0; border-bottom: 3px solid transparent; color: var(--soft);
+.menus { flex: 1 0 100%; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1.25rem; }
+.menus nav { display: flex; flex-wrap: wrap; gap: 0 1.25rem; }
+.menus nav a, .enter { padding: .5rem 0; border-bottom: 3px solid transparent; color: var(--soft);
   text-decoration: none; white-space: nowrap; }
-header nav a[aria-current] { color: var(--ink); font-weight: 600; border-color: var(--accent); }
-header nav a:hover { color: var(--ink); border-color: var(--field); }
+.menus nav a[aria-current] { color: var(--ink); font-weight: 600; border-color: var(--accent); }
+.menus nav a:hover { color: var(--ink); border-color: var(--field); }
 footer { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2rem; border-top: 1px solid var(--line);
   color: var(--soft); font-size: .9rem; }
 footer nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
@@ -70,6 +71,8 @@ li + li { margin-top: .25rem; }
 .big, .by { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
 .by { margin: .25rem 0 .35rem; }
 .by a { color: inherit; }
+.votes { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; margin: .35rem 0 0; font-size: .95rem; }
+.votes a { display: inline-block; min-height: 1.5rem; }
 .big .stars { width: 9rem; height: 1.8rem; }
 .number { font: 700 2.5rem/1 var(--serif); }
 .histogram { width: 100%; max-width: 26rem; border-collapse: collapse; }
@@ -148,6 +151,7 @@ button.link { background: none; border: 0; padding: 0; min-height: 1.5rem; color
 .button.danger, button.danger { background: none; border-color: var(--danger); color: var(--danger); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
+.buttons + p { margin-top: .75rem; }
 .late { animation: late .6s step-end; }
 @keyframes late { from { pointer-events: none; } }
 code { font-size: .9em; }
@@ -158,8 +162,9 @@ dt { color: var(--soft); }
 dd { margin: 0; }
 @media (max-width: 30rem) { h1 { font-size: 1.6rem; } dl { gap: .25rem .75rem; } .who { max-width: 9rem; }
   .buttons > *, form > button:not(.link) { width: 100%; }
-  header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; }
-  header nav:has(:nth-child(4)) a { font-size: .8rem; } }
+  .menus { gap: 0; } .menus nav { flex: 1 0 100%; justify-content: space-between; gap: .5rem; }
+  .menus nav a { font-size: .95rem; } .menus nav:first-child { justify-content: start; gap: 1.25rem; }
+  .menus nav:has(:nth-child(4)) a { font-size: .8rem; } }
 article { min-width: 0; }
 article > p:first-child { font-size: 1.15rem; color: var(--soft); }
 article h2 { margin-top: 2.25rem; font: 700 1.5rem/1.25 var(--serif); }

@@ -40,8 +40,9 @@ export async function listWritten(
 export async function findOwnReview(
   userId: string,
   entityId: string,
+  options?: { consistent: boolean },
 ): Promise<{ review_id: string } | 'hidden' | undefined> {
-  const claim = await getItem(claimKey(userId, entityId));
+  const claim = await getItem(claimKey(userId, entityId), options);
   if (claim?.marked_at !== undefined) return 'hidden';
   // The claim of a deleted review with undecided reports does not prevent another one.
   if (!claim || claim.reported !== undefined) return undefined;

@@ -1,4 +1,4 @@
-import { limitExceeded } from '../errors.ts';
+import { type ApiError, limitExceeded } from '../errors.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { Item } from '../table/item.ts';
 import { dailyVotesKey, userKey } from '../table/keys.ts';
@@ -80,14 +80,27 @@ function headersOf(what: Limited | Writing, limit: number, spent: number) {
  * because the limit depends on karma.
  */
 export function spend(what: Limited, user: User, at: string): Write {
+  const limit = userTypeOf(user).votes_per_day;
+  const otherwise = limitReached(what, user);
+  if (limit === 0) throw otherwise;
+  const { spent, one } = limited[what];
+  return { Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) }, otherwise };
+}
+
+/** Returns the error for a used up daily limit. */
+export function limitReached(what: Limited, user: User): ApiError {
   const { label, votes_per_day: limit } = userTypeOf(user);
-  const { spent, one, may, hint } = limited[what];
+  const { may, hint } = limited[what];
   const message = `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`;
   const headers = limitHeaders(what, user, limit);
   // With a limit of 0, waiting does not help.
-  if (limit === 0) throw limitExceeded(message, headers);
-  const otherwise = limitExceeded(message, { ...headers, 'Retry-After': `${secondsLeft()}` });
-  return { Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) }, otherwise };
+  if (limit > 0) headers['Retry-After'] = `${secondsLeft()}`;
+  return limitExceeded(message, headers);
+}
+
+/** Returns how many actions of this UTC day are left, from the day's counter if any. */
+export function leftOf(what: Limited, user: User, counter: Item | undefined): number {
+  return Math.max(0, userTypeOf(user).votes_per_day - spentOf(what, counter));
 }
 
 /**

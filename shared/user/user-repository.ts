@@ -28,8 +28,8 @@ export async function getUser(id: string): Promise<User> {
 const attributes = [...Object.keys(User.entries), 'deleted_at'];
 
 /** Returns undefined if the account does not exist or is being erased. */
-export async function findUser(id: string): Promise<User | undefined> {
-  return parseUser(await getItem(userKey(id), { attributes }));
+export async function findUser(id: string, { consistent = true } = {}): Promise<User | undefined> {
+  return parseUser(await getItem(userKey(id), { attributes, consistent }));
 }
 
 /** Returns the existing users with these ids, by id. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalidRequest, invalidToken, notFound } from '../errors.ts';
+import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
 import { currentRevision, isPublic, noVotes, Review } from '../review/review.ts';
@@ -21,12 +21,13 @@ import { retryStale, transact, type Update, type Write } from '../table/transact
 import {
   ableAs,
   countIfKept,
+  leftOf,
   limitHeaders,
   moveCast,
   spend,
   spentOf,
 } from '../user/daily-limit.ts';
-import { isAlive, parseUser } from '../user/user.ts';
+import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { refuseBlocked } from '../user/writer.ts';
 import { Vote } from './vote.ts';
@@ -36,6 +37,39 @@ export async function getVote(reviewId: string, userId: string): Promise<Vote> {
   const item = await getItem(voteKey(reviewId, userId));
   if (!item) throw notFound('Vote');
   return v.parse(Vote, item);
+}
+
+/** A user's vote on a review, if any, and how many first votes are left of this UTC day. */
+export interface Ballot {
+  vote: Vote | undefined;
+  left: number;
+}
+
+/** Reads what a user needs to know to vote on a review. One round trip, two read units. */
+export async function findBallot(reviewId: string, user: User): Promise<Ballot> {
+  const today = new Date().toISOString().slice(0, 10);
+  const keys = [voteKey(reviewId, user.id), dailyVotesKey(user.id, today)];
+  const [item, counter] = await getItems(keys, { consistent: true });
+  return { vote: item && v.parse(Vote, item), left: leftOf('votes', user, counter) };
+}
+
+/** Returns a user's votes on some reviews, by review. Half a read unit for each review. */
+export async function findVotesOn(
+  reviewIds: readonly string[],
+  userId: string,
+): Promise<Map<string, Vote | undefined>> {
+  const items = await getItems(reviewIds.map((id) => voteKey(id, userId)));
+  return new Map(reviewIds.map((id, i) => [id, items[i] && v.parse(Vote, items[i])]));
+}
+
+/** Returns the error of a vote that a review's author or its content forbids. */
+export function voteObstacle(
+  review: Pick<Review, 'user_id' | 'text'>,
+  userId: string,
+): ApiError | undefined {
+  if (review.user_id === userId) return invalidRequest('You cannot vote on your own review');
+  if (review.text === null) return invalidRequest('A review without text cannot be voted on');
+  return undefined;
 }
 
 /** Reads a page of the votes that a user has cast, newest first, each with its review if public. */
@@ -76,8 +110,8 @@ export async function saveVote(
     const { review, previous, voter, spent } = await readBallot(reviewId, userId, today);
     // After the read, so that it is later than the previous vote's.
     const voted_at = new Date().toISOString();
-    if (review.user_id === userId) throw invalidRequest('You cannot vote on your own review');
-    if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
+    const obstacle = voteObstacle(review, userId);
+    if (obstacle) throw obstacle;
     const revision = currentRevision(review);
     if (previous?.vote === vote && previous.revision === revision) {
       // No write checks that the author exists.

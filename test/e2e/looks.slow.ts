@@ -270,6 +270,19 @@ test('every public page is for everybody, in four widths and both colour schemes
   await page.getByLabel('Off topic').check();
   await click('Report review');
   await see('You have reported this review', widths);
+  await page.goto(`${at}/review/${review}/vote?vote=up`);
+  await see('Vote on a review', widths);
+  await click('Vote up');
+  await page.getByText('Your vote is counted.').waitFor();
+  await look(widths);
+  await page.goto(`${at}/entity/${named}`);
+  await page.getByText('You voted up.').waitFor();
+  await look(widths);
+  for (const path of [`/user/${layla.id}`, `/review/${review}/revisions`, '/']) {
+    await page.goto(at + path);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await look(widths);
+  }
 });
 
 test('the forms of reviews are for everybody, in four widths and both colour schemes', async () => {

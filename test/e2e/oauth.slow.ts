@@ -285,7 +285,10 @@ describe.each([390, 360])('on a window of %i pixels', (width) => {
     await signIn(`${width}${'M'.repeat(61)}`);
     await arrive('Your applications');
     await fits();
-    const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all();
+    const links = await page
+      .getByRole('navigation', { name: 'Your account' })
+      .getByRole('link')
+      .all();
     const boxes = await Promise.all(links.map((link) => link.boundingBox()));
     expect(boxes).toHaveLength(4);
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);

@@ -48,7 +48,7 @@ describe('GET /review/{review_id} for people', () => {
     const described = `<a href="https://music.example/release-group/${entity_id}">music.example</a>`;
     expect(page).toContain(`Release group, described at ${described}`);
     expect(page).toContain('<dd>German</dd>');
-    expect(page).toContain('<dd>1 up, 1 down</dd>');
+    expect(page).toContain('<p>1 up, 1 down.</p>');
     const licence = 'Creative Commons Attribution 4.0 International';
     const deed = 'https://creativecommons.org/licenses/by/4.0/';
     expect(page).toContain(`<a rel="license" href="${deed}">${licence}</a>`);
@@ -88,7 +88,7 @@ describe('GET /review/{review_id} for people', () => {
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'public, max-age=0, s-maxage=10',
-      vary: 'Accept-Encoding',
+      vary: 'Accept-Encoding, Cookie',
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
       'x-frame-options': 'DENY',
       'content-security-policy': expect.stringMatching(

@@ -127,8 +127,8 @@ describe('an error page', () => {
       'Go to your account': `${issuer}/account`,
     });
     // A signed-in person sees the menu.
-    expect(shown.html).toContain('<nav aria-label="Main">');
-    expect((await stranger.visit(shown.url)).html).not.toContain('<nav aria-label="Main">');
+    expect(shown.html).toContain('<nav aria-label="Your account">');
+    expect((await stranger.visit(shown.url)).html).not.toContain('<nav aria-label="Your account">');
   });
 
   test('links to the redirect URI’s host, not to the application’s website', async () => {

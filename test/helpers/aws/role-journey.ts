@@ -45,6 +45,10 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await readAll(ids, true);
 
   const path = `/review/${review}`;
+  for (const open of ['', path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`]) {
+    const greeted = await dan.visit(`.${open}`);
+    expect(greeted.html).toContain('class="who">Dan<');
+  }
   await call('POST', path, { token, body: { rating: 2 } });
   await call('POST', path, { token, body: { rating: 2 } });
   await call('GET', `${path}/revisions`);
@@ -61,6 +65,15 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } });
   for (const each of [1, 2]) await call('POST', `${path}/report`, { ...voter, body: { each } });
   await call('POST', `${path}/report`, { token, body: {} }, 400);
+  const { browser: hal } = await signedIn('Hal');
+  const ballot = `review/${review}/vote`;
+  expect((await hal.visit(`${ballot}?vote=up`)).html).toContain('formaction="');
+  for (const choice of ['up', 'down', 'none', 'none']) {
+    const shown = await hal.visit(ballot);
+    const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(shown.html) ?? [];
+    const voted = await hal.post(`${ballot}?vote=${choice}`, { csrf });
+    expect(voted.html).toContain('role="status"');
+  }
   const { access_token: another } = await makeGrant(await makeUser(), ['vote']);
   await call('POST', `${path}/report`, { token: another, body: {} });
   const { browser: gil } = await signedIn('Gil');

@@ -38,6 +38,7 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'delete-review': ({ own }) => ({ path: { review_id: own } }),
   'put-vote': ({ unseen }) => ({ path: { review_id: unseen }, body: { vote: true } as never }),
   'delete-vote': ({ voted }) => ({ path: { review_id: voted } }),
+  'send-vote': ({ unseen }) => ({ path: { review_id: unseen }, query: { vote: 'up' }, form: {} }),
   'report-review': ({ voted }) => ({ path: { review_id: voted }, body: {} }),
   'send-report': ({ voted }) => ({ path: { review_id: voted }, form: { reason: 'spam' } }),
   'publish-review': () => ({

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { launchBrowser } from '../helpers/chromium.ts';
+import { complaintsOn, handsOn } from '../helpers/page.ts';
+import { startTestStack } from '../helpers/stack.ts';
+
+const browser = await launchBrowser();
+const { authUrl: at } = await startTestStack();
+const { makeUser, makeUsers } = await import('../helpers/world.ts');
+
+let page: Page;
+let complaints: string[];
+beforeEach(async () => {
+  page = await browser.newPage({ javaScriptEnabled: false });
+  complaints = complaintsOn(page);
+});
+afterEach(async () => {
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+const { arrive, click, hear, signIn } = handsOn(() => page);
+const votes = () => page.locator('#vote').innerText();
+
+async function popularityOf(id: string): Promise<number> {
+  const response = await fetch(`${at}/1/review/${id}`);
+  const body = (await response.json()) as { review: { popularity: number } };
+  return body.review.popularity;
+}
+
+/** Presses the Tab key until the element with this name has the focus, then Enter. */
+async function press(name: string | RegExp): Promise<void> {
+  const wanted = page.getByRole('button', { name }).or(page.getByRole('link', { name })).first();
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab');
+    if (await wanted.evaluate((element) => element === element.ownerDocument.activeElement)) break;
+  }
+  await page.keyboard.press('Enter');
+}
+
+test('who is signed out signs in on the way, and the vote is cast by keys alone', async () => {
+  const author = await makeUser({ display_name: 'Zoë' });
+  const id = await author.publishes();
+  await page.goto(`${at}/review/${id}`);
+  expect(await votes()).toMatch(/0 up, 0 down\.[\s\S]*so you sign in first/);
+  await press('Vote up');
+  await signIn('Ben');
+  await arrive('Vote on a review');
+  // Nothing is cast by the address alone. The button has the focus.
+  expect(await popularityOf(id)).toBe(0);
+  await page.keyboard.press('Enter');
+  await hear('Your vote is counted.');
+  expect(page.url()).toBe(`${at}/review/${id}#vote`);
+  expect(await votes()).toMatch(
+    /1 up, 0 down\.[\s\S]*You voted up\.[\s\S]*on 9 more reviews today/,
+  );
+  await press('Vote down');
+  await page.getByText('You voted down.').waitFor();
+  expect(await votes()).toContain('0 up, 1 down.');
+  await press('Take back');
+  await hear('Your vote is taken back.');
+  expect(await votes()).toContain('0 up, 0 down.');
+  await page.reload();
+  expect(await page.getByRole('status').count()).toBe(0);
+  await press('Sign out');
+  await arrive('You are signed out');
+  await page.goto(`${at}/review/${id}`);
+  expect(await votes()).toContain('so you sign in first');
+});
+
+test('a vote in a list returns to its place in the list', async () => {
+  const entity_id = randomUUID();
+  const authors = await makeUsers(6);
+  for (const each of authors) await each.publishes({ entity_id });
+  await page.goto(`${at}/entity/${entity_id}?language=en`);
+  await page.getByRole('link', { name: 'Sign in', exact: true }).click();
+  await signIn('Cleo');
+  await page.getByText('6 reviews in English').waitFor();
+  expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en`);
+  const entry = page.locator('li[id]').nth(2);
+  const place = await entry.getAttribute('id');
+  await entry.getByRole('button', { name: /^Vote down/ }).click();
+  await hear('Your vote is counted.');
+  expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en#${place}`);
+  expect(await page.locator(`#${place}`).innerText()).toContain('You voted down.');
+  expect(await page.getByRole('button', { name: /^Vote up/ }).count()).toBe(4);
+  await page.locator('li[id]').nth(5).getByRole('link', { name: 'Vote' }).click();
+  await page.locator('#vote').waitFor();
+  await click('Vote up');
+  await hear('Your vote is counted.');
+});
+
+test('a session that ended leads through sign-in to the same vote', async () => {
+  const id = await (await makeUser()).publishes();
+  await page.goto(`${at}/review/${id}/vote`);
+  await signIn('Dan');
+  await arrive('Vote on a review');
+  await page.context().clearCookies();
+  // The page says 401, of which the browser's console tells.
+  await click('Vote down');
+  await arrive('You are signed out');
+  complaints.length = 0;
+  await page.getByRole('link', { name: 'Sign in' }).last().click();
+  await signIn('Dan');
+  await arrive('Vote on a review');
+  expect(await page.getByRole('button', { name: /^Vote/ }).allInnerTexts()).toEqual(['Vote down']);
+  await click('Vote down');
+  await hear('Your vote is counted.');
+});
+
+test('another site can cast no vote', async () => {
+  const id = await (await makeUser()).publishes();
+  await page.goto(`${at}/review/${id}/vote`);
+  await signIn('Eve');
+  await arrive('Vote on a review');
+  await page.route('https://evil.example/', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<form method="post" action="${at}/review/${id}/vote?vote=up"><button>Win a prize</button></form>`,
+    }),
+  );
+  await page.goto('https://evil.example/');
+  await click('Win a prize');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(page.url()).toBe(`${at}/review/${id}/vote?vote=up`);
+  expect(await popularityOf(id)).toBe(0);
+  complaints.length = 0;
+});

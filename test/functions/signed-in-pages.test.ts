@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { measureCalmly } from '../../bin/bench/measure.ts';
+import { type Route, routes } from '../../shared/routes.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { setAttributes } from '../helpers/items.ts';
+import { ask, requestPage, signInAs } from '../helpers/visit.ts';
+import { makeModerator, makeUser, makeUsers, type Person } from '../helpers/world.ts';
+
+// Public pages as people see them who are signed in: their votes, reviews and next steps.
+
+const at = 'https://api.example/ws';
+const author = await makeUser({ display_name: 'Zoë <i>' });
+const routeOf = (operation: string) => routes.find((each) => each.operation === operation) as Route;
+const textOf = (html: string) => html.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
+const see = (person: Person, review_id: string) =>
+  ask('show-review', person, { path: { review_id } });
+
+describe('votes in lists', () => {
+  const entity_id = randomUUID();
+
+  test('the first four have their buttons and state, the others lead to their page', async () => {
+    const [ben] = await makeUsers(1);
+    const authors = await makeUsers(7);
+    const ids: string[] = [];
+    for (const each of authors) {
+      stopClock(Date.now() + 1_000);
+      ids.unshift(await each.publishes({ entity_id }));
+    }
+    stopClock(Date.now() + 1_000);
+    // The newest are his own and one of stars alone, on which nobody votes.
+    const own = await ben.publishes({ entity_id });
+    stopClock(Date.now() + 1_000);
+    const stars = await author.publishes({ entity_id, text: null });
+    await ben.votes(`${ids[1]}`, 'down');
+    const path = { entity_id };
+    const { html } = await ask('show-entity', ben, { path });
+    const of = (id: string) => html.split(`id="review-${id}"`)[1]?.split('</li>')[0] ?? '';
+    expect(of(stars)).not.toMatch(/ up, |Vote/);
+    expect(textOf(of(own))).toContain('0 up, 0 down. Your review');
+    expect(textOf(of(`${ids[1]}`))).toContain('0 up, 1 down. You voted down. Vote up Take back');
+    for (const id of [ids[0], ids[2], ids[3]]) {
+      expect(textOf(of(`${id}`))).toContain('0 up, 0 down. Vote up Vote down');
+      expect(of(`${id}`)).toContain(`name="return_to" value="${at}/entity/${entity_id}"`);
+      expect(of(`${id}`)).toContain('aria-label="Vote up: Ann"');
+    }
+    for (const id of ids.slice(4)) {
+      expect(of(id)).toContain(`href="${at}/review/${id}#vote">Vote</a>`);
+      expect(of(id)).not.toContain('<form');
+    }
+    const { html: anonymous } = {
+      html: (await requestPage(routeOf('show-entity'), { path })).body as string,
+    };
+    expect(anonymous).not.toContain('<form');
+    expect(anonymous.match(/#vote">Vote</g)).toHaveLength(8);
+  });
+
+  test('cost three read units and one round trip more at most, and 30 KB', async () => {
+    const [ben] = await makeUsers(1);
+    const authors = await makeUsers(21);
+    const text = 'Each of these words is another one: '.repeat(100);
+    const busy = randomUUID();
+    for (const each of authors) await each.publishes({ entity_id: busy, text });
+    for (let i = 0; i < 21; i++) await author.publishes({ text });
+    const headers = { cookie: (await signInAs(ben.id)).cookie };
+    for (const [operation, path] of [
+      ['show-entity', { entity_id: busy }],
+      ['show-user', { user_id: author.id }],
+    ] as const) {
+      const before = await measureCalmly(operation, { path });
+      const after = await measureCalmly(operation, { path, headers });
+      expect(after.body).toContain('formaction');
+      expect(after.read - before.read).toBeGreaterThan(0);
+      expect(after.read - before.read).toBeLessThanOrEqual(3);
+      expect(after.roundTrips - before.roundTrips).toBeLessThanOrEqual(1);
+      expect(gzipSync(after.body).length).toBeLessThanOrEqual(30 * 1024);
+    }
+  });
+});
+
+describe('the page of a review', () => {
+  test('leads who is signed out to sign in, and says why', async () => {
+    const id = await author.publishes();
+    const { body } = await requestPage(routeOf('show-review'), { path: { review_id: id } });
+    for (const way of ['up', 'down']) {
+      expect(body).toContain(`rel="nofollow" href="${at}/review/${id}/vote?vote=${way}"`);
+    }
+    expect(body).toContain('so you sign in first');
+    expect(body).not.toContain('<form');
+  });
+
+  test('offers its author what authors do, and no vote or report', async () => {
+    const id = await author.publishes();
+    const { html } = await see(author, id);
+    for (const way of ['edit', 'delete'])
+      expect(html).toContain(`href="${at}/review/${id}/${way}"`);
+    expect(html).toContain(`href="${at}/account/reviews"`);
+    expect(html).not.toMatch(/formaction|\/report"/);
+  });
+
+  test.each([
+    [{ karma: 16 }, 'New author: karma 16, and Apprentice from 50 on.'],
+    [{ karma: 50 }, 'Apprentice: karma 50, and Sorcerer from 1000 on.'],
+    [{ karma: 1000 }, 'Sorcerer: karma 1000.'],
+    [{ karma: -11 }, 'Spammer: karma -11, and new author from -10 on.'],
+    [{ karma: -21 }, 'Blocked: karma -21, and Spammer from -20 on.'],
+    [{ blocked_at: '2026-01-01T00:00:00.000Z' }, 'A moderator has blocked this account.'],
+  ])('explains the type of an author with %j', async (attributes, sentence) => {
+    const zoe = await makeUser({ display_name: 'Zoë' });
+    const id = await zoe.publishes();
+    await setAttributes(userKey(zoe.id), attributes);
+    for (const operation of ['show-review', 'show-revisions']) {
+      const { body } = await requestPage(routeOf(operation), { path: { review_id: id } });
+      expect(body).toContain(sentence);
+      expect(body).toContain(`<a rel="author" href="${at}/user/${zoe.id}">`);
+    }
+  });
+
+  test('marks a moderator', async () => {
+    const mo = await makeModerator('Mo');
+    const id = await mo.publishes();
+    for (const operation of ['show-review', 'show-revisions']) {
+      const { body } = await requestPage(routeOf(operation), { path: { review_id: id } });
+      expect(body).toContain('<bdi>Mo</bdi> <span class="role">moderator</span>');
+    }
+  });
+});
+
+describe('the page of an entity', () => {
+  test('leads to the own review, or to a new one', async () => {
+    const [ben] = await makeUsers(1);
+    const entity_id = randomUUID();
+    const path = { entity_id };
+    await author.publishes({ entity_id });
+    const form = `${at}/review/new?entity_id=${entity_id}&amp;entity_type=release_group`;
+    const anonymous = (await requestPage(routeOf('show-entity'), { path })).body;
+    expect(anonymous).toContain(`href="${form}">Write a review</a>`);
+    const show = async () => (await ask('show-entity', ben, { path })).html;
+    expect(await show()).toContain(`href="${form}">Write a review</a>`);
+    const own = await ben.publishes({ entity_id, is_draft: true });
+    expect(await show()).toContain(`href="${at}/review/${own}/edit">Edit yours</a>`);
+    await ben.deletes(own);
+    expect(await show()).toContain('>Write a review</a>');
+    const hidden = await ben.publishesHidden({ entity_id });
+    await ben.deletes(hidden);
+    expect(await show()).toContain('A moderator has hidden your review of this.');
+  });
+
+  test('knows the type of something unreviewed from the page that found it', async () => {
+    const path = { entity_id: randomUUID() };
+    const show = async (query: Record<string, string>) =>
+      (await requestPage(routeOf('show-entity'), { path, query })).body;
+    const form = `${at}/review/new?entity_id=${path.entity_id}&amp;entity_type=work`;
+    expect(await show({ entity_type: 'work' })).toContain(`href="${form}">Write a review</a>`);
+    for (const query of [{}, { entity_type: 'x' }] as Record<string, string>[]) {
+      expect(await show(query)).toContain(`href="${at}/find">Find it to review it</a>`);
+    }
+  });
+});
+
+describe('the page of a user', () => {
+  test('tells its owner, and offers the next step if it is empty', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const path = { user_id: ann.id };
+    const own = (await ask('show-user', ann, { path })).html;
+    expect(own).toContain('This is your page as others see it.');
+    expect(own).toContain(`href="${at}/find"`);
+    const other = (await ask('show-user', ben, { path })).html;
+    expect(other).not.toContain('This is your page');
+    expect(other).toContain(`href="${at}/reviews"`);
+    expect(other).not.toContain('>Find something to review<');
+  });
+});

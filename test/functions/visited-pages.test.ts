@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { measureCalmly } from '../../bin/bench/measure.ts';
+import { startSession } from '../../shared/pages/session.ts';
+import { type Route, routes } from '../../shared/routes.ts';
+import { endSessions, setModerator } from '../../shared/user/user-repository.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { requestPage, signInAs } from '../helpers/visit.ts';
+import { makeUser, signIn } from '../helpers/world.ts';
+
+const author = await makeUser({ display_name: 'Zoë' });
+const reader = await makeUser({ display_name: 'Ben <b>' });
+const entity_id = '9162580e-5df4-42de-80cc-f45a8d8a9b1d';
+const review_id = await author.publishes({ entity_id });
+const path = { review_id, entity_id, user_id: author.id };
+const { cookie } = await signInAs(reader.id);
+
+const pages = ['show-home', 'show-review', 'show-revisions', 'show-entity', 'show-user'].map(
+  (operation) => routes.find((route) => route.operation === operation) as Route,
+);
+
+const ask = (route: Route, headers: Record<string, string> = {}) =>
+  requestPage(route, { path, headers });
+
+describe.each(pages)('GET $path for people', (route) => {
+  let stranger: Awaited<ReturnType<typeof ask>>;
+  beforeAll(async () => {
+    stranger = await ask(route);
+  });
+
+  test('is one cacheable page for everybody who is not signed in', async () => {
+    expect(stranger).toMatchObject({
+      status: 200,
+      headers: {
+        'cache-control': 'public, max-age=0, s-maxage=10',
+        etag: expect.stringMatching(/^"[\w-]{22}"$/),
+        vary: 'Accept-Encoding, Cookie',
+      },
+    });
+    expect(stranger.body).not.toContain('name="csrf"');
+    const again = await ask(route, { 'If-None-Match': `${stranger.headers.etag}` });
+    expect(again.status).toBe(304);
+  });
+
+  test('greets who is signed in, and no cache may store that', async () => {
+    const answer = await ask(route, { cookie, 'If-None-Match': `${stranger.headers.etag}, *` });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('private, no-store');
+    expect(answer.headers).not.toHaveProperty('etag');
+    expect(answer.body).toContain('<bdi class="who">Ben &lt;b&gt;</bdi>');
+    expect(answer.body).toContain('action="https://api.example/ws/account/sign-out"');
+    const head = await requestPage(
+      { ...route, method: 'HEAD' as never },
+      { path, headers: { cookie } },
+    );
+    expect(head).toMatchObject({ body: '', headers: { 'cache-control': 'private, no-store' } });
+  });
+
+  test('is the same for a session that is invalid, expired or ended as without one', async () => {
+    const gone = await signIn();
+    const left = await signInAs(gone.id);
+    await gone.leaves();
+    const another = await makeUser();
+    const ended = await signInAs(another.id);
+    stopClock(Date.now() + 1);
+    await endSessions(another.id);
+    stopClock(Date.now() - 13 * 3_600_000);
+    const expired = (await startSession(reader.id)).split(';')[0] ?? '';
+    stopClock(Date.now() + 13 * 3_600_000);
+    const forged = `${cookie.slice(0, -2)}~~`;
+    for (const sent of [
+      forged,
+      '__Host-session=',
+      '__Host-session=x',
+      expired,
+      left.cookie,
+      ended.cookie,
+    ]) {
+      expect(await ask(route, { cookie: sent })).toEqual(stranger);
+    }
+  });
+
+  test('refuses a session that was sent without HTTPS', async () => {
+    const plain = { 'X-Forwarded-Proto': 'http' };
+    expect((await ask(route, { ...plain, cookie })).status).toBe(400);
+    expect((await ask(route, plain)).status).toBe(200);
+  });
+
+  test('costs who is signed in three read units and one round trip more, a moderator too', async () => {
+    const moderator = await makeUser();
+    await setModerator(moderator.id, true);
+    for (const { id } of [reader, moderator]) {
+      const headers = { cookie: (await signInAs(id)).cookie };
+      const before = await measureCalmly(route.operation, { path });
+      const after = await measureCalmly(route.operation, { path, headers });
+      expect(after.status).toBe(200);
+      expect(after.read - before.read).toBeLessThanOrEqual(3);
+      expect(after.roundTrips - before.roundTrips).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+test('a notice of a change is shown once', async () => {
+  const [, show] = pages;
+  const headers = { cookie: `${cookie}; __Host-notice=profile-saved` };
+  const { body } = await ask(show as Route, headers);
+  expect(body).toContain('<p class="notice" role="status">Your profile is saved.</p>');
+  const without = await ask(show as Route, { cookie: '__Host-notice=profile-saved' });
+  expect(without.body).not.toContain('Your profile is saved.');
+});
+
+test('the link to sign in returns to the page, without parameters that it does not read', async () => {
+  const show = pages.find(({ operation }) => operation === 'show-entity') as Route;
+  const query = { rating: '5', utm_source: 'x', language: 'en' };
+  const { body } = await requestPage(show, { path, query });
+  const [, href = ''] = /class="enter" href="([^"]*)">Sign in</.exec(body) ?? [];
+  const back = new URL(href.replaceAll('&amp;', '&')).searchParams.get('return_to');
+  expect(back).toBe(`https://api.example/ws/entity/${entity_id}?rating=5&language=en`);
+  const { utm_source: _, ...known } = query;
+  expect((await requestPage(show, { path, query: known })).body).toBe(body);
+});
+
+test('every page leads to browsing, finding and guides', async () => {
+  const others = ['show-docs', 'show-reference', 'show-connections', 'show-vote'];
+  for (const operation of others)
+    pages.push(routes.find((each) => each.operation === operation) as Route);
+  for (const route of pages) {
+    const { body } = await ask(route, { cookie });
+    const [menu = ''] = /<nav aria-label="Main">[\s\S]*?<\/nav>/.exec(body) ?? [];
+    const links = [...menu.matchAll(/href="https:\/\/api.example\/ws([^"]*)"[^>]*>([^<]*)</g)];
+    expect([route.operation, links.map(([, href, name]) => `${name} ${href}`)]).toEqual([
+      route.operation,
+      ['Browse /reviews', 'Find /find', 'Guides /docs'],
+    ]);
+    expect(menu.includes('aria-current')).toBe(route.path.startsWith('/docs'));
+  }
+});
