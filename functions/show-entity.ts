@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { nameOfEntityType } from '../shared/entity/entity-type.ts';
+import { type EntityType, nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { EntityPath } from '../shared/http/request.ts';
+import { type NextStep, nextSteps } from '../shared/pages/error-page.ts';
 import { headOf, ratingData } from '../shared/pages/head.ts';
 import { nameOfLanguage } from '../shared/pages/language-names.ts';
 import {
@@ -12,6 +13,7 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../shared/pages/named-entity.ts';
+import { withQuery } from '../shared/pages/own-url.ts';
 import { visitedPage } from '../shared/pages/public-page.ts';
 import { stars } from '../shared/pages/review-card.ts';
 import {
@@ -23,16 +25,23 @@ import {
   reviewSection,
 } from '../shared/pages/review-list.ts';
 import { counted, hostOf } from '../shared/pages/words.ts';
-import { Language, Stars } from '../shared/review/review.ts';
+import { Language, ReviewedType, Stars } from '../shared/review/review.ts';
 
 export const request = v.object({
   path: EntityPath,
-  query: v.object({ rating: v.optional(Stars), language: v.optional(Language), ...listParameters }),
+  query: v.object({
+    rating: v.optional(Stars),
+    language: v.optional(Language),
+    /** The type of an entity without reviews, of which nothing else is known. */
+    entity_type: v.optional(ReviewedType),
+    ...listParameters,
+  }),
 });
 
-export const handler = visitedPage(request, async ({ path: { entity_id }, query }) => {
+export const handler = visitedPage(request, async ({ path: { entity_id }, query: sent }) => {
+  const { entity_type, ...query } = sent;
   const [entity, list] = await Promise.all([
-    readNamedEntity(entity_id),
+    readNamedEntity(entity_id, entity_type),
     readReviews({ entity_id }, query),
   ]);
   const { url, name, summary, metadata } = entity;
@@ -53,11 +62,8 @@ export const handler = visitedPage(request, async ({ path: { entity_id }, query 
     }),
     content: isEmpty
       ? html`<section>
-          <p>People review albums, events and books from websites and programs that use this service.</p>
-          <div class="buttons">
-            <a class="button" href="${authUrl()}/">See the newest reviews</a>
-            <a class="button quiet" href="${authUrl()}/docs/quickstart">Publish the first one</a>
-          </div>
+          <p>Nobody has reviewed this${entity_type && ` ${nameOfEntityType(entity_type).toLowerCase()}`} yet.</p>
+          ${nextSteps(firstStep(entity_id, entity_type), { href: `${authUrl()}/reviews`, text: 'Read other reviews' })}
         </section>`
       : html`<div class="columns">
           <div>${contentOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
@@ -66,6 +72,14 @@ export const handler = visitedPage(request, async ({ path: { entity_id }, query 
         </div>`,
   };
 });
+
+/** The way to the first review. A review needs the type. */
+function firstStep(entity_id: string, entity_type: EntityType | undefined): NextStep {
+  const base = authUrl();
+  if (!entity_type) return { href: `${base}/find`, text: 'Find it by its name or address' };
+  const href = withQuery(`${base}/review/new`, { entity_id, entity_type });
+  return { href, text: 'Write the first review' };
+}
 
 function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {
   const { rating, count } = average_rating;

@@ -71,6 +71,9 @@ export const routes: readonly Route[] = [
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
   { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'find-entity', method: 'GET', path: '/find', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'get-sitemap', method: 'GET', path: '/sitemap.xml', access: 'public', table: 'public', base: '' },
   { operation: 'show-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'metadata', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },

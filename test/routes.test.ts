@@ -56,6 +56,9 @@ const contract = `
   POST   /1/oauth/revoke                                    public  write
   GET    /1/openapi.json                                    public  none
 
+  GET    /reviews                                           public  metadata
+  GET    /find                                              public  metadata
+  GET    /sitemap.xml                                       public  public
   GET    /review/{review_id}                                public  metadata
   GET    /review/{review_id}/revisions                      public  metadata
   GET    /review/{review_id}/report                         public  read

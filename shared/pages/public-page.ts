@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/read-request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
 import { browserHandler } from './error-page.ts';
-import { respond } from './html-response.ts';
+import { type Redirect, respond } from './html-response.ts';
 import type { Page, Visitor } from './layout.ts';
 import { withNotice } from './notice.ts';
 import { findVisitor } from './visitor.ts';
@@ -31,12 +31,16 @@ export function publicPage<T extends RequestSchema>(
  */
 export function visitedPage<T extends RequestSchema>(
   schema: T,
-  handle: (request: v.InferOutput<T>, visitor: Promise<Visitor | undefined>) => Promise<Page>,
+  handle: (
+    request: v.InferOutput<T>,
+    visitor: Promise<Visitor | undefined>,
+  ) => Promise<Page | Redirect>,
 ) {
   return browserHandler(async (event) => {
     const request = readRequest(schema, partsOf(event));
     const reading = findVisitor(event);
     const [page, visitor] = await Promise.all([handle(request, reading), reading]);
+    if ('location' in page) return respond(page);
     if (visitor) {
       const answer = await respond(withNotice(page, event), visitor);
       return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-store' } };

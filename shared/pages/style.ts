@@ -126,6 +126,7 @@ input[type=text], input[type=email], input[type=url], select, textarea { display
   margin-top: .25rem; padding: .55rem .65rem; font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--field); border-radius: 6px; }
 [aria-invalid=true] { border-color: var(--danger); }
+.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); align-items: end; gap: .75rem 1rem; }
 textarea { min-height: 6rem; resize: vertical; }
 button, .button { display: inline-block; font: inherit; font-weight: 600; padding: .55rem 1.1rem;
   border-radius: 6px; border: 1px solid var(--accent); background: var(--accent); color: var(--paper);

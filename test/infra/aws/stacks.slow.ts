@@ -425,6 +425,7 @@ describe('the API', () => {
       'show-my-reviews',
       'show-my-votes',
       'show-review',
+      'show-reviews',
       'show-revisions',
       'show-user',
     ]);
