@@ -10,7 +10,7 @@ interface Named {
   name: string;
 }
 
-/** Lets `/find` search for these entities, unless a database is configured. Ends with the process. */
+/** Lets `/find` search for these entities, unless a database is configured. */
 export async function startDemoSearch(entities: readonly Named[]): Promise<void> {
   const server = createServer(({ url = '' }, response) => {
     const { searchParams } = new URL(url, 'http://localhost');

@@ -32,7 +32,7 @@ export const request = v.object({
   query: v.object({ q: v.optional(v.string(), ''), type: v.optional(oneOf(entityTypes)) }),
 });
 
-/** What came of a text: a fault of it, why nothing was searched, or matches. */
+/** The outcome of a text: its fault, an excuse of the database, or matches. */
 interface Outcome {
   fault?: string;
   excuse?: string;
@@ -127,7 +127,7 @@ function resultOf({ id, name, about }: Match, type: EntityType): Html {
   const review = withQuery(`${authUrl()}/review/new`, { entity_id: id, entity_type: type });
   return html`<h3><a href="${entityUrl(id, type)}"><bdi>${name}</bdi></a></h3>
     ${about && html`<p class="soft"><bdi>${about}</bdi></p>`}
-    <p><a href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>`;
+    <p><a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>`;
 }
 
 function sources() {

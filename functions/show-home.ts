@@ -60,7 +60,7 @@ function cardSection(title: string, query: string, more: string, cards: readonly
   </section>`;
 }
 
-/** What the service is for developers, in one block. The guides have the rest. */
+/** The service for developers, in one block. The guides have the rest. */
 function developers(example?: string) {
   const base = authUrl();
   const path = example ? `entity/${example}` : 'review/?limit=3';

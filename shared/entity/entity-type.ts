@@ -22,7 +22,7 @@ export function nameOfEntityType(type: EntityType): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What a database describes, in a word. */
+/** The subject of a database, in a word. */
 export function nameOfGroup(group: EntityGroup): string {
   return { musicdb: 'Music', bookdb: 'Books' }[group];
 }

@@ -38,7 +38,7 @@ const keptFor = 3_600_000;
 /** Least milliseconds between two searches, for a database without an interval. */
 const leastPause = 100;
 
-/** What MusicBrainz says of an entity beside its name. Anything else is left out. */
+/** Fields of MusicBrainz beside the name. Anything else is left out. */
 const Details = v.object({
   'artist-credit': v.fallback(v.array(v.object({ name: v.string() })), []),
   'first-release-date': v.fallback(v.string(), ''),
@@ -53,8 +53,7 @@ export function isSearchable(group: EntityGroup): boolean {
 /**
  * Searches for entities of a type by name. Returns `busy` if the database was asked too recently,
  * and `away` if it cannot be searched or fails. Searches take turns with requests for names, and
- * every second turn at most. Answers are kept for an hour, and with them the names that the pages of
- * found entities show.
+ * every second turn at most. Answers are kept for an hour, and so are the names in them.
  */
 export async function searchEntities(
   type: EntityType,

@@ -81,7 +81,7 @@ async function readList(query: ReviewQuery, overview: Promise<RatedOverview>): P
 export async function findHighlights(
   limit: number,
 ): Promise<{ popular: AuthoredReview[]; newest: AuthoredReview[] }> {
-  // Any of the newest may be popular. Popular reviews had a text when people voted, and seldom lose it.
+  // Any of the newest may be popular. Popular reviews had a text when people voted on them.
   const options = { descending: true, pageSize: 2 * limit };
   const [best, latest] = await Promise.all([
     collect(queryIndex('all-by-popularity', 'REVIEW', options), 2 * limit),
@@ -105,7 +105,8 @@ function isPopularText(entry: Entry): boolean {
 /** Lists the ids of public reviews, oldest first. A page may have some thousand. */
 export async function listReviewIds(page: { offset: number; limit: number }): Promise<string[]> {
   const query = { ...page, order: 'date', descending: false } as const;
-  const plan = readOverviewOfAll(query).then((counts) => planOf(query, counts));
+  const matching = readContentTotals().then((totals) => countMatching(totals, {}));
+  const plan = matching.then((counts) => planOf(query, { matching: counts, hasTrees: true }));
   const { entries } = await readPage(plan, query, nearWithoutCounts(query));
   return entries.map(idIn);
 }
@@ -138,7 +139,11 @@ async function readOverview(query: ReviewQuery, owner: Key): Promise<RatedOvervi
 
 /** Reads the numbers of all public reviews, in one empty facet if the filter needs none. */
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
-  if (isByFacet(query)) return readFacetTotals();
+  return isByFacet(query) ? readFacetTotals() : readContentTotals();
+}
+
+/** Reads the numbers of all public reviews by content, in one empty facet. */
+async function readContentTotals(): Promise<FacetCounts> {
   const lengths = await readLengths('all');
   return new Map(contentsOfTotals.map((content) => [`|${content}`, lengths.get(content) ?? 0]));
 }

@@ -59,7 +59,8 @@ describe('a search by name', () => {
   });
 
   test('tells matches of one name apart as MusicBrainz does', async () => {
-    const [one, two] = [randomUUID(), randomUUID()];
+    const one = randomUUID();
+    const two = randomUUID();
     respond = found(
       {
         id: one.toUpperCase(),
@@ -101,7 +102,8 @@ describe('a search by name', () => {
   });
 
   test('stores what expires, and no name in the place of another', async () => {
-    const [known, other] = [randomUUID(), randomUUID()];
+    const known = randomUUID();
+    const other = randomUUID();
     const url = 'https://music.example/event/kept';
     await keepNames([{ entity_id: known, entity_type: 'event', name: 'Kept', url }]);
     respond = found({ id: known, name: 'Found' }, { id: other, name: 'Other' });
