@@ -136,6 +136,7 @@ button.link { background: none; border: 0; padding: 0; min-height: 1.5rem; color
   font-weight: 400; text-decoration: underline; }
 .button.danger, button.danger { background: none; border-color: var(--danger); color: var(--danger); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+h3 + p > .button { margin-top: .5rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
 .late { animation: late .6s step-end; }
 @keyframes late { from { pointer-events: none; } }
