@@ -4,7 +4,6 @@ import { authUrl } from '../shared/auth-url.ts';
 import { type EntityType, nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { EntityPath } from '../shared/http/request.ts';
-import { type NextStep, nextSteps } from '../shared/pages/error-page.ts';
 import { headOf, ratingData } from '../shared/pages/head.ts';
 import { nameOfLanguage } from '../shared/pages/language-names.ts';
 import {
@@ -32,9 +31,9 @@ export const request = v.object({
   query: v.object({
     rating: v.optional(Stars),
     language: v.optional(Language),
-    /** The type of an entity without reviews, of which nothing else is known. */
-    entity_type: v.optional(ReviewedType),
     ...listParameters,
+    /** For the link to write the first review: nothing else tells the type then. */
+    entity_type: v.fallback(v.optional(ReviewedType), undefined),
   }),
 });
 
@@ -62,8 +61,11 @@ export const handler = visitedPage(request, async ({ path: { entity_id }, query:
     }),
     content: isEmpty
       ? html`<section>
-          <p>Nobody has reviewed this${entity_type && ` ${nameOfEntityType(entity_type).toLowerCase()}`} yet.</p>
-          ${nextSteps(firstStep(entity_id, entity_type), { href: `${authUrl()}/reviews`, text: 'Read other reviews' })}
+          <p>Nobody has reviewed this yet.</p>
+          <div class="buttons">
+            ${writing(entity_id, entity_type)}
+            <a class="button quiet" href="${authUrl()}/reviews">Read other reviews</a>
+          </div>
         </section>`
       : html`<div class="columns">
           <div>${contentOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
@@ -73,12 +75,13 @@ export const handler = visitedPage(request, async ({ path: { entity_id }, query:
   };
 });
 
-/** The way to the first review. A review needs the type. */
-function firstStep(entity_id: string, entity_type: EntityType | undefined): NextStep {
+/** The way to write a review. */
+function writing(entity_id: string, entity_type: EntityType | undefined) {
   const base = authUrl();
-  if (!entity_type) return { href: `${base}/find`, text: 'Find it by its name or address' };
-  const href = withQuery(`${base}/review/new`, { entity_id, entity_type });
-  return { href, text: 'Write the first review' };
+  // The form needs the type, which the page to find things adds.
+  if (!entity_type) return html`<a class="button" href="${base}/find">Find it to review it</a>`;
+  const form = withQuery(`${base}/review/new`, { entity_id, entity_type });
+  return html`<a class="button" rel="nofollow" href="${form}">Write a review</a>`;
 }
 
 function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {

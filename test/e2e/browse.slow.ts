@@ -55,9 +55,9 @@ describe('somebody who looks around', () => {
     const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
     await fill('Address or id', `musicbrainz.org/release-group/${id}`);
     await page.keyboard.press('Enter');
-    await page.getByText('Nobody has reviewed this release group yet.').waitFor();
+    await page.getByText('Nobody has reviewed this yet.').waitFor();
     await expectAccessible();
-    const link = page.getByRole('link', { name: 'Write the first review' });
+    const link = page.getByRole('link', { name: 'Write a review' });
     const target = new URL((await link.getAttribute('href')) ?? '');
     expect(target.pathname).toBe('/ws/review/new');
     expect(Object.fromEntries(target.searchParams)).toEqual({
