@@ -13,6 +13,7 @@ import { isEmptyTable } from '../shared/transfer/bulk.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, SourcedRecord, VoteRecord } from '../shared/transfer/record.ts';
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
+import { startDemoSearch } from './demo-search.ts';
 
 // Fills an empty table with the data of demo.jsonl, for `npm start -- --demo`.
 
@@ -65,6 +66,7 @@ export async function planDemo({ url, stream }: Stack, hasModerator: boolean) {
   const [{ entity_id }] = entities as [(typeof entities)[0]];
   const example = `'${url}/entity/${entity_id}?include_metadata=true'`;
   if ((await isEmptyTable()) || (await isInterrupted())) {
+    await startDemoSearch(entities);
     const queue = `${authUrl()}/account/moderation`;
     const moderation = hasModerator ? `; sign in as Moderator to moderate: ${queue}` : '';
     const fill = async () => {
@@ -76,7 +78,10 @@ export async function planDemo({ url, stream }: Stack, hasModerator: boolean) {
   }
   const isThere = (await getItem(entityKey(entity_id))) !== undefined;
   // The data of a demo of an older version lacks the names.
-  if (isThere) await keepNames(entities);
+  if (isThere) {
+    await keepNames(entities);
+    await startDemoSearch(entities);
+  }
   return {
     example: isThere ? example : undefined,
     notice: 'nothing was added, because there is data already: use --memory or another --data-dir',

@@ -44,7 +44,7 @@ export const handler = visitedPage(
   async ({ path, query: { entity_type, ...query } }, reading) => {
     const { entity_id } = path;
     const [entity, list, own, visitor] = await Promise.all([
-      readNamedEntity(entity_id),
+      readNamedEntity(entity_id, entity_type),
       readReviews({ entity_id }, query),
       reading.then((person) => person && findOwnReview(person.user.id, entity_id, fromReplica)),
       reading,

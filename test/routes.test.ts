@@ -58,6 +58,9 @@ const contract = `
 
   GET    /review/new                                        public  read+metadata
   POST   /review/new                                        public  write
+  GET    /reviews                                           public  metadata
+  GET    /find                                              public  metadata
+  GET    /sitemap.xml                                       public  public
   GET    /review/{review_id}                                public  metadata
   GET    /review/{review_id}/edit                           public  read+metadata
   POST   /review/{review_id}/edit                           public  write

@@ -81,7 +81,21 @@ const twoTrips = { roundTrips: 2 };
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
   step('get-health', () => ({}), { read: 3.5, roundTrips: 2 }),
-  step('show-home', () => ({}), { read: 8, roundTrips: 2 }),
+  // Six reviews with their authors and names.
+  step('show-home', () => ({}), { read: 12, roundTrips: 2 }),
+  // A page of 20 reviews, each by another author.
+  step('show-reviews', () => ({}), { read: 30, roundTrips: 2 }),
+  step(
+    'show-reviews, filtered',
+    () => ({ query: { entity_type: 'musicdb', sort: 'popularity' } }),
+    {
+      read: 50,
+      roundTrips: 4,
+    },
+  ),
+  step('find-entity', () => ({ query: { q: 'Blue' } }), { read: 0, roundTrips: 0 }),
+  step('get-sitemap', () => ({}), { read: 1, roundTrips: 1 }),
+  step('get-sitemap, a page', () => ({ query: { page: '1' } }), { read: 26, roundTrips: 1 }),
   step('get-review', byId, { read: 2, roundTrips: 2 }),
   step('list-revisions', byId, { read: 4 }),
   step('get-revision', ({ first }) => ({ path: { review_id: first.id, rev: '1' } }), { read: 4 }),

@@ -97,10 +97,12 @@ const Context = v.object({
   // MUSICDB_API and the like, see shared/entity/metadata-provider.ts.
   musicdbApi: Text,
   musicdbPage: Text,
+  musicdbSearch: Text,
   musicdbAgent: Text,
   musicdbInterval: Interval,
   bookdbApi: Text,
   bookdbPage: Text,
+  bookdbSearch: Text,
   bookdbAgent: Text,
   bookdbInterval: Interval,
   /** The address of the source code, for the home page. */

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { authUrl } from '../../shared/auth-url.ts';
 import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 import { iconImage } from '../../shared/pages/layout.ts';
 import { stage, version } from '../../shared/routes.ts';
@@ -86,9 +87,12 @@ export function hostFile(
   }
   if (path === '/robots.txt') {
     const api = `${top.slice(0, -1)}${version}/`;
-    const hidden = [api, `${top}account`, `${top}oauth/`].map((path) => `Disallow: ${path}`);
+    // A search of crawlers would take the turn of a person's.
+    const paths = [api, `${top}account`, `${top}oauth/`, `${top}find?`];
+    const hidden = paths.map((path) => `Disallow: ${path}`);
+    const sitemap = `Sitemap: ${authUrl()}/sitemap.xml`;
     // The page of the documentation loads the OpenAPI document.
-    return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden]);
+    return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden, sitemap]);
   }
   // Browsers ask for it when they show JSON. Pages have the icon inline.
   if (path === '/favicon.ico') return file('image/svg+xml', iconImage);

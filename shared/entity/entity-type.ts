@@ -22,6 +22,11 @@ export function nameOfEntityType(type: EntityType): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** The subject of a database, in a word. */
+export function nameOfGroup(group: EntityGroup): string {
+  return { musicdb: 'Music', bookdb: 'Books' }[group];
+}
+
 /** The name of a reviewed entity, or its type while the name is unknown. */
 export function nameOfEntity(
   { entity_type }: { entity_type: EntityType },

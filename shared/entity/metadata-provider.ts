@@ -26,7 +26,7 @@ const searchFields: Partial<Record<EntityType, string>> = {
 };
 
 /** A name, which the databases put in one of three places. */
-const Named = v.pipe(
+export const Named = v.pipe(
   v.object({
     name: v.optional(v.string()),
     title: v.optional(v.string()),
@@ -34,19 +34,25 @@ const Named = v.pipe(
   }),
   v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
   v.string(),
-  // A lone surrogate cannot be stored. Control characters and direction marks would be shown.
-  v.transform((name) => name.toWellFormed().replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')),
-  v.trim(),
+  v.transform(displayable),
   v.minLength(1),
   v.maxLength(1000),
 );
 
 /** Response for several entities. One of its fields is the list of those found. */
-const List = v.pipe(
+export const List = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform((answer) => Object.values(answer).find(Array.isArray)),
   v.array(v.looseObject({ id: v.string() })),
 );
+
+/** Removes what cannot be stored (lone surrogates), and control characters and direction marks. */
+export function displayable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
+    .trim();
+}
 
 const maxBytes = { each: 262_144, all: 4_194_304 };
 
@@ -81,12 +87,7 @@ export async function askFor(
   const url = fill(api, type, ids[0] ?? '')
     .replace('{ids}', ids.join(','))
     .replace('{query}', encodeURIComponent(query));
-  const response = await fetch(url, {
-    headers: { Accept: 'application/json', 'User-Agent': agent },
-    // Only the configured address is asked.
-    redirect: 'error',
-    signal,
-  });
+  const response = await request(url, agent, signal);
   const isList = isOfLists(api);
   if (!response.ok) {
     await response.body?.cancel();
@@ -95,7 +96,7 @@ export async function askFor(
     throw new Error(`The database answers ${response.status}`);
   }
   const most = Math.min(maxBytes.all, ids.length * maxBytes.each);
-  const answer: unknown = JSON.parse(await readText(response, most));
+  const answer = await readJson(response, most);
   if (!isList) return new Map(ids.map((id) => [id, v.parse(Named, answer)]));
   const byId = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
   const names = new Map<string, string | null>();
@@ -112,13 +113,23 @@ export function pageOf({ page }: Pick<Provider, 'page'>, type: EntityType, id: s
   return fill(page, type, id);
 }
 
-function fill(template: string, entityType: EntityType, id: string): string {
-  const type = entityType.replace(/^bk_(literary_)?/, '').replaceAll('_', '-');
-  return template.replace('{type}', type).replace('{id}', id);
+function fill(template: string, type: EntityType, id: string): string {
+  return withType(template, type).replace('{id}', id);
 }
 
-/** Reads the body. Throws when it exceeds `most` bytes, without reading the rest. */
-async function readText(response: Response, most: number): Promise<string> {
+/** Fills in the type as its database spells it, such as `release-group`. */
+export function withType(template: string, type: EntityType): string {
+  return template.replace('{type}', type.replace(/^bk_(literary_)?/, '').replaceAll('_', '-'));
+}
+
+/** Asks a database. Only the configured address is asked: a redirect throws. */
+export function request(url: string, agent: string, signal: AbortSignal): Promise<Response> {
+  const headers = { Accept: 'application/json', 'User-Agent': agent };
+  return fetch(url, { headers, redirect: 'error', signal });
+}
+
+/** Reads the body as JSON. Throws when it exceeds `most` bytes, without reading the rest. */
+export async function readJson(response: Response, most: number): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
@@ -126,5 +137,5 @@ async function readText(response: Response, most: number): Promise<string> {
     if (bytes > most) throw new Error(`The answer has over ${most} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return JSON.parse(Buffer.concat(chunks).toString());
 }

@@ -3,11 +3,12 @@ import * as v from 'valibot';
 import { chunks } from '../chunks.ts';
 import { describeError } from '../describe-error.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { type Key, keyString } from '../table/item.ts';
+import { keyString } from '../table/item.ts';
 import { metadataKey, paceKey } from '../table/keys.ts';
-import { transact, tryTransact } from '../table/transact.ts';
+import { transact } from '../table/transact.ts';
 import { type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
+import { epochSeconds, keptBeyond, take } from './pace.ts';
 import type { Metadata } from './presented.ts';
 
 // Names and pages of entities: stored ones, and those that a database is asked for.
@@ -24,9 +25,6 @@ const forUs = 100;
 
 /** Milliseconds until a name, a missing name and a failed request are due again. */
 const dueAfter = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
-
-/** Milliseconds that an item without a name stays in the table after it is due. */
-const keptBeyond = 30 * 86_400_000;
 
 /** A name, and the page where its database described the entity when the name was stored. */
 const StoredName = v.object({ name: v.string(), url: v.optional(v.string()) });
@@ -132,10 +130,17 @@ function requestsFor(entities: readonly Entity[]): Request[] {
 
 async function refresh({ provider, type, ids }: Request, names: Names, signal: AbortSignal) {
   const { interval } = provider;
-  if (interval > 0 && !(await take(paceKey(groupOf(type)), interval))) return;
+  if (interval > 0 && !(await take({ Key: paceKey(groupOf(type)), milliseconds: interval })))
+    return;
   const isNamed = (id: string) => Boolean(names.get(keyString(metadataKey(type, id))));
   const taken = await Promise.all(
-    ids.map((id) => take(metadataKey(type, id), dueAfter.leased, isNamed(id))),
+    ids.map((id) =>
+      take({
+        Key: metadataKey(type, id),
+        milliseconds: dueAfter.leased,
+        isKept: isNamed(id),
+      }),
+    ),
   );
   const ours = ids.filter((_, i) => taken[i]);
   if (ours.length === 0) return;
@@ -146,7 +151,7 @@ async function refresh({ provider, type, ids }: Request, names: Names, signal: A
     if (name === null) {
       names.set(keyString(Key), null);
       const due_at = now + dueAfter.missing;
-      return { ...Key, name, due_at, expires_at: seconds(due_at + keptBeyond) };
+      return { ...Key, name, due_at, expires_at: epochSeconds(due_at + keptBeyond) };
     }
     const stored = { name, url: pageOf(provider, type, id) };
     names.set(keyString(Key), stored);
@@ -155,28 +160,7 @@ async function refresh({ provider, type, ids }: Request, names: Names, signal: A
   await transact(items.map((Item) => ({ Put: { Item } })));
 }
 
-/**
- * Makes a due item due again in some milliseconds. Returns true for one concurrent caller only. An
- * item with a name stays in the table, any other expires.
- */
-async function take(Key: Key, milliseconds: number, isNamed = false): Promise<boolean> {
-  const now = Date.now();
-  const due_at = now + milliseconds;
-  return tryTransact([
-    {
-      Update: {
-        Key,
-        set: { due_at, expires_at: isNamed ? undefined : seconds(due_at + keptBeyond) },
-        ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
-        ExpressionAttributeValues: { ':now': now },
-      },
-    },
-  ]);
-}
-
 const keyOf = ({ entity_type, entity_id }: Entity) => metadataKey(entity_type, entity_id);
-
-const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
 
 function report(error: unknown): void {
   console.warn({ message: 'No metadata', error: describeError(error) });

@@ -19,8 +19,9 @@ interface Alternate {
 
 /** Head content of a public page for browsers, feed readers and search engines. */
 interface Head {
-  /** Path below {auth_url}. The API has the same path below its version. */
+  /** Path below {auth_url}. The API has the same path below its version, or `apiPath`. */
   path: string;
+  apiPath?: string;
   /** Type of the page in the Open Graph protocol. */
   type: 'article' | 'profile' | 'website';
   /** Title of the Atom feed, if there is one. */
@@ -33,9 +34,10 @@ interface Head {
 }
 
 /** The head of a public page, without its title and description. */
-export function headOf({ path, type, feed, alternates = [], data, isUnlisted }: Head): Html {
+export function headOf({ path, apiPath = path, type, feed, ...rest }: Head): Html {
+  const { alternates = [], data, isUnlisted } = rest;
   const page = authUrl() + path;
-  const api = authUrl() + version + path;
+  const api = authUrl() + version + apiPath;
   const all: Alternate[] = [{ type: 'application/json', href: api }];
   if (feed) all.push({ type: atomType, href: `${api}/reviews.atom`, title: feed });
   all.push(...alternates);

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { type EntityType, nameOfEntity, nameOfEntityType } from '../entity/entity-type.ts';
-import { findMetadata } from '../entity/metadata.ts';
+import { findKeptMetadata, findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { EntitySummary } from '../summary/presented.ts';
 import { findSummary } from '../summary/summary.ts';
@@ -20,13 +20,24 @@ export interface NamedEntity {
   metadata: Metadata | null;
 }
 
-/** Reads an entity for its pages, in two round trips. */
-export async function readNamedEntity(entity_id: string): Promise<NamedEntity> {
+/**
+ * Reads an entity for its pages, in two round trips. Without reviews it has no type but the
+ * `presumed` one. No database is asked for a name then, because anybody may presume anything.
+ */
+export async function readNamedEntity(
+  entity_id: string,
+  presumed?: EntityType,
+): Promise<NamedEntity> {
+  const url = `${authUrl()}/entity/${entity_id}`;
   const summary = await findSummary(entity_id);
   const { entity_type } = summary;
-  const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
-  const name = entity_type ? nameOfEntity({ entity_type }, metadata) : 'No reviews yet';
-  return { url: `${authUrl()}/entity/${entity_id}`, name, summary, metadata };
+  if (entity_type) {
+    const [metadata = null] = await findMetadata([{ entity_id, entity_type }]);
+    return { url, name: nameOfEntity({ entity_type }, metadata), summary, metadata };
+  }
+  const entity = presumed && { entity_id, entity_type: presumed };
+  const [metadata = null] = entity ? await findKeptMetadata([entity]) : [];
+  return { url, name: metadata?.name ?? 'No reviews yet', summary, metadata };
 }
 
 /** Colour scheme of the frame. Without one it follows the reader's settings. */

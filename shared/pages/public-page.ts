@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/read-request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
 import { browserHandler, signInUrl } from './error-page.ts';
-import { respond } from './html-response.ts';
+import { type Redirect, respond } from './html-response.ts';
 import type { Page, Visitor } from './layout.ts';
 import { withNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
@@ -34,13 +34,17 @@ export function publicPage<T extends RequestSchema>(
  */
 export function visitedPage<T extends RequestSchema>(
   schema: T,
-  handle: (request: v.InferOutput<T>, visitor: Promise<Visitor | undefined>) => Promise<Page>,
+  handle: (
+    request: v.InferOutput<T>,
+    visitor: Promise<Visitor | undefined>,
+  ) => Promise<Page | Redirect>,
 ) {
   return browserHandler(async (event) => {
     const request = readRequest(schema, partsOf(event));
     const here = addressOf(event, readQuery(schema, event));
     const reading = findVisitor(event, here);
     const [page, visitor] = await Promise.all([handle(request, reading), reading]);
+    if ('location' in page) return respond(page);
     if (visitor) {
       const answer = await respond(withNotice(page, event), visitor);
       return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-store' } };

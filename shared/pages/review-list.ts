@@ -1,13 +1,22 @@
 // A list of reviews on a page: its query, its reading and its HTML.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { nameOfEntity } from '../entity/entity-type.ts';
+import {
+  type EntityGroup,
+  type EntityType,
+  entityGroups,
+  nameOfEntity,
+  nameOfEntityType,
+  nameOfGroup,
+} from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { FeedOwner } from '../feed/link.ts';
 import { readFromCursor } from '../list/cursor.ts';
+import type { PageRequest } from '../list/read-page.ts';
+import type { FacetFilter } from '../review/counts.ts';
 import { listWritten } from '../review/own-reviews.ts';
-import { listReviewsOf, type ReviewList } from '../review/review-list.ts';
+import { listReviews, listReviewsOf, type ReviewList } from '../review/review-list.ts';
 import { oneOf } from '../values.ts';
 import { nameOfLanguage } from './language-names.ts';
 import type { Html } from './layout.ts';
@@ -24,27 +33,34 @@ export const listParameters = {
 };
 
 /** Filters, order and cursor of a requested list. */
-export interface ListQuery {
+export interface ListQuery extends FacetFilter {
   sort: 'published_on' | 'popularity';
   cursor?: string;
-  rating?: readonly number[];
-  language?: string;
 }
 
 type ListPage = Omit<ReviewList, 'next'> & { cursor: string | undefined };
 
 /** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
-export async function readReviews(
-  owner: FeedOwner,
+export async function readReviews(owner: FeedOwner, query: ListQuery): Promise<ListPage> {
+  return readFiltered(owner, query, (list) => listReviewsOf(owner, list));
+}
+
+/** Reads a page of all reviews. Throws ApiError 400 for an invalid cursor. */
+export async function readAllReviews(query: ListQuery): Promise<ListPage> {
+  return readFiltered({}, query, listReviews);
+}
+
+async function readFiltered(
+  owner: FeedOwner | object,
   { cursor: start, ...query }: ListQuery,
+  read: (list: FacetFilter & PageRequest) => Promise<ReviewList>,
 ): Promise<ListPage> {
   const { sort, ...filter } = query;
   const order = sort === 'popularity' ? 'popularity' : 'date';
   const { page, cursor } = await readFromCursor(
     { ...owner, ...query },
     { cursor: start, offset: 0, limit: perPage },
-    (position) =>
-      listReviewsOf(owner, { ...filter, order, descending: true, limit: perPage, ...position }),
+    (position) => read({ ...filter, order, descending: true, limit: perPage, ...position }),
   );
   return { ...page, cursor };
 }
@@ -63,11 +79,11 @@ export async function readWritten(user_id: string, start: string | undefined) {
 /** Address of a list on the page at `url`, from its start or from a cursor. */
 export function listUrl(
   url: string,
-  { rating, language, sort }: Partial<ListQuery>,
+  { rating, sort, cursor: _, ...filter }: Partial<ListQuery>,
   cursor?: string,
 ): string {
   const order = sort === 'popularity' ? sort : undefined;
-  return withQuery(url, { rating: rating?.join(), language, sort: order, cursor });
+  return withQuery(url, { rating: rating?.join(), ...filter, sort: order, cursor });
 }
 
 /** Renders the list on the page at `url`, with a choice of order and a link to the next page. */
@@ -82,11 +98,11 @@ export function reviewSection(
     votes?: Votes | undefined;
   },
 ): Html {
-  const { rating, language } = query;
-  const isFiltered = (rating ?? language) !== undefined;
+  const { rating, language, entity_type, review_type } = query;
+  const isFiltered = (rating ?? language ?? entity_type ?? review_type) !== undefined;
   if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
   return html`<section>
-    <h2>${reviewCount(count)}${rating && ` with ${starsIn(rating)}`}${language && ` in ${nameOfLanguage(language)}`}</h2>
+    <h2>${reviewCount(count)}${filterInWords(query)}</h2>
     ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
     ${
       count > 1 &&
@@ -113,6 +129,24 @@ export function reviewSection(
 export function reviewCount(count: number): string {
   return count === 0 ? 'No reviews' : counted(count, 'review');
 }
+
+function filterInWords({ rating, language, entity_type, review_type }: ListQuery): string {
+  const words = [
+    entity_type && ` of ${thingsOf(entity_type)}`,
+    review_type && (review_type === 'review' ? ' with a text' : ' with stars'),
+    rating && ` with ${starsIn(rating)}`,
+    language && ` in ${nameOfLanguage(language)}`,
+  ];
+  return words.filter(Boolean).join('');
+}
+
+/** A type or group in the plural, such as works. */
+function thingsOf(filter: EntityGroup | EntityType): string {
+  const name = (isGroup(filter) ? nameOfGroup(filter) : nameOfEntityType(filter)).toLowerCase();
+  return isGroup(filter) || name.endsWith('s') ? name : `${name}s`;
+}
+
+const isGroup = (filter: string): filter is EntityGroup => filter in entityGroups;
 
 function starsIn(rating: readonly number[]): string {
   return `${rating.join(' or ')} ${rating.join() === '1' ? 'star' : 'stars'}`;

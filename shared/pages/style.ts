@@ -141,6 +141,7 @@ input[type=text], input[type=email], input[type=url], select, textarea { display
   margin-top: .25rem; padding: .55rem .65rem; font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--field); border-radius: 6px; }
 [aria-invalid=true] { border-color: var(--danger); }
+.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); align-items: end; gap: .75rem 1rem; }
 textarea { min-height: 6rem; resize: vertical; }
 button, .button { display: inline-block; font: inherit; font-weight: 600; padding: .55rem 1.1rem;
   border-radius: 6px; border: 1px solid var(--accent); background: var(--accent); color: var(--paper);
@@ -150,6 +151,7 @@ button.link { background: none; border: 0; padding: 0; min-height: 1.5rem; color
   font-weight: 400; text-decoration: underline; }
 .button.danger, button.danger { background: none; border-color: var(--danger); color: var(--danger); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+h3 + p > .button { margin-top: .5rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
 .buttons + p { margin-top: .75rem; }
 .late { animation: late .6s step-end; }

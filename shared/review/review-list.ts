@@ -2,9 +2,9 @@ import type { AverageRating } from '../entity/presented.ts';
 import { type PageRequest, readPage } from '../list/read-page.ts';
 import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import type { Key, SortKey } from '../table/item.ts';
-import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
-import { collect, getItem, queryIndex } from '../table/query.ts';
+import type { Entry, Key, SortKey } from '../table/item.ts';
+import { claimKey, entityKey, idIn, popularityOf, reviewKey, userKey } from '../table/keys.ts';
+import { collect, getItem, queryIndex, sortKeyIn } from '../table/query.ts';
 import {
   averageRating,
   contentsOfTotals,
@@ -22,7 +22,7 @@ import {
   planOf,
   type ReviewQuery,
 } from './list-plan.ts';
-import { contentOf, facetOf } from './review.ts';
+import { contentOf, facetOf, type ReviewContent, withoutStars } from './review.ts';
 import { type AuthoredReview, findListed } from './review-repository.ts';
 
 // Lists of public reviews, with their count.
@@ -74,10 +74,41 @@ async function readList(query: ReviewQuery, overview: Promise<RatedOverview>): P
   return { count, reviews: await findListed(page.entries), next: page.next, average_rating };
 }
 
-/** Reads the newest public reviews, without their number and a next page. */
-export async function findNewest(limit: number): Promise<AuthoredReview[]> {
-  const newest = queryIndex('all-by-date', 'REVIEW', { descending: true, pageSize: limit });
-  return findListed(await collect(newest, limit));
+/**
+ * Reads public reviews to begin with: the most popular texts that people voted up, and the newest
+ * of the others, up to `limit` of each. Two round trips.
+ */
+export async function findHighlights(
+  limit: number,
+): Promise<{ popular: AuthoredReview[]; newest: AuthoredReview[] }> {
+  // Any of the newest may be popular. Popular reviews had a text when people voted on them.
+  const options = { descending: true, pageSize: 2 * limit };
+  const [best, latest] = await Promise.all([
+    collect(queryIndex('all-by-popularity', 'REVIEW', options), 2 * limit),
+    collect(queryIndex('all-by-date', 'REVIEW', options), 2 * limit),
+  ]);
+  const texts = best.filter(isPopularText).slice(0, limit);
+  const ids = new Set(texts.map(idIn));
+  const others = latest.filter((entry) => !ids.has(idIn(entry))).slice(0, limit);
+  const reviews = await findListed([...texts, ...others]);
+  return {
+    popular: reviews.filter(({ review }) => ids.has(review.id)),
+    newest: reviews.filter(({ review }) => !ids.has(review.id)),
+  };
+}
+
+function isPopularText(entry: Entry): boolean {
+  const hasText = withoutStars(entry.kind as ReviewContent) !== 'rating';
+  return hasText && popularityOf(BigInt(sortKeyIn(entry, 'popularity'))) > 0;
+}
+
+/** Lists the ids of public reviews, oldest first. A page may have some thousand. */
+export async function listReviewIds(page: { offset: number; limit: number }): Promise<string[]> {
+  const query = { ...page, order: 'date', descending: false } as const;
+  const matching = readContentTotals().then((totals) => countMatching(totals, {}));
+  const plan = matching.then((counts) => planOf(query, { matching: counts, hasTrees: true }));
+  const { entries } = await readPage(plan, query, nearWithoutCounts(query));
+  return entries.map(idIn);
 }
 
 /** One user's review of one entity, found by its claim. */
@@ -108,7 +139,11 @@ async function readOverview(query: ReviewQuery, owner: Key): Promise<RatedOvervi
 
 /** Reads the numbers of all public reviews, in one empty facet if the filter needs none. */
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
-  if (isByFacet(query)) return readFacetTotals();
+  return isByFacet(query) ? readFacetTotals() : readContentTotals();
+}
+
+/** Reads the numbers of all public reviews by content, in one empty facet. */
+async function readContentTotals(): Promise<FacetCounts> {
   const lengths = await readLengths('all');
   return new Map(contentsOfTotals.map((content) => [`|${content}`, lengths.get(content) ?? 0]));
 }

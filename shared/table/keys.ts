@@ -31,6 +31,8 @@ import type { Key } from './item.ts';
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | its name and page, and when to ask its database again   |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
+ * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
+ * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |
  * | totals      | TOTALS           | TOTAL#<type>              | numbers of public reviews by `<language>|<content>`     |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
  * | rank tree   | TREE#<list>      | date#<child>…             | counters of the children of a node                      |
@@ -89,6 +91,11 @@ export const idempotencyKey = (sha256: string) => key(`IDEMPOTENCY#${sha256}`, '
 export const metadataKey = (type: string, id: string) => key(`METADATA#${type}#${id}`, 'METADATA');
 
 export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
+
+export const searchPaceKey = (group: string) => key(`METADATA#${group}`, 'PACE#SEARCH');
+
+/** `sha256` is the hexadecimal hash of a database's search, the type and the name. */
+export const searchKey = (sha256: string) => key(`METADATA#SEARCH#${sha256}`, 'SEARCH');
 
 /** Returns the key of the totals of an entity type, or the prefix of all such keys. */
 export const totalKey = (type = '') => key('TOTALS', `TOTAL#${type}`);

@@ -11,6 +11,9 @@ const named = randomUUID();
 const unnamed = randomUUID();
 const longName = `${'Donaudampfschifffahrtsgesellschaft'.repeat(3)} & other songs`;
 nameEntities({ [named]: longName });
+const matches = [{ id: named, name: longName, disambiguation: longName }];
+const found = encodeURIComponent(JSON.stringify({ matches }));
+process.env.MUSICDB_SEARCH = `data:application/json,${found}#{type}{name}`;
 const browser = await launchBrowser();
 const { url, authUrl: at } = await startTestStack();
 const { makeUser } = await import('../helpers/world.ts');
@@ -253,6 +256,11 @@ test('every public page is for everybody, in four widths and both colour schemes
     [`/entity/${named}?rating=5&language=ar`, longName],
     [`/entity/${unnamed}`, 'Unnamed literary work'],
     [`/entity/${randomUUID()}`, 'No reviews yet'],
+    ['/reviews', 'Reviews'],
+    ['/reviews?language=fr&sort=popularity', 'Reviews'],
+    ['/find', 'Find something to review'],
+    [`/find?q=${longName}&type=work`, 'Find something to review'],
+    ['/find?q=https://music.example/nothing', 'Find something to review'],
     [`/user/${layla.id}`, 'ليلى'],
     [`/review/${randomUUID()}`, 'Review not found'],
     [`/entity/${named}?rating=6`, 'That did not work'],

@@ -1,23 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/show-home.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser } from '../helpers/world.ts';
+import { makeUser, makeUsers } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
+
+const listed = (body: unknown) =>
+  [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
 
 describe('GET /', () => {
   test('tells of an empty service what to do', async () => {
     const { status, body } = await invoke(handler);
     expect(status).toBe(200);
     expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">0<\/dd>/);
-    expect(body).toContain('Nobody has written a review yet. Publish the first one');
+    expect(body).toContain('Nobody has written a review yet.');
+    expect(body).toContain('href="https://api.example/ws/find" rel="noreferrer">Write the first');
+    expect(body).not.toContain('Worth reading');
+    expect(body).not.toContain('What people wrote last');
     expect(body).toContain('curl "https://api.example/ws/1/review/?limit=3"');
   });
 
-  test('shows the three newest public reviews, and how many there are of all', async () => {
+  test('shows the newest public reviews while nobody has voted, and how many there are', async () => {
     const ann = await makeUser({ display_name: 'Ann <b>' });
     const ben = await makeUser();
     const ids: string[] = [];
@@ -31,8 +38,8 @@ describe('GET /', () => {
     await decideReview(`${ids[4]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
     await applyStream();
     const { body, headers } = await invoke(handler);
-    const shown = [...body.matchAll(/\/ws\/review\/([^"]*)"/g)].map(([, id]) => id);
-    expect(shown).toEqual([ids[3], ids[2], ids[1]]);
+    expect(listed(body)).toEqual([ids[3], ids[2], ids[1]]);
+    expect(body).not.toContain('Worth reading');
     expect(body).toContain(`/ws/user/${ann.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
     expect(body).toContain('<bdi>Unnamed literary work</bdi>');
     expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">4<\/dd>/);
@@ -40,11 +47,42 @@ describe('GET /', () => {
     expect(body).not.toContain('bk_literary_work');
     expect(body).toMatch(/<meta name="description" content="People’s reviews/);
     expect(body).toMatch(/<meta property="og:title" content="Open reviews">/);
-    for (const path of ['docs', 'docs/api', 'account/tokens', 'account/applications']) {
+    for (const path of ['docs', 'docs/api', 'account/tokens', 'reviews', 'find']) {
       expect(body).toContain(`href="https://api.example/ws/${path}"`);
     }
     expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
     const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
     expect(again.status).toBe(304);
+  });
+
+  test('begins with texts that people voted up, and shows no review twice', async () => {
+    const [ann, ben, eve] = await makeUsers(3);
+    const publish = (content: object) => {
+      stopClock(Date.now() + 1_000);
+      return ann.publishes(content as Record<string, unknown>);
+    };
+    const good = await publish({});
+    const best = await publish({});
+    const bad = await publish({});
+    const rating = await publish({ rating: 5 });
+    const newest = await publish({});
+    for (const id of [best, good, rating]) await ben.votes(id);
+    for (const id of [best, rating]) await eve.votes(id);
+    await ben.votes(bad, 'down');
+    await ann.edits(rating, { text: null });
+    await applyStream();
+    const { body } = await invoke(handler);
+    expect(listed(body)).toEqual([best, good, newest, rating, bad]);
+    const [before = '', after = ''] = `${body}`.split('<h2>What people wrote last</h2>');
+    expect(before).toContain('<h2>Worth reading</h2>');
+    expect([listed(before), listed(after)]).toEqual([
+      [best, good],
+      [newest, rating, bad],
+    ]);
+    expect(before).toContain('<a href="https://api.example/ws/reviews?sort=popularity">');
+    expect(`${body}`.indexOf('For developers')).toBeGreaterThan(`${body}`.indexOf(`${bad}`));
+    const { read, roundTrips } = await measure('show-home', {});
+    expect(read).toBeLessThanOrEqual(14);
+    expect(roundTrips).toBeLessThanOrEqual(3);
   });
 });

@@ -14,9 +14,15 @@ const review_id = await author.publishes({ entity_id });
 const path = { review_id, entity_id, user_id: author.id };
 const { cookie } = await signInAs(reader.id);
 
-const pages = ['show-home', 'show-review', 'show-revisions', 'show-entity', 'show-user'].map(
-  (operation) => routes.find((route) => route.operation === operation) as Route,
-);
+const pages = [
+  'show-home',
+  'show-review',
+  'show-revisions',
+  'show-entity',
+  'show-user',
+  'show-reviews',
+  'find-entity',
+].map((operation) => routes.find((route) => route.operation === operation) as Route);
 
 const ask = (route: Route, headers: Record<string, string> = {}) =>
   requestPage(route, { path, headers });

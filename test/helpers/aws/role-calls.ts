@@ -166,6 +166,9 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
       const queries: Record<string, string[]> = {
         '/oauth/authorize': [...answers, new URL(authorizeUrl(client)).search],
         '/account/callback': answers,
+        '/reviews': ['', '?sort=popularity', '?entity_type=release_group', '?language=en'],
+        '/find': ['', '?q=Blue', '?q=Blue&type=work'],
+        '/sitemap.xml': ['', '?page=1'],
       };
       for (const query of queries[path] ?? ['']) {
         const response = await fetch(authUrl + path + query, {

@@ -45,7 +45,8 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await readAll(ids, true);
 
   const path = `/review/${review}`;
-  for (const open of ['', path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`]) {
+  const shown = [path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`];
+  for (const open of ['', '/reviews', '/find', ...shown]) {
     const greeted = await dan.visit(`.${open}`);
     expect(greeted.html).toContain('class="who">Dan<');
   }

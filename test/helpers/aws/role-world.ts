@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -82,11 +83,16 @@ export async function startRoleWorld() {
   gateway.mount(provider);
   const { OIDC_CLIENT_SECRET, ...settings } = provider.environment;
   secrets.OIDC_CLIENT_SECRET = OIDC_CLIENT_SECRET;
-  const musicDatabase = createServer((_, response) => response.end('{"name":"Blue"}'));
+  const musicDatabase = createServer(({ url = '' }, response) => {
+    const named = { id: randomUUID(), name: 'Blue' };
+    response.end(JSON.stringify(url.startsWith('/search/') ? { found: [named] } : named));
+  });
+  const musicOrigin = await listen(musicDatabase);
   Object.assign(process.env, {
     AUTH_URL: authUrl,
     ...settings,
-    MUSICDB_API: `${await listen(musicDatabase)}/{type}/{id}`,
+    MUSICDB_API: `${musicOrigin}/{type}/{id}`,
+    MUSICDB_SEARCH: `${musicOrigin}/search/{type}/{name}`,
     MUSICDB_PAGE: 'https://music.example/{type}/{id}',
     MUSICDB_INTERVAL: '1',
   });

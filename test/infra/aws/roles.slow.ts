@@ -34,7 +34,7 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
-const { claimKey, contactKey, identityKey, reviewKey } = await import(
+const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey } = await import(
   '../../../shared/table/keys.ts'
 );
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
@@ -88,6 +88,9 @@ describe('each function does with its role', () => {
       [`${url}/user/${author.id}/reviews.atom`, '<entry>'],
       [`${url}/review/?include_metadata=true`, '"Blue"'],
       [`${authUrl}/`, 'class="by"'],
+      [`${authUrl}/reviews`, 'Blue'],
+      [`${authUrl}/find?q=ENTITY%20by%20name`, '<bdi>Blue</bdi>'],
+      [`${authUrl}/sitemap.xml`, '<loc>'],
       [`${authUrl}/review/REVIEW`, 'Blue'],
       [`${authUrl}/entity/ENTITY`, 'Blue'],
       [`${authUrl}/entity/ENTITY/embed`, 'Blue'],
@@ -193,6 +196,12 @@ describe('each function does with its role', () => {
     await call('GET', '/user/me?inc=stats', { token });
     const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
     expect(count).toBe(402);
+    // A sitemap of more than 1,000 reviews. They seem to be from 1970.
+    for (const seeming of [1_000, 0]) {
+      await setAttributes(rankTreeKey('all', 'root', []), { '0b': seeming });
+      const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
+      expect(response.status).toBe(seeming > 0 ? 200 : 404);
+    }
     const lists = [...proxy.used].filter(([right]) =>
       /^list-(reviews|users)$/.test(right.operation),
     );

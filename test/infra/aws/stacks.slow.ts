@@ -430,6 +430,7 @@ describe('the API', () => {
       'show-review-deletion',
       'show-review-editor',
       'show-review-form',
+      'show-reviews',
       'show-revisions',
       'show-user',
     ]);

@@ -7,6 +7,8 @@ import { uncheckedFetch } from '../../helpers/contract.ts';
 // The API does not describe the response of this function.
 globalThis.fetch = uncheckedFetch;
 
+process.env.AUTH_URL = 'https://example.org/reviews/ws';
+
 const asked = jest.fn();
 const load = async (operation: string) => async () => {
   asked(operation);
@@ -57,12 +59,14 @@ Allow: /ws/1/openapi.json
 Disallow: /ws/1/
 Disallow: /ws/account
 Disallow: /ws/oauth/
+Disallow: /ws/find?
+Sitemap: https://example.org/reviews/ws/sitemap.xml
 `);
   });
 
   test('uses public paths', async () => {
     const text = await (await get(`${proxied}/robots.txt`)).text();
-    expect(text.match(/\S+: \/\S+/g)).toHaveLength(4);
+    expect(text.match(/\S+: \/\S+/g)).toHaveLength(5);
     for (const [line] of text.matchAll(/^\S+: \/.*$/gm)) expect(line).toContain(': /reviews/ws/');
   });
 });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
+import { searchEntities } from '../../../shared/entity/search.ts';
 import { recordRun } from '../../../shared/health/health.ts';
 import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
@@ -75,9 +76,12 @@ async function live(): Promise<Item[]> {
     MUSICDB_API: 'http://127.0.0.1:9/{type}/{id}',
     MUSICDB_PAGE: 'https://music.example/{type}/{id}',
     MUSICDB_INTERVAL: '1000',
+    BOOKDB_SEARCH: 'data:application/json,{"found":[]}#{name}',
+    BOOKDB_INTERVAL: '1000',
   });
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
+  expect(await searchEntities('bk_author', 'Kafka')).toEqual([]);
   jest.restoreAllMocks();
   await makeModerator('Mia');
   await beginBulk();
@@ -111,6 +115,7 @@ const notExported = {
   ENTITY: 'counted from reviews',
   METADATA: 'comes from another database',
   PACE: 'temporary',
+  SEARCH: 'comes from another database, kept for an hour',
   TOTAL: 'counted from reviews',
   root: 'counted from reviews and users',
   date: 'counted from reviews and users',

@@ -1,0 +1,135 @@
+import { hash } from 'node:crypto';
+import * as v from 'valibot';
+import { describeError } from '../describe-error.ts';
+import { batchGet } from '../table/batch.ts';
+import { keyString } from '../table/item.ts';
+import { metadataKey, paceKey, searchKey, searchPaceKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
+import { transact } from '../table/transact.ts';
+import { canonicalUuid } from '../values.ts';
+import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
+import {
+  displayable,
+  List,
+  Named,
+  pageOf,
+  readJson,
+  request,
+  withType,
+} from './metadata-provider.ts';
+import { epochSeconds, take } from './pace.ts';
+
+// Search for entities by name in the music and book databases.
+
+/** An entity that a database found, and what tells it from others of its name. */
+const Match = v.object({ id: v.string(), name: v.string(), about: v.string() });
+export type Match = v.InferOutput<typeof Match>;
+
+const StoredSearch = v.object({ matches: v.array(Match), due_at: v.number() });
+
+/** Matches of a page, and bytes of an answer that are read. */
+const mostMatches = 10;
+const mostBytes = 262_144;
+
+/** Milliseconds that we wait for an answer, and that we keep it. */
+const patience = 3_000;
+const keptFor = 3_600_000;
+
+/** Least milliseconds between two searches, for a database without an interval. */
+const leastPause = 100;
+
+/** Fields of MusicBrainz beside the name. Anything else is left out. */
+const Details = v.object({
+  'artist-credit': v.fallback(v.array(v.object({ name: v.string() })), []),
+  'first-release-date': v.fallback(v.string(), ''),
+  disambiguation: v.fallback(v.string(), ''),
+});
+
+/** Returns true if a database of the group can be searched by name. */
+export function isSearchable(group: EntityGroup): boolean {
+  return templateOf(group) !== undefined;
+}
+
+/**
+ * Searches for entities of a type by name. Returns `busy` if the database was asked too recently,
+ * and `away` if it cannot be searched or fails. Searches take turns with requests for names, and
+ * every second turn at most. Answers are kept for an hour, and so are the names in them.
+ */
+export async function searchEntities(
+  type: EntityType,
+  name: string,
+): Promise<Match[] | 'busy' | 'away'> {
+  const group = groupOf(type);
+  const template = templateOf(group);
+  if (template === undefined) return 'away';
+  const Key = searchKey(hash('sha256', JSON.stringify([template, type, name])));
+  const stored = v.safeParse(StoredSearch, await getItem(Key, { consistent: false }));
+  if (stored.success && stored.output.due_at > Date.now()) return stored.output.matches;
+  if (!(await takeTurn(group))) return 'busy';
+  try {
+    const matches = await askForMatches(group, template, type, name);
+    const due_at = Date.now() + keptFor;
+    const expiry = { due_at, expires_at: epochSeconds(due_at) };
+    const names = await missingNames(type, matches);
+    const items = [{ ...Key, matches }, ...names];
+    await transact(items.map((item) => ({ Put: { Item: { ...item, ...expiry } } })));
+    return matches;
+  } catch (error) {
+    console.warn({ message: 'No search', error: describeError(error) });
+    return 'away';
+  }
+}
+
+function templateOf(group: EntityGroup): string | undefined {
+  return process.env[`${group.toUpperCase()}_SEARCH`] || undefined;
+}
+
+async function takeTurn(group: EntityGroup): Promise<boolean> {
+  const interval = Number(process.env[`${group.toUpperCase()}_INTERVAL`]) || 0;
+  const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, 2 * interval) };
+  if (interval === 0) return take(own);
+  return take(own, { Key: paceKey(group), milliseconds: interval });
+}
+
+/** Returns names for the pages of found entities, without those that are stored already. */
+async function missingNames(type: EntityType, matches: readonly Match[]) {
+  const page = process.env[`${groupOf(type).toUpperCase()}_PAGE`];
+  if (!page) return [];
+  const stored = await batchGet(matches.map(({ id }) => metadataKey(type, id)));
+  return matches.flatMap(({ id, name }) => {
+    const Key = metadataKey(type, id);
+    return stored.has(keyString(Key)) ? [] : [{ ...Key, name, url: pageOf({ page }, type, id) }];
+  });
+}
+
+async function askForMatches(
+  group: EntityGroup,
+  template: string,
+  type: EntityType,
+  name: string,
+): Promise<Match[]> {
+  const url = withType(template, type).replace('{name}', encodeURIComponent(name));
+  const agent = process.env[`${group.toUpperCase()}_AGENT`] ?? 'review-service';
+  const response = await request(url, agent, AbortSignal.timeout(patience));
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`The database answers ${response.status}`);
+  }
+  const found = v.parse(List, await readJson(response, mostBytes));
+  const byId = new Map(found.flatMap(matchOf).map((match) => [match.id, match]));
+  return [...byId.values()].slice(0, mostMatches);
+}
+
+/** Reads a match. Returns none without an id and a name. */
+function matchOf(found: { id: string }): Match[] {
+  const id = canonicalUuid(found.id);
+  const named = v.safeParse(Named, found);
+  if (!id || !named.success) return [];
+  const details = v.parse(Details, found);
+  const artists = details['artist-credit'].map(({ name }) => name).join(', ');
+  const year = /^\d{4}/.exec(details['first-release-date'])?.[0];
+  const about = [artists, year, details.disambiguation].filter(Boolean).join(' · ');
+  return [{ id, name: shortened(named.output), about: shortened(displayable(about)) }];
+}
+
+const shortened = (text: string) => [...text].slice(0, 200).join('');

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler } from '../../functions/find-entity.ts';
+import { handler as showEntity } from '../../functions/show-entity.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases } from '../helpers/names.ts';
+import { makeUser } from '../helpers/world.ts';
+
+const at = 'https://api.example/ws';
+process.env.AUTH_URL = at;
+
+const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
+const start = Date.now();
+let tests = 0;
+
+/** Lets both databases find these entities, whatever the name. */
+function answer(...found: object[]): void {
+  const url = `data:application/json,${encodeURIComponent(JSON.stringify({ found }))}#{type}{name}`;
+  Object.assign(process.env, { MUSICDB_SEARCH: url, BOOKDB_SEARCH: url });
+}
+
+beforeEach(() => {
+  // A minute later, so that no test waits for the turn of another.
+  tests += 1;
+  stopClock(start + tests * 60_000);
+});
+afterEach(() => {
+  forgetDatabases();
+  delete process.env.MUSICDB_SEARCH;
+  delete process.env.BOOKDB_SEARCH;
+  restore();
+});
+
+const find = (query: Record<string, string | string[]> = {}) => invoke(handler, { query });
+
+async function show(query: Record<string, string> = {}): Promise<string> {
+  const { status, body } = await find(query);
+  expect(status).toBe(200);
+  return body;
+}
+
+const faultOn = (page: string) => /<p class="fault" id="q-fault">([^<]*)</.exec(page)?.[1];
+
+describe('GET /find with an address or an id', () => {
+  test.each([
+    [id, ''],
+    [` ${id.toUpperCase()}\n`, ''],
+    [id.replaceAll('-', ''), ''],
+    [`urn:uuid:${id}`, ''],
+    [`https://musicbrainz.org/release-group/${id}`, 'release_group'],
+    [`http://musicbrainz.org/release-group/${id}/`, 'release_group'],
+    [`musicbrainz.org/artist/${id}/relationships?page=2`, 'artist'],
+    [`https://beta.musicbrainz.org/work/${id}#x`, 'work'],
+    [`HTTPS://MusicBrainz.org/event/${id.toUpperCase()}`, 'event'],
+    [`https://musicbrainz.org/place/${id}`, 'place'],
+    [`https://musicbrainz.org/label/${id}`, 'label'],
+    [`https://musicbrainz.org/recording/${id}`, 'recording'],
+    [`https://bookbrainz.org/work/${id}`, 'bk_literary_work'],
+    [`https://bookbrainz.org/author/${id}`, 'bk_author'],
+    [`https://www.bookbrainz.org/edition-group/${id}/edits`, 'bk_edition_group'],
+    [`https://bookbrainz.org/series/${id}`, 'bk_series'],
+    [`${at}/entity/${id}`, ''],
+  ])('%j leads to the page of the entity', async (q, type) => {
+    const { status, headers, body } = await find({ q });
+    expect([status, body]).toEqual([303, '']);
+    expect(headers.location).toBe(`${at}/entity/${id}${type && `?entity_type=${type}`}`);
+    expect(headers['cache-control']).toBe('no-store');
+  });
+
+  test('understands the pages of the configured database', async () => {
+    process.env.MUSICDB_PAGE = 'http://music.example:8080/x/{type}?id={id}';
+    const { headers } = await find({ q: `http://music.example:8080/x/artist?id=${id}&tab=1` });
+    expect(headers.location).toBe(`${at}/entity/${id}?entity_type=artist`);
+    expect(await show()).toContain('<a href="http://music.example:8080/">music.example:8080</a>');
+  });
+
+  test.each([
+    `https://musicbrainz.org/release/${id}`,
+    `https://musicbrainz.org/release-group/${id}0`,
+    'https://musicbrainz.org/release-group/',
+    `https://evil.example/release-group/${id}`,
+    `https://musicbrainz.org.evil.example/artist/${id}`,
+    `https://evil.example/?https://musicbrainz.org/artist/${id}`,
+    `https://musicbrainz.org@evil.example/artist/${id}`,
+    'http://169.254.169.254/latest/meta-data/',
+    `${at}/review/${id}`,
+    'www.example.org/',
+  ])('%s is of nothing to review, and nobody is asked', async (q) => {
+    answer({ id, name: 'Blue' });
+    const page = await show({ q });
+    expect(faultOn(page)).toMatch(/^Nothing that this address names can be reviewed\./);
+    expect(page).toContain('aria-invalid="true"');
+    expect(page).not.toContain(`/entity/${id}`);
+  });
+});
+
+describe('GET /find with a name', () => {
+  test('shows matches, each with the ways to its page and to a review', async () => {
+    answer({
+      id,
+      title: 'Abbey <Road>',
+      'artist-credit': [{ name: 'The "Beatles"' }],
+      'first-release-date': '1969',
+    });
+    const page = await show({ q: ' Abbey   Road', type: 'release_group' });
+    expect(page).toContain('<h2>1 result for “<bdi>Abbey Road</bdi>”</h2>');
+    const query = `entity_type=release_group`;
+    expect(page).toContain(
+      `<a href="${at}/entity/${id}?${query}"><bdi>Abbey &lt;Road&gt;</bdi></a>`,
+    );
+    expect(page).toContain('<bdi>The &quot;Beatles&quot; · 1969</bdi>');
+    const review = `${at}/review/new?entity_id=${id}&amp;${query}`;
+    expect(page).toContain(
+      `<a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of Abbey &lt;Road&gt;">`,
+    );
+    expect(page).toContain('<option value="release_group" selected>');
+    expect(page).toContain('<meta name="robots" content="noindex">');
+  });
+
+  test('says what to do without matches, when it is busy, and when nothing answers', async () => {
+    answer();
+    expect(await show({ q: 'nothing' })).toContain('Check the spelling, or choose another type.');
+    const busy = await show({ q: 'nothing else' });
+    expect(busy).toContain('role="alert">The database is busy with other searches.');
+    expect(busy).toContain('value="nothing else"');
+    stopClock(Date.now() + 1_000);
+    process.env.BOOKDB_SEARCH = 'data:text/plain,x#{type}{name}';
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const away = await show({ q: 'kafka', type: 'bk_author' });
+    expect(away).toContain('role="alert">The database does not answer.');
+    expect(away).toContain('paste the address of its page');
+  });
+
+  test('says without a database that names cannot be searched, while pasting works', async () => {
+    const page = await show({ q: 'Abbey Road' });
+    expect(faultOn(page)).toBe(
+      'This service cannot search by name. Paste the address of the page, or an id.',
+    );
+    expect(page).toContain('<label for="q">Address or id</label>');
+    expect(page).not.toContain('<select');
+    expect(page).toContain('<a href="https://musicbrainz.org/">musicbrainz.org</a>');
+  });
+
+  test('offers the types of databases that can be searched, and no others', async () => {
+    process.env.BOOKDB_SEARCH = 'data:application/json,{"found":[]}#{type}{name}';
+    const page = await show();
+    expect(page.match(/<option value="\w+"( selected)?/g)).toEqual([
+      '<option value="bk_edition_group"',
+      '<option value="bk_literary_work" selected',
+      '<option value="bk_author"',
+      '<option value="bk_series"',
+    ]);
+    expect(faultOn(await show({ q: 'Blue', type: 'artist' }))).toMatch(/^This service cannot/);
+  });
+
+  test.each([
+    ['\u200b\u202e', 'Type a name, or paste an address or an id.'],
+    ['x'.repeat(201), 'A name must have at most 200 characters.'],
+    ['\u{1f3b7}'.repeat(5_000), 'A name must have at most 200 characters.'],
+  ])('refuses a name that is none', async (q, fault) => {
+    answer();
+    expect(faultOn(await show({ q }))).toBe(fault);
+  });
+
+  test.each<Record<string, string | string[]>>([
+    { q: '\ud800"><script>alert(1)</script>' },
+    { q: '\0' },
+    { q: 'a\r\nSet-Cookie: x=y' },
+    { q: 'https://' },
+    { q: 'http://[' },
+    { q: '%00%ff' },
+    { q: '{id}{type}{name}$&' },
+    { q: ['a', 'b'] },
+    { q: 'x', type: 'bk_' },
+    { q: 'x', type: '' },
+    { type: ['work', 'work'] },
+    { constructor: 'x', __proto__x: 'y' },
+  ])('is no error of ours: %j', async (query) => {
+    answer();
+    const { status, body } = await find(query);
+    expect([200, 400]).toContain(status);
+    expect(body).not.toContain('<script');
+  });
+
+  test('costs one round trip or two, and few bytes', async () => {
+    answer(...Array.from({ length: 10 }, () => ({ id: randomUUID(), name: '\u00e9'.repeat(300) })));
+    const blank = await measure('find-entity', {});
+    expect(blank).toMatchObject({ status: 200, read: 0, write: 0, roundTrips: 0 });
+    const query = { q: 'a common name' };
+    const first = await measure('find-entity', { query });
+    expect(first.roundTrips).toBeLessThanOrEqual(4);
+    expect(first.write).toBeLessThanOrEqual(30);
+    const again = await measure('find-entity', { query });
+    expect(again).toMatchObject({ status: 200, write: 0, roundTrips: 1 });
+    expect(again.read).toBeLessThanOrEqual(2);
+    expect(gzipSync(`${again.body}`).length).toBeLessThan(30_000);
+  });
+});
+
+describe('the page of an entity without reviews', () => {
+  const visit = async (entity_id: string, query: Record<string, string>) => {
+    const { status, body } = await invoke(showEntity, { path: { entity_id }, query });
+    expect(status).toBe(200);
+    return `${body}`;
+  };
+
+  test('says what was found, and leads to the first review', async () => {
+    const entity_id = randomUUID();
+    process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
+    answer({ id: entity_id, title: 'Blue & Green' });
+    await find({ q: 'blue', type: 'work' });
+    const page = await visit(entity_id, { entity_type: 'work' });
+    expect(page).toContain('<h1><bdi>Blue &amp; Green</bdi></h1>');
+    expect(page).toContain('Nobody has reviewed this yet.');
+    const query = `entity_id=${entity_id}&amp;entity_type=work`;
+    const form = `${at}/review/new?${query}`;
+    expect(page).toContain(`<a class="button" rel="nofollow" href="${form}">Write a review</a>`);
+    expect(page).toContain('<meta name="robots" content="noindex">');
+  });
+
+  test('leads back to the search if it knows nothing', async () => {
+    const page = await visit(randomUUID(), {});
+    expect(page).toContain('Nobody has reviewed this yet.');
+    expect(page).toContain(`<a class="button" href="${at}/find"`);
+    expect(page).not.toContain('/review/new');
+  });
+
+  test('asks no database for what a stranger presumes', async () => {
+    Object.assign(process.env, {
+      MUSICDB_API: 'data:application/json,{"name":"Asked"}#{type}{id}',
+      MUSICDB_PAGE: 'https://music.example/{type}/{id}',
+    });
+    const entity_id = randomUUID();
+    const request = { path: { entity_id }, query: { entity_type: 'work' } };
+    const { write, body } = await measure('show-entity', request);
+    expect([write, `${body}`.includes('Asked')]).toEqual([0, false]);
+    expect(await visit(entity_id, { entity_type: 'x' })).not.toContain('/review/new');
+  });
+
+  test('follows its reviews, not the type in the address, once it has some', async () => {
+    const entity_id = randomUUID();
+    await (await makeUser()).publishes({ entity_id, entity_type: 'label' });
+    const page = await visit(entity_id, { entity_type: 'work' });
+    expect(page).toContain('<h1><bdi>Unnamed label</bdi></h1>');
+    expect(page).not.toContain('entity_type=work');
+  });
+});

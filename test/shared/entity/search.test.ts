@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { measureRun } from '../../../bin/bench/measure.ts';
+import { findKeptMetadata, findMetadata, keepNames } from '../../../shared/entity/metadata.ts';
+import { searchEntities } from '../../../shared/entity/search.ts';
+import { metadataKey } from '../../../shared/table/keys.ts';
+import { restore, stopClock } from '../../helpers/clock.ts';
+import { readItem, scanTable } from '../../helpers/items.ts';
+import { serve } from '../../helpers/listen.ts';
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+const asked: IncomingMessage[] = [];
+let respond: Respond;
+const origin = await serve(
+  createServer((request, response) => {
+    asked.push(request);
+    respond(request, response);
+  }),
+);
+
+const found =
+  (...matches: object[]): Respond =>
+  (_, response) =>
+    response.end(JSON.stringify({ created: 'now', count: 1, 'release-groups': matches }));
+
+const start = Date.now();
+let tests = 0;
+
+beforeEach(() => {
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  asked.length = 0;
+  respond = found();
+  process.env.MUSICDB_SEARCH = `${origin}/ws/2/{type}?fmt=json&query={name}`;
+  process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
+  // A day later, so that no test waits for the turn of another.
+  tests += 1;
+  stopClock(start + tests * 86_400_000);
+});
+afterEach(() => {
+  for (const name of Object.keys(process.env)) {
+    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
+  }
+  restore();
+});
+
+const later = (milliseconds: number) => stopClock(Date.now() + milliseconds);
+
+describe('a search by name', () => {
+  test('asks the configured address alone, with our user agent', async () => {
+    process.env.MUSICDB_AGENT = 'reviews/1.0 (mail@reviews.example)';
+    const name = `@evil.example/ {name} $& AC/DC? #1 "\n\u{1f3b7}`;
+    expect(await searchEntities('release_group', name)).toEqual([]);
+    expect(asked).toHaveLength(1);
+    const { pathname, searchParams } = new URL(asked[0]?.url ?? '', origin);
+    expect([pathname, searchParams.get('query')]).toEqual(['/ws/2/release-group', name]);
+    expect(asked[0]?.headers['user-agent']).toBe('reviews/1.0 (mail@reviews.example)');
+  });
+
+  test('tells matches of one name apart as MusicBrainz does', async () => {
+    const one = randomUUID();
+    const two = randomUUID();
+    respond = found(
+      {
+        id: one.toUpperCase(),
+        score: 100,
+        title: 'Abbey\u202e Road',
+        'first-release-date': '1969-09-26',
+        'artist-credit': [{ name: 'The Beatles' }, { name: 'Billy Preston' }],
+        disambiguation: '2019\u0000 mix',
+      },
+      { id: two, name: 'Abbey Road', disambiguation: 5, 'artist-credit': null },
+      { id: two, name: 'Repeated' },
+      { id: 'no-id', name: 'Lost' },
+      { id: randomUUID(), name: ' ' },
+    );
+    expect(await searchEntities('release_group', 'abbey road')).toEqual([
+      { id: one, name: 'Abbey Road', about: 'The Beatles, Billy Preston · 1969 · 2019 mix' },
+      { id: two, name: 'Repeated', about: '' },
+    ]);
+  });
+
+  test('has ten matches at most, with short texts', async () => {
+    const long = { name: '\u{1f3b7}'.repeat(400), disambiguation: 'x'.repeat(5_000) };
+    respond = found(...Array.from({ length: 20 }, () => ({ id: randomUUID(), ...long })));
+    const matches = await searchEntities('artist', 'sax');
+    expect(matches).toHaveLength(10);
+    expect(matches[0]).toMatchObject({ name: '\u{1f3b7}'.repeat(200), about: 'x'.repeat(200) });
+  });
+
+  test('is answered from the table for an hour, for half a unit', async () => {
+    respond = found({ id: randomUUID(), name: 'Blue' });
+    const first = await searchEntities('work', 'blue');
+    later(3_590_000);
+    const again = await measureRun(() => searchEntities('work', 'blue'));
+    expect(again).toMatchObject({ result: first, read: 0.5, write: 0, roundTrips: 1 });
+    expect(asked).toHaveLength(1);
+    later(20_000);
+    await searchEntities('work', 'blue');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('stores what expires, and no name in the place of another', async () => {
+    const known = randomUUID();
+    const other = randomUUID();
+    const url = 'https://music.example/event/kept';
+    await keepNames([{ entity_id: known, entity_type: 'event', name: 'Kept', url }]);
+    respond = found({ id: known, name: 'Found' }, { id: other, name: 'Other' });
+    const before = new Set((await scanTable()).map(({ pk }) => pk));
+    await searchEntities('event', 'kept');
+    const written = (await scanTable()).filter(({ pk }) => !before.has(pk));
+    expect(written.length).toBeGreaterThanOrEqual(2);
+    for (const { expires_at } of written) {
+      expect(Number(expires_at) * 1000).toBeLessThan(Date.now() + 31 * 86_400_000);
+    }
+    const entities = [known, other].map((id) => ({ entity_id: id, entity_type: 'event' as const }));
+    const names = (await findKeptMetadata(entities)).map((metadata) => metadata?.name);
+    expect(names).toEqual(['Kept', 'Other']);
+    expect(await readItem(metadataKey('event', known))).not.toHaveProperty('expires_at');
+  });
+
+  test.each<[string, Respond]>([
+    ['fails', (_, response) => response.writeHead(503).end('{}')],
+    ['drops the connection', (_, response) => response.destroy()],
+    ['answers with invalid JSON', (_, response) => response.end('<html>')],
+    ['answers without a list', (_, response) => response.end('{"count":0}')],
+    ['redirects', (_, response) => response.writeHead(302, { Location: `${origin}/x` }).end()],
+    [
+      'answers too much',
+      (_, response) => response.end(`{"found":[],"x":"${'x'.repeat(300_000)}"}`),
+    ],
+  ])('is away if the database %s, and is not kept', async (_, failing) => {
+    respond = failing;
+    expect(await searchEntities('place', 'stage')).toBe('away');
+    expect(asked).toHaveLength(1);
+    later(1_000);
+    respond = found();
+    expect(await searchEntities('place', 'stage')).toEqual([]);
+  });
+
+  test('is away without configuration, and costs nothing', async () => {
+    delete process.env.MUSICDB_SEARCH;
+    const run = await measureRun(() => searchEntities('place', 'stage'));
+    expect(run).toMatchObject({ result: 'away', read: 0, write: 0, roundTrips: 0 });
+  });
+});
+
+describe('a database with a limit of one request a second', () => {
+  test('is searched every two seconds at most, whoever asks', async () => {
+    process.env.MUSICDB_INTERVAL = '1000';
+    const search = (name: string) => searchEntities('label', name);
+    const results = await Promise.all(['a', 'b', 'c', 'd'].map(search));
+    expect(results.filter((result) => result === 'busy')).toHaveLength(3);
+    expect(asked).toHaveLength(1);
+    later(1_999);
+    expect(await search('e')).toBe('busy');
+    later(1);
+    expect(await search('e')).toEqual([]);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('keeps its pace for names and searches together, and names have their turns', async () => {
+    process.env.MUSICDB_INTERVAL = '1000';
+    process.env.MUSICDB_API = `${origin}/name/{type}/{id}`;
+    respond = (request, response) => {
+      if (request.url?.startsWith('/name/')) response.end('{"name":"Blue"}');
+      else found()(request, response);
+    };
+    const nameOf = async () => {
+      const [metadata] = await findMetadata(
+        [{ entity_id: randomUUID(), entity_type: 'label' }],
+        10_000,
+      );
+      return metadata?.name;
+    };
+    expect(await searchEntities('label', 'f')).toEqual([]);
+    expect(await nameOf()).toBeUndefined();
+    later(1_000);
+    expect(await searchEntities('label', 'g')).toBe('busy');
+    expect(await nameOf()).toBe('Blue');
+    expect(await searchEntities('label', 'g')).toBe('busy');
+    later(1_000);
+    expect(await searchEntities('label', 'g')).toEqual([]);
+    expect(asked).toHaveLength(3);
+  });
+
+  test('is searched ten times a second at most if it has no interval', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `name ${i}`);
+    await Promise.all(names.map((name) => searchEntities('recording', name)));
+    expect(asked).toHaveLength(1);
+    later(100);
+    await Promise.all(names.map((name) => searchEntities('recording', name)));
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+});
