@@ -14,7 +14,7 @@ export interface Visitor {
   csrf: string;
   here: string;
   /** Number of open cases, for moderators. */
-  openCases?: string;
+  openCases?: number;
 }
 
 /** A page for people. */
@@ -106,11 +106,12 @@ function head(visitor?: Visitor) {
   return html`<a class="brand" href="${authUrl()}/">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
 }
 
-function menuOf({ user, csrf, here, openCases }: Visitor) {
+function menuOf({ user, csrf, here, openCases = 0 }: Visitor) {
   const base = authUrl();
   const { pathname } = new URL(here);
   const pathOf = (path: string) => new URL(base + path).pathname;
-  const moderation = ['/account/moderation', `Moderation (${openCases})`] as const;
+  const waiting = openCases < 100 ? openCases : '99+';
+  const moderation = ['/account/moderation', `Moderation (${waiting})`] as const;
   const pages = canModerate(user) ? [...menu, moderation] : menu;
   // The account is above the others, so that the last one is it.
   const current = pages.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
