@@ -1,7 +1,8 @@
 import { Option } from 'commander';
-import type { KeySecret } from '../../infra/aws/rotate-keys.ts';
 import { backUp, restore } from '../../infra/local/backup.ts';
 import { connect, runningStack } from '../../infra/local/connect.ts';
+import { folderKeys } from '../../infra/local/key-store.ts';
+import { type KeySecret, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
@@ -101,23 +102,34 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .option('--seed <number>', 'the seed of the random data', as(Count), 1)
     .answer(seed, { isForDevelopment: true });
 
-  const key = admin.command('key').description('the keys of a stack on AWS');
+  const key = admin.command('key').description('the keys of tokens and sessions');
   const secret = new Option('--secret <name>', 'which keys')
     .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
     .default('SIGNING_KEYS');
-  for (const [verb, description] of [
-    ['rotate', 'creates a new key; takes six minutes, until every function has read it'],
-    ['retire', 'deletes the oldest key; everything made with it becomes invalid'],
+  for (const [verb, change, description] of [
+    [
+      'rotate',
+      rotateKey,
+      'creates a new key; earlier keys stay valid. Takes 10 seconds on this machine, and six minutes on AWS, until every function has read it',
+    ],
+    ['retire', retireKey, 'deletes the oldest key; everything made with it becomes invalid'],
   ] as const) {
     key
       .command(verb)
       .description(description)
       .addOption(secret)
-      .answer(async (options: { secret: KeySecret }) => {
-        const { retireKey, rotateKey } = await import('../../infra/aws/rotate-keys.ts');
-        return (verb === 'rotate' ? rotateKey : retireKey)(options.secret);
+      .action(async ({ secret }: { secret: KeySecret }, command: AdminCommand) => {
+        await command.print(await change(await keyStore(command), secret));
       });
   }
+}
+
+async function keyStore(command: AdminCommand) {
+  const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+  if (stack === undefined) return folderKeys(dataDir, { isRunning: isRunning(dataDir) });
+  await command.connect();
+  const { stackKeys } = await import('../../infra/aws/key-store.ts');
+  return stackKeys();
 }
 
 /** Returns the data folder. Files written from now on are readable by their owner only. */

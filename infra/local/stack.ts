@@ -7,7 +7,7 @@ import { schedules } from '../../shared/background/schedules.ts';
 import { refusePartialRestore } from './backup.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
-import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { announce, type Discovery, readDiscovery, retract } from './discovery.ts';
 import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
@@ -15,6 +15,7 @@ import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
+import { followKeys } from './key-store.ts';
 import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
@@ -102,8 +103,7 @@ export async function startStack(
     };
     announce(dataDir, discovery);
     undo.push(() => retract(dataDir));
-    process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
-    process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
+    undo.push(followKeys(dataDir));
 
     let file: string | undefined;
     let failure = new Promise<string>(() => {});
