@@ -9,6 +9,7 @@ import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
 import { rebuild } from '../bulk.ts';
+import { rebuildStack } from '../paused-import.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
 import { type AdminCommand, as, Count, type GlobalOptions } from './command.ts';
@@ -46,8 +47,13 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .command('aggregates')
     .description('totals and rank trees of lists')
     .command('rebuild')
-    .description('recomputes them from the table, after an incident or a bulk load')
-    .answer(() => rebuild(showProgress('Reading')));
+    .description(
+      'recomputes them from the table, after an incident or a bulk load. On AWS this also ends an interrupted import with --pause-consumer',
+    )
+    .answer(async (_: object, command: AdminCommand) => {
+      const { stack } = command.optsWithGlobals<GlobalOptions>();
+      return stack === undefined ? rebuild(showProgress('Reading')) : rebuildStack();
+    });
 
   admin
     .command('audit')

@@ -20,9 +20,9 @@ const sampleLine = new RegExp(
 const types = ['counter', 'gauge', 'histogram', 'summary', 'untyped'];
 
 /**
- * Parses the text format of Prometheus, version 0.0.4. Throws for what Prometheus refuses, and for
- * what it only tolerates: a sample without type, a sample apart from its metric, a repeated sample,
- * a histogram whose buckets are not cumulative.
+ * Parses the text format of Prometheus, version 0.0.4. Throws for what Prometheus refuses. Throws
+ * also for samples without type, apart from their metric or repeated, and for a histogram whose
+ * buckets are not cumulative.
  */
 export function parseMetrics(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('The last line has no end');
