@@ -15,6 +15,8 @@ import {
   type SourcedRecord,
 } from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
+import type { Counts } from './import-estimate.ts';
+import { whilePaused } from './paused-import.ts';
 import { showProgress } from './progress.ts';
 
 /** Most refused records that are reported one by one. */
@@ -24,8 +26,18 @@ const patience = 60_000;
 
 const bytesOf = (file: string) => (file === '-' ? process.stdin : createReadStream(file));
 
+export interface ImportRun {
+  isDryRun: boolean;
+  /** With the consumer of a stack on AWS off meanwhile. */
+  isPaused: boolean;
+  /** Called before anything is written, with the number of records by kind if it is known. */
+  onBegin?: (counts: Counts | undefined) => Promise<void>;
+}
+
 /** Imports an export; `-` is stdin. Sets the exit status to 1 if a record was refused. */
-export async function importExport(file: string, isDryRun: boolean) {
+export async function importExport(file: string, importRun: ImportRun) {
+  const counts = file === '-' ? undefined : await promisedCounts(file);
+  await importRun.onBegin?.(counts);
   const refusals = new Refusals();
   let fault: string | undefined;
   const name = file === '-' ? 'stdin' : file;
@@ -65,7 +77,7 @@ export async function importExport(file: string, isDryRun: boolean) {
     }
   }
 
-  const outcome = await run(records(), isDryRun, refusals);
+  const outcome = await run(records(), importRun, refusals, counts);
   if (fault === undefined) return outcome;
   console.error(
     `${fault}. Everything before that was read: repeat the import with a complete file`,
@@ -74,8 +86,21 @@ export async function importExport(file: string, isDryRun: boolean) {
   return { ...outcome, fault };
 }
 
+/** Returns the numbers of records in the first line of an export. An older export has none. */
+async function promisedCounts(file: string): Promise<Counts | undefined> {
+  try {
+    for await (const { text } of linesOf(await unzipped(bytesOf(file)))) {
+      return parseHeader(text).counts;
+    }
+  } catch (error) {
+    // The import itself reports damage.
+    if (!`${(error as NodeJS.ErrnoException).code}`.startsWith('Z_')) throw error;
+  }
+  return undefined;
+}
+
 /** Imports the public dump of CritiqueBrainz. Counts data that cannot be stored here. */
-export async function importDump(files: readonly string[], isDryRun: boolean) {
+export async function importDump(files: readonly string[], importRun: ImportRun) {
   // Checked before the first file is read, which takes minutes.
   for (const file of files) {
     if (file !== '-') accessSync(file, constants.R_OK);
@@ -94,13 +119,21 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
     for (const warning of warnings) {
       console.error(`${warning}: see left_out`);
     }
+    const counts = dumpCounts(database);
+    await importRun.onBegin?.(counts);
     const records = dumpRecords(database, into(left_out), into(changed));
-    const outcome = await run(records, isDryRun, new Refusals());
+    const outcome = await run(records, importRun, new Refusals(), counts);
     database.close();
     return { ...outcome, left_out, changed };
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+function dumpCounts(database: DatabaseSync): Counts {
+  const count = (from: string) =>
+    Number(database.prepare(`SELECT count(*) AS count FROM ${from}`).get()?.count);
+  return { user: count('user_sanitised'), review: count('review'), vote: count('vote') };
 }
 
 class Refusals {
@@ -121,9 +154,11 @@ class Refusals {
 
 async function run(
   records: AsyncIterable<SourcedRecord>,
-  isDryRun: boolean,
+  { isDryRun, isPaused }: ImportRun,
   { add: onRefused, reasons: refused }: Refusals,
+  counts: Counts | undefined,
 ): Promise<ImportResult> {
+  const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
   const limit = `waiting up to ${patience / 1000} s for that to finish`;
   const importInto = async (isAlone: boolean) => {
     const { written, present } = await importRecords(records, {
@@ -133,11 +168,12 @@ async function run(
       patience: isDryRun || isAlone ? 0 : patience,
       onRefused,
       onWaiting: () => console.error(`Some of this data is still being deleted: ${limit}`),
-      onProgress: showProgress('Importing'),
+      onProgress: showProgress('Importing', total),
     });
     return { written, present, refused };
   };
-  return isDryRun ? importInto(false) : bulk(importInto);
+  if (isDryRun) return importInto(false);
+  return isPaused ? whilePaused(() => importInto(false)) : bulk(importInto);
 }
 
 /** Decompresses the source if it begins with the two bytes of gzip. */

@@ -86,6 +86,22 @@ const command = new Command('npm start --')
   )
   .addOption(
     new Option(
+      '--metrics-port <number>',
+      'a port that serves GET /metrics to Prometheus (default: no metrics)',
+    )
+      .env('METRICS_PORT')
+      .argParser(port),
+  )
+  .addOption(
+    new Option(
+      '--metrics-host <address>',
+      'the address for the metrics; every machine that reaches it can read them',
+    )
+      .env('METRICS_HOST')
+      .default('127.0.0.1'),
+  )
+  .addOption(
+    new Option(
       '--log <format>',
       'the format of the line for each request: text for people, or json without personal data',
     )
@@ -199,6 +215,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   const stack = await starting;
   const proxied = options.publicUrl ? `\n  Proxy  to ${stack.local}` : '';
+  const metrics = stack.metricsUrl ? `\n  Watch  ${stack.metricsUrl}` : '';
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
   for (const sentence of stack.upgrade) console.error(sentence);
@@ -207,12 +224,13 @@ try {
 
   Open   ${new URL('.', stack.url)}
   Try    curl ${demo?.example ?? `${stack.url}/review/languages`}${proxied}
-  Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
+  Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}${metrics}
 ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `;
   if (log === 'json') {
     const time = new Date().toISOString();
-    console.log(JSON.stringify({ time, message: 'started', url: stack.url }));
+    const { url, metricsUrl: metrics_url } = stack;
+    console.log(JSON.stringify({ time, message: 'started', url, metrics_url }));
   } else {
     console.log(banner);
   }

@@ -4,8 +4,16 @@ import { databaseEnvironment } from '../../infra/local/database.ts';
 import { tableName } from '../../shared/table/client.ts';
 import { exportAll, exportPublic } from '../export.ts';
 import { importDump, importExport } from '../import.ts';
+import { type Counts, estimateImport, tableWriteUnits } from '../import-estimate.ts';
+import { refuseTraffic } from '../paused-import.ts';
 import type { AdminCommand, GlobalOptions } from './command.ts';
 
+interface ImportOptions {
+  format: string;
+  dryRun?: boolean;
+  pauseConsumer?: boolean;
+  besideTraffic?: boolean;
+}
 type ExportOptions = GlobalOptions & { public?: boolean; out: string; table?: string };
 
 export function addTransferCommands(admin: AdminCommand): void {
@@ -64,6 +72,15 @@ what was read so far. The same data gives the same file, byte for byte.
         .default('export'),
     )
     .option('--dry-run', 'writes nothing; reports what would be written')
+    .option(
+      '--pause-consumer',
+      'with --stack: turns off the counting of lists and the change feed meanwhile, and counts everything at the end',
+    )
+    .option(
+      '--beside-traffic',
+      'with --pause-consumer: also if somebody wrote to the service in the last ten minutes',
+    )
+    .option('--yes', 'with --pause-consumer: skips the confirmation')
     .addHelpText(
       'after',
       `
@@ -72,6 +89,7 @@ that cannot be written is reported on stderr by its number. The import continues
 the next line, and ends with exit status 1.
 
   npm run admin -- --stack review-service import everything.jsonl.gz
+  npm run admin -- --stack review-service import --pause-consumer everything.jsonl.gz
   npm run admin -- import --dry-run everything.jsonl.gz
   npm run admin -- import --format critiquebrainz cbdump.tar.bz2 cbdump-reviews-all.tar.bz2`,
     )
@@ -80,10 +98,35 @@ the next line, and ends with exit status 1.
         command.error('error: give one export at a time');
       }
     })
-    .answer(async (files: string[], options: { format: string; dryRun?: boolean }) => {
-      const { format, dryRun = false } = options;
+    .answer(async (files: string[], options: ImportOptions, command: AdminCommand) => {
+      const { format, dryRun: isDryRun = false, pauseConsumer: isPaused = false } = options;
+      const { stack } = command.optsWithGlobals<GlobalOptions>();
+      if (isPaused && stack === undefined) {
+        command.error("error: option '--pause-consumer' works with '--stack' only");
+      }
+      const onBegin = async (counts: Counts | undefined) => {
+        if (stack === undefined) return;
+        if (isPaused && !isDryRun && !options.besideTraffic) await refuseTraffic();
+        await printEstimate(counts, isPaused);
+        if (isPaused && !isDryRun) await command.confirm(`Pause the counting of ${stack}?`);
+      };
+      const run = { isDryRun, isPaused, onBegin };
       const [file = ''] = files;
-      const imported = format === 'export' ? importExport(file, dryRun) : importDump(files, dryRun);
-      return { is_dry_run: dryRun, ...(await imported) };
+      const imported = format === 'export' ? importExport(file, run) : importDump(files, run);
+      return { is_dry_run: isDryRun, ...(await imported) };
     });
+}
+
+/** Prints what an import into a stack takes and costs. */
+async function printEstimate(counts: Counts | undefined, isPaused: boolean) {
+  if (!counts) {
+    console.error('No estimate: the input does not say how much it contains');
+    return;
+  }
+  const perSecond = await tableWriteUnits();
+  const { minutes, dollars } = estimateImport(counts, { perSecond, isPaused });
+  const { user = 0, review = 0, vote = 0 } = counts;
+  console.error(
+    `${user} accounts, ${review} reviews and ${vote} votes take at least ${minutes} minutes at ${perSecond} write units a second, and cost about $${dollars.toFixed(2)}`,
+  );
 }

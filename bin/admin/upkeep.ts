@@ -1,13 +1,15 @@
 import { Option } from 'commander';
-import type { KeySecret } from '../../infra/aws/rotate-keys.ts';
 import { backUp, restore } from '../../infra/local/backup.ts';
 import { connect, runningStack } from '../../infra/local/connect.ts';
+import { folderKeys } from '../../infra/local/key-store.ts';
+import { type KeySecret, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
 import { rebuild } from '../bulk.ts';
+import { rebuildStack } from '../paused-import.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
 import { type AdminCommand, as, Count, type GlobalOptions } from './command.ts';
@@ -45,8 +47,13 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .command('aggregates')
     .description('totals and rank trees of lists')
     .command('rebuild')
-    .description('recomputes them from the table, after an incident or a bulk load')
-    .answer(() => rebuild(showProgress('Reading')));
+    .description(
+      'recomputes them from the table, after an incident or a bulk load. On AWS this also ends an interrupted import with --pause-consumer',
+    )
+    .answer(async (_: object, command: AdminCommand) => {
+      const { stack } = command.optsWithGlobals<GlobalOptions>();
+      return stack === undefined ? rebuild(showProgress('Reading')) : rebuildStack();
+    });
 
   admin
     .command('audit')
@@ -101,23 +108,34 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .option('--seed <number>', 'the seed of the random data', as(Count), 1)
     .answer(seed, { isForDevelopment: true });
 
-  const key = admin.command('key').description('the keys of a stack on AWS');
+  const key = admin.command('key').description('the keys of tokens and sessions');
   const secret = new Option('--secret <name>', 'which keys')
     .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
     .default('SIGNING_KEYS');
-  for (const [verb, description] of [
-    ['rotate', 'creates a new key; takes six minutes, until every function has read it'],
-    ['retire', 'deletes the oldest key; everything made with it becomes invalid'],
+  for (const [verb, change, description] of [
+    [
+      'rotate',
+      rotateKey,
+      'creates a new key; earlier keys stay valid. Takes 10 seconds on this machine, and six minutes on AWS, until every function has read it',
+    ],
+    ['retire', retireKey, 'deletes the oldest key; everything made with it becomes invalid'],
   ] as const) {
     key
       .command(verb)
       .description(description)
       .addOption(secret)
-      .answer(async (options: { secret: KeySecret }) => {
-        const { retireKey, rotateKey } = await import('../../infra/aws/rotate-keys.ts');
-        return (verb === 'rotate' ? rotateKey : retireKey)(options.secret);
+      .action(async ({ secret }: { secret: KeySecret }, command: AdminCommand) => {
+        await command.print(await change(await keyStore(command), secret));
       });
   }
+}
+
+async function keyStore(command: AdminCommand) {
+  const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+  if (stack === undefined) return folderKeys(dataDir, { isRunning: isRunning(dataDir) });
+  await command.connect();
+  const { stackKeys } = await import('../../infra/aws/key-store.ts');
+  return stackKeys();
 }
 
 /** Returns the data folder. Files written from now on are readable by their owner only. */

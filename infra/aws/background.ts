@@ -19,6 +19,8 @@ export class Background extends Construct {
   readonly deadLetters: Queue;
   readonly consumers: readonly TableFunction[];
   readonly jobs: readonly TableFunction[];
+  /** Ids of the event source mappings of the consumers, by operation. */
+  readonly mappings = new Map<string, string>();
 
   constructor(scope: Construct, id: string, defaults: FunctionDefaults) {
     super(scope, id);
@@ -48,7 +50,7 @@ export class Background extends Construct {
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
       });
-      new EventSourceMapping(consumer, 'Stream', {
+      const mapping = new EventSourceMapping(consumer, 'Stream', {
         target: consumer.lambda,
         eventSourceArn,
         startingPosition: StartingPosition.TRIM_HORIZON,
@@ -64,6 +66,7 @@ export class Background extends Construct {
         maxRecordAge: Duration.hours(6),
         onFailure: new SqsDlq(this.deadLetters),
       });
+      this.mappings.set(operation, mapping.eventSourceMappingId);
       return consumer;
     });
 

@@ -21,6 +21,9 @@ export async function connect(name: string): Promise<{ environment: string | und
     SESSION_KEYS_ARN: output(data, 'SessionKeysArn'),
     AUTH_URL: output(service, 'AuthUrl'),
   });
+  // An older version has no such output.
+  const mapping = findOutput(service, 'AggregatesMapping');
+  if (mapping !== undefined) process.env.AGGREGATES_MAPPING = mapping;
   const parameter = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');
   return { environment: parameter?.ParameterValue };
 }
@@ -49,11 +52,15 @@ async function describe(client: CloudFormationClient, StackName: string) {
   return stack;
 }
 
-function output({ StackName, Outputs = [] }: Stack, name: string) {
-  const value = Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+function findOutput({ Outputs = [] }: Stack, name: string) {
+  return Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+}
+
+function output(stack: Stack, name: string) {
+  const value = findOutput(stack, name);
   if (!value) {
     throw new Error(
-      `the stack ${StackName} has no output ${name}: check that it is a stack of this service`,
+      `the stack ${stack.StackName} has no output ${name}: check that it is a stack of this service`,
     );
   }
   return value;

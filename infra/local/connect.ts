@@ -1,6 +1,7 @@
 import { table } from '../../shared/table/client.ts';
 import { databaseEnvironment } from './database.ts';
-import { type Discovery, localKey, readDiscovery } from './discovery.ts';
+import { type Discovery, readDiscovery } from './discovery.ts';
+import { localKeys } from './key-store.ts';
 
 /** A method of the SDK's handler of HTTP requests, which its types leave out. */
 interface ChangeableHandler {
@@ -20,7 +21,7 @@ export function connect(dataDir: string): void {
   if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
   const requests = table.config.requestHandler as unknown as ChangeableHandler;
   requests.updateHttpClientConfig('requestTimeout', longestAnswer);
-  process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
+  process.env.SIGNING_KEYS ||= localKeys(dataDir, 'SIGNING_KEYS');
 }
 
 /** Returns the stack that runs on the data folder. Throws if no stack runs. */

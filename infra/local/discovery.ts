@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
-  existsSync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -39,22 +37,6 @@ export function announce(dataDir: string, discovery: Discovery): void {
 
 export function retract(dataDir: string): void {
   rmSync(join(dataDir, 'stack.json'), { force: true });
-}
-
-/** Returns a key of this data folder, created at the first start. Throws a sentence if damaged. */
-export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): string {
-  const file = join(dataDir, name);
-  if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
-  const affected = name === 'signing-key' ? 'all tokens and client secrets' : 'all sessions';
-  const remedy = `restore it from a backup, or delete it to create a new key; ${affected} then become invalid`;
-  try {
-    const key = readFileSync(file, 'utf8').trim();
-    if (Buffer.from(key, 'base64url').length >= 32) return key;
-  } catch (cause) {
-    const { message } = cause as Error;
-    throw new Error(`the key file ${file} cannot be read (${message}): ${remedy}`, { cause });
-  }
-  throw new Error(`the key file ${file} is empty or damaged: ${remedy}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type Door, openDoor } from './door.ts';
@@ -80,6 +81,7 @@ export async function startGateway(options: {
     try {
       refuseMalformed(request);
       const target = targetOf(method, url, address);
+      if (target?.match) served.route = `/${stage}${resourceOf(target.match.route)}`;
       await admit(arrivalOf(request, address), target?.match?.route);
       const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {

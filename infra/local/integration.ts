@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { largestJson } from '../../shared/http/json-body.ts';
-import { type Match, matchRoute, resourceOf } from '../../shared/http/match-route.ts';
+import { type Match, matchRoute } from '../../shared/http/match-route.ts';
 import { isUtf8 } from '../../shared/http/media-type.ts';
 import { largestAnswer } from '../../shared/largest-answer.ts';
 import { stage } from '../../shared/routes.ts';
@@ -59,7 +59,6 @@ export async function answer(
   }: { call: Call; served: Served; target: Target; address: PublicAddress | undefined },
 ): Promise<APIGatewayProxyResult> {
   const { path, query, match } = target;
-  if (match) served.route = `/${stage}${resourceOf(match.route)}`;
   const event = readable(() => proxyEvent(request, served.requestId, { ...target, address }));
   if (match && match.route.access !== 'public') {
     const caller = await authorize(event, call);

@@ -7,7 +7,7 @@ import { schedules } from '../../shared/background/schedules.ts';
 import { refusePartialRestore } from './backup.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
-import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { announce, type Discovery, readDiscovery, retract } from './discovery.ts';
 import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
@@ -15,6 +15,7 @@ import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
+import { followKeys } from './key-store.ts';
 import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
@@ -34,6 +35,8 @@ export interface Stack {
   url: string;
   /** The origin that a proxy on this machine connects to. */
   local: string;
+  /** The address of the metrics, if they are served. */
+  metricsUrl: string | undefined;
   endpoint: string;
   /** Has `stack.json`. A temporary folder if `dataDir` is in use and the data is in memory. */
   dataDir: string;
@@ -61,6 +64,10 @@ export async function startStack(
     dynamodbEndpoint?: string;
     /** A fixed port for the embedded engine, so that a firewall can guard it. */
     enginePort?: number;
+    /** A port for the metrics. Without it they are not served. */
+    metricsPort?: number;
+    /** The address for the metrics, by default one that only this machine reaches. */
+    metricsHost?: string;
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
@@ -96,8 +103,7 @@ export async function startStack(
     };
     announce(dataDir, discovery);
     undo.push(() => retract(dataDir));
-    process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
-    process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
+    undo.push(followKeys(dataDir));
 
     let file: string | undefined;
     let failure = new Promise<string>(() => {});
@@ -120,7 +126,15 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const gateway = await startGateway({ ...host, port: door.port, door, load: loadFunction, log });
+    const metrics = await startMetrics(options, file);
+    if (metrics) undo.push(metrics.stop);
+    const gateway = await startGateway({
+      ...host,
+      port: door.port,
+      door,
+      load: loadFunction,
+      log: metrics ? inBoth(metrics.count, log) : log,
+    });
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const sweeps = new AbortController();
@@ -139,12 +153,30 @@ export async function startStack(
 
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
-    return { url, local, endpoint, dataDir, stream, upgrade, failure, stop };
+    const metricsUrl = metrics?.url;
+    return { url, local, metricsUrl, endpoint, dataDir, stream, upgrade, failure, stop };
   } catch (error) {
     await stop();
     // Only file errors have a path.
     throw (error as NodeJS.ErrnoException).path ? unusable(options.dataDir, error as Error) : error;
   }
+}
+
+/** Serves metrics if a port is given. Loaded here, because most services have none. */
+async function startMetrics(
+  { metricsPort, metricsHost = '127.0.0.1' }: { metricsPort?: number; metricsHost?: string },
+  file: string | undefined,
+) {
+  if (metricsPort === undefined) return undefined;
+  const { serveMetrics } = await import('./metrics.ts');
+  return serveMetrics({ port: metricsPort, host: metricsHost, file });
+}
+
+function inBoth(count: (served: Served) => void, log: (served: Served) => void = () => {}) {
+  return (served: Served) => {
+    count(served);
+    log(served);
+  };
 }
 
 /**

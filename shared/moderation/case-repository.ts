@@ -25,10 +25,10 @@ export async function readCase(reviewId: string): Promise<ReviewCase> {
   return { review, moderationCase: caseItem ? v.parse(Case, caseItem) : newCase(review) };
 }
 
-/** Counts the open cases for the menu, up to `99+`, for at most 2.5 read units. */
-export async function countOpenCases(): Promise<string> {
-  const { length } = await collect(queryIndex('all-by-date', 'CASE', { pageSize: 100 }), 100);
-  return length < 100 ? `${length}` : '99+';
+/** Counts the open cases up to 100, for at most 2.5 read units. */
+export async function countOpenCases(): Promise<number> {
+  const cases = await collect(queryIndex('all-by-date', 'CASE', { pageSize: 100 }), 100);
+  return cases.length;
 }
 
 /** Throws ApiError 404 for a draft, which moderators do not see, unless its author appeals. */

@@ -14,7 +14,7 @@ export interface Visitor {
   csrf: string;
   here: string;
   /** Number of open cases, for moderators. */
-  openCases?: string;
+  openCases?: number;
 }
 
 /** A page for people. */
@@ -134,9 +134,13 @@ type Menu = readonly (readonly [path: string, name: string])[];
 
 function accountMenu({ user, openCases }: Visitor): Menu {
   if (!canModerate(user)) return menu;
-  // A public page does not count the cases.
-  const count = openCases === undefined ? '' : ` (${openCases})`;
-  return [...menu, ['/account/moderation', `Moderation${count}`]];
+  return [...menu, ['/account/moderation', `Moderation${inBrackets(openCases)}`]];
+}
+
+/** The number of open cases. A public page does not count them. */
+function inBrackets(openCases?: number): string {
+  if (openCases === undefined) return '';
+  return openCases < 100 ? ` (${openCases})` : ' (99+)';
 }
 
 function linksOf(label: string, pages: Menu, here = '') {

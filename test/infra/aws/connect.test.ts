@@ -20,7 +20,10 @@ beforeEach(() => {
     SigningKeysArn: 'arn:signing',
     SessionKeysArn: 'arn:session',
   });
-  stack('reviews', { AuthUrl: 'https://reviews.example.org/ws' });
+  stack('reviews', {
+    AuthUrl: 'https://reviews.example.org/ws',
+    AggregatesMapping: '14e0db71',
+  });
 });
 
 test('commands use the deployed stack, whatever was set for a local one', async () => {
@@ -31,6 +34,7 @@ test('commands use the deployed stack, whatever was set for a local one', async 
     SIGNING_KEYS_ARN: 'arn:signing',
     SESSION_KEYS_ARN: 'arn:session',
     AUTH_URL: 'https://reviews.example.org/ws',
+    AGGREGATES_MAPPING: '14e0db71',
   });
   expect(process.env).not.toHaveProperty('SIGNING_KEYS');
   expect(process.env).not.toHaveProperty('AWS_ENDPOINT_URL_DYNAMODB');

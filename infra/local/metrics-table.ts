@@ -1,0 +1,121 @@
+import { existsSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge, type Registry } from 'prom-client';
+import { type Health, readHealth } from '../../shared/health/health.ts';
+import { readLength } from '../../shared/list/totals.ts';
+import { countOpenCases } from '../../shared/moderation/case-repository.ts';
+
+// The metrics that are read from the table: ages, sizes and open cases.
+
+/** In milliseconds, for which a reading is served again. A reading costs up to ten read units. */
+const cached = 30_000;
+/** In milliseconds: a scrape does not wait longer for the table. */
+const patience = 3_000;
+
+interface Reading {
+  health: Health;
+  openCases: number;
+  reviews: number;
+  accounts: number;
+}
+
+/**
+ * Registers the metrics of the table and of its database file, if given. Call the result before the
+ * metrics are read. If the table cannot be read, the metrics of the table are absent, except for
+ * `review_table_readable`.
+ */
+export function tableGauges(registry: Registry, file: string | undefined): () => Promise<void> {
+  const registers = [registry];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const readable = gauge('review_table_readable', '1 if the table could be read, otherwise 0.');
+  const databaseBytes = gauge(
+    'review_database_bytes',
+    'Size of the embedded database on the disk.',
+  );
+  const lag = new Gauge({
+    name: 'review_consumer_lag_seconds',
+    help: 'Age of the newest heartbeat that a consumer of the stream has passed. Up to 60 if it keeps up.',
+    labelNames: ['consumer'],
+    registers,
+  });
+  const ofTable = {
+    reviews: gauge('review_public_reviews', 'Public reviews.'),
+    accounts: gauge('review_accounts', 'Accounts.'),
+    openCases: gauge('review_open_cases', 'Open moderation cases. 100 stands for 100 or more.'),
+    faults: gauge('review_health_faults', 'Faults that /ws/health reports. 0 if all is well.'),
+    streamLag: gauge(
+      'review_stream_lag_seconds',
+      'Age of the oldest sampled review that lists lack, or 0.',
+    ),
+    lastWrite: gauge('review_last_write_age_seconds', 'Age of the newest heartbeat.'),
+    dailyJob: gauge('review_daily_job_age_seconds', 'Time since the daily job ran.'),
+    backup: gauge('review_backup_age_seconds', 'Time since the last backup.'),
+  };
+
+  let reading: Promise<Reading> | undefined;
+  let readUntil = 0;
+  const readCached = () => {
+    if (reading === undefined || performance.now() > readUntil) {
+      readUntil = performance.now() + cached;
+      reading = inTime(readTable());
+    }
+    return reading;
+  };
+
+  return async () => {
+    if (file !== undefined) databaseBytes.set(sizeOf(file));
+    for (const each of Object.values(ofTable)) each.remove();
+    lag.reset();
+    try {
+      const { health, openCases, reviews, accounts } = await readCached();
+      readable.set(1);
+      set(ofTable.reviews, reviews);
+      set(ofTable.accounts, accounts);
+      set(ofTable.openCases, openCases);
+      set(ofTable.faults, health.faults.length);
+      set(ofTable.streamLag, health.stream_lag_seconds);
+      set(ofTable.lastWrite, health.last_write_age_seconds);
+      set(ofTable.dailyJob, health.daily_job_age_seconds);
+      set(ofTable.backup, health.backup_age_seconds);
+      for (const [consumer, age] of Object.entries(health.consumer_age_seconds)) {
+        if (age !== null) lag.set({ consumer }, age);
+      }
+    } catch {
+      // /ws/health logs the cause.
+      readable.set(0);
+    }
+  };
+}
+
+async function readTable(): Promise<Reading> {
+  const [health, openCases, reviews, accounts] = await Promise.all([
+    readHealth(),
+    countOpenCases(),
+    readLength('all'),
+    readLength('users'),
+  ]);
+  return { health, openCases, reviews, accounts };
+}
+
+/** Sets a gauge, or leaves it absent if there is no value. */
+function set(gauge: Gauge, value: number | null) {
+  if (value !== null) gauge.set(value);
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = sleep(patience, undefined, { signal: over.signal, ref: false }).then(() => {
+    throw new Error(`no answer within ${patience} ms`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Returns the bytes of a database with its write-ahead log. */
+function sizeOf(file: string) {
+  const files = [file, `${file}-wal`].filter((each) => existsSync(each));
+  return files.reduce((sum, each) => sum + statSync(each).size, 0);
+}
