@@ -74,8 +74,10 @@ export class TableFunction extends Construct {
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
-      // 0.6 of a CPU, which speeds up the first call to DynamoDB (20 ms of CPU) and a page of 50
-      // reviews. Costs $0.07 more per million requests than 512 MB; API Gateway costs $3.50.
+      // 0.58 of a CPU. Until its first answer, get-review takes 43 to 67 ms of CPU in its init, at
+      // full speed, and then 27 to 45 ms. With the warm-up of the table's client these are 70 to 92
+      // and 16 to 19 ms (local, without TLS). 1 GB costs $0.07 more per million requests than
+      // 512 MB; API Gateway costs $3.50.
       memorySize: 1024,
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,
