@@ -82,7 +82,7 @@ export class TableFunction extends Construct {
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,
       role: role.withoutPolicyUpdates(),
-      environment: environmentOf(bundle, defaults, secrets),
+      environment: environmentOf(operation, { defaults, bundle, secrets }),
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
@@ -93,14 +93,23 @@ export class TableFunction extends Construct {
 }
 
 function environmentOf(
-  { variables }: Bundle,
-  { table, secrets, settings, options }: FunctionDefaults,
-  names: readonly Secret[],
+  operation: string,
+  {
+    defaults: { table, secrets, settings, options },
+    bundle: { variables },
+    secrets: names,
+  }: { defaults: FunctionDefaults; bundle: Bundle; secrets: readonly Secret[] },
 ) {
   const isRead = (name: string) =>
     variables.some((read) => (read.startsWith('*') ? name.endsWith(read.slice(1)) : name === read));
+  const values = {
+    TABLE_NAME: table.tableName,
+    METRICS_NAMESPACE: options.name,
+    OPERATION: operation,
+    ...settings,
+  };
   const environment: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ TABLE_NAME: table.tableName, ...settings })) {
+  for (const [name, value] of Object.entries(values)) {
     if (isRead(name)) environment[name] = value;
   }
   for (const name of names) {

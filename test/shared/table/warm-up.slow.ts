@@ -13,7 +13,9 @@ interface Received {
   isSigned: boolean;
 }
 const received: Received[] = [];
-beforeEach(() => received.splice(0));
+beforeEach(() => {
+  received.length = 0;
+});
 
 /** Stands for DynamoDB. */
 const endpoint = await serve(
