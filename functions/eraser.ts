@@ -2,6 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { eraseAccount } from '../shared/account/erase-account.ts';
 import { applyInOrder } from '../shared/background/apply-in-order.ts';
 import { passHeartbeat } from '../shared/health/heartbeat.ts';
+import { notingColdStart } from '../shared/http/cold-start.ts';
 import { hideAll } from '../shared/moderation/hide-all.ts';
 import { eraseGrants } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
@@ -12,9 +13,10 @@ import { idIn } from '../shared/table/keys.ts';
  * Erases data left by deleted accounts, reviews and applications. Hides all reviews of accounts for
  * which a moderator has decided so. Follows the stream.
  */
-export function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
-  return applyInOrder(Records, erase, 'Erasing failed');
-}
+export const handler = notingColdStart(
+  ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> =>
+    applyInOrder(Records, erase, 'Erasing failed'),
+);
 
 /** Is false for later changes of the item, such as its counts. */
 function isNew(name: string, { NewImage, OldImage }: NonNullable<DynamoDBRecord['dynamodb']>) {

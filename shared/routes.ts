@@ -14,8 +14,8 @@ export interface Route {
   access: Access;
   /**
    * Rights on the table: none, read public items, also write entity metadata, read everything, also
-   * write entity metadata, or read and write everything. The job that writes the heartbeat has
-   * `health`.
+   * write entity metadata, or read and write everything. The job that writes the heartbeat and
+   * finds the oldest moderation case has `health`.
    */
   table: 'none' | 'public' | 'metadata' | 'read' | 'read+metadata' | 'write' | 'health';
   /** Secrets that it reads, see secrets.ts. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import {
+  billBehindCdn,
   billOf,
   costs,
   foldedVotes,
@@ -28,6 +29,24 @@ test.each(Object.entries(costs))('the deployment guide says what %s costs', (nam
     `| ${name} | ${use.read} + ${use.write} | ${parts} | **${dollars(total)}** |`,
   );
 });
+
+test.each([
+  ['a review', 0],
+  ['a list of 10', 0.9],
+  ['a list of 50', 0.9],
+] as const)(
+  'the deployment guide says what 100 million reads of %s cost with cdn',
+  (name, hits) => {
+    const { api, requests, transfer, total: whole } = billBehindCdn(costs[name], hits);
+    const hundred = (amount: number) => `$${Math.round(100 * amount).toLocaleString('en')}`;
+    const before = hundred(billOf(costs[name]).total);
+    const parts = [api, requests, transfer].map(hundred).join(' | ');
+    expect(deploy).toContain(`| ${name} | ${before} | ${parts} | **${hundred(whole)}** |`);
+    expect(deploy).toContain(
+      `CloudFront costs ${dollars(1e6 * prices.cdnRequest)} per million requests and $${prices.cdnGigabyteOut} per GB`,
+    );
+  },
+);
 
 test('the deployment guide says what a large table and a busy stream change', () => {
   const grown = (name: keyof typeof grownCosts) => {

@@ -13,6 +13,7 @@ import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
 import { isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
+import { Edge } from './edge.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
@@ -71,7 +72,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, options: Options) {
     super(scope, id);
-    const { logDays, rateLimit, tracing, firewall, exactChallenge, domain } = options;
+    const { logDays, rateLimit, tracing, firewall, exactChallenge, domain, cdn } = options;
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: logDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -79,8 +80,9 @@ export class Api extends Construct {
     this.restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: options.name,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
-      // The default address would be a second issuer of tokens.
-      disableExecuteApiEndpoint: domain !== undefined,
+      // The default address would be a second address of the service. CloudFront needs it, and is
+      // the only one with the key to it.
+      disableExecuteApiEndpoint: domain !== undefined && !cdn,
       // Smallest body that is compressed for a client that accepts it.
       minCompressionSize: Size.bytes(1024),
       // One for each account. API Gateway needs this role to write access logs.
@@ -109,7 +111,11 @@ export class Api extends Construct {
         maxAge: Duration.seconds(Number(preflightHeaders['Access-Control-Max-Age'])),
       },
     });
-    this.url = `https://${domain?.name ?? `${this.restApi.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}/${stage}`;
+    const ownHost = `${this.restApi.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+    const edge = cdn
+      ? new Edge(this, 'Edge', { restApi: this.restApi, host: ownHost, options })
+      : undefined;
+    this.url = `https://${domain?.name ?? edge?.distribution.domainName ?? ownHost}/${stage}`;
 
     for (const { type, status, headers, body } of gatewayResponses) {
       this.restApi.addGatewayResponse(type, {
@@ -124,7 +130,7 @@ export class Api extends Construct {
         templates: { 'application/json': body },
       });
     }
-    acknowledge(this.restApi, { ...accepted, ...(firewall ? {} : noFirewall) });
+    acknowledge(this.restApi, { ...accepted, ...(firewall && !cdn ? {} : noFirewall) });
     this.#functionStack = new NestedStack(this, 'Functions', {
       description: 'Review service: the functions behind the API',
     });
@@ -165,10 +171,13 @@ export class Api extends Construct {
       // A cached policy would also apply to other routes, and outlive a revoked token.
       resultsCacheTtl: Duration.seconds(0),
     });
+    const demand = defaults.options.cdn ? { apiKeyRequired: true } : {};
     const addMethod = (method: string, resource: string, to: lambda.Function, guard = {}) => {
       const path = `2015-03-31/functions/${to.functionArn}/invocations`;
       const integration = new apigateway.AwsIntegration({ service: 'lambda', path, proxy: true });
-      this.restApi.root.resourceForPath(resource).addMethod(method, integration, guard);
+      this.restApi.root
+        .resourceForPath(resource)
+        .addMethod(method, integration, { ...demand, ...guard });
     };
     for (const { route, handler } of served) {
       for (const method of methodsOf(route)) {
@@ -217,5 +226,5 @@ const accepted = {
 };
 const noFirewall = {
   APIG3:
-    'A firewall doubles the fixed monthly cost of a small service, and costs $0.60 per million requests. The option `firewall` adds it',
+    'With `cdn` the firewall is that of CloudFront. Otherwise: a firewall doubles the fixed monthly cost of a small service, and costs $0.60 per million requests. The option `firewall` adds it',
 };

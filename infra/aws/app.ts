@@ -4,6 +4,7 @@ import { type App, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { bundleFunctions } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
+import { FirewallStack } from './firewall.ts';
 import { HealthStack } from './health-stack.ts';
 import { readOptions } from './options.ts';
 import { ServiceStack } from './service-stack.ts';
@@ -24,5 +25,6 @@ export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunct
     const { healthCheck: host, alarmMail } = options;
     new HealthStack(app, `${options.name}-health`, { host, alarmMail });
   }
+  if (options.cdn && options.firewall) new FirewallStack(app, `${options.name}-firewall`);
   return { data, service: new ServiceStack(app, options.name, { options, data, bundles }) };
 }

@@ -71,6 +71,15 @@ export function metricsOf(
     refusedSignIns: logged('RefusedSignIns', '{ $.message.message = "A sign-in failed" }', {
       logGroup: functionOf(api, 'finish-sign-in').logGroup,
     }),
+    // The heartbeat counts these hours every minute while a case is open.
+    oldestCase: new Metric({
+      namespace: name,
+      metricName: 'OldestCaseHours',
+      dimensionsMap: { Operation: 'send-heartbeat' },
+      statistic: 'Maximum',
+      period: hour,
+      label: 'Hours that the oldest open case has waited',
+    }),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
     // Not the Errors of its Lambda, which include every refused token.

@@ -95,6 +95,11 @@ export class Monitoring extends Construct {
       threshold: 300,
       evaluationPeriods: 3,
     });
+    this.#alarm('OldestCase', metrics.oldestCase, {
+      alarmDescription: 'A reported review or an appeal has waited for a decision for three days',
+      threshold: 72,
+      evaluationPeriods: 1,
+    });
     for (const kind of ['Read', 'Write'] as const) {
       const throttles = anyOf(tableThrottles(table, kind), `${kind}s throttled`);
       this.#alarm(`Table${kind}Throttles`, throttles, {
@@ -177,8 +182,8 @@ export class Monitoring extends Construct {
       });
     }
 
-    const byRoute = (metricName: string) => {
-      const expression = `SEARCH('{"${name}",Route} MetricName="${metricName}"', 'Sum', 300)`;
+    const by = (dimension: 'Route' | 'Operation', metricName: string) => {
+      const expression = `SEARCH('{"${name}",${dimension}} MetricName="${metricName}"', 'Sum', 300)`;
       return new cloudwatch.SearchExpression({ expression, period });
     };
     const trouble = [throttled, tooMany, conflicts, deadLetters, authorizerFailures, ...jobErrors];
@@ -189,11 +194,15 @@ export class Monitoring extends Construct {
           graph('Slowest one in a hundred, ms', [latency, integrationLatency]),
         ],
         [
-          graph('Requests of 2 s or more', [byRoute('SlowRequests')]),
-          graph('Busy (503), refused sign-ins', [byRoute('Busy')], [metrics.refusedSignIns]),
+          graph('Requests of 2 s or more', [by('Route', 'SlowRequests')]),
+          graph('Busy (503), refused sign-ins', [by('Route', 'Busy')], [metrics.refusedSignIns]),
         ],
-        [graph('Changes', [byRoute('Changes')]), graph('Request units of the table', consumed)],
+        [graph('Changes', [by('Route', 'Changes')]), graph('Request units of the table', consumed)],
         [graph('Behind the stream, ms', iteratorAges), graph('Trouble', trouble)],
+        [
+          graph('Writes repeated because of conflicts', [by('Operation', 'Retries')]),
+          graph('Oldest open case, hours', [metrics.oldestCase]),
+        ],
       ],
     });
   }

@@ -89,6 +89,8 @@ const Context = v.object({
     ),
   ),
   firewall: v.optional(Flag, 'false'),
+  /** CloudFront in front of the API. The firewall is then there, too. */
+  cdn: v.optional(Flag, 'false'),
   tracing: v.optional(Flag, 'false'),
   /** Readable stack traces. They cost 15 ms at each cold start. */
   sourceMaps: v.optional(Flag, 'false'),
@@ -140,6 +142,11 @@ export function readOptions(node: Node) {
   }
   if (zone && !`.${options.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
     throw new Error(`context: domain must be in the zone ${zone.hostedZoneName}`);
+  }
+  if (options.cdn && domain && domain.certificateArn.split(':')[3] !== 'us-east-1') {
+    throw new Error(
+      'context: certificateArn must be of us-east-1 with cdn, because CloudFront takes certificates from there alone',
+    );
   }
   if (options.securityContact && !domain) {
     throw new Error('context: domain is missing; securityContact is shown there');

@@ -14,11 +14,6 @@ export class SecurityText extends Construct {
   ) {
     super(scope, id);
     const { name, domain, securityContact } = props;
-    const lines = [
-      `Contact: ${securityContact}`,
-      `Expires: ${inAYear(new Date())}`,
-      `Canonical: https://${domain}/.well-known/security.txt`,
-    ];
     const restApi = new apigateway.RestApi(this, 'RestApi', {
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       disableExecuteApiEndpoint: true,
@@ -32,7 +27,9 @@ export class SecurityText extends Construct {
       integrationResponses: [
         {
           statusCode: '200',
-          responseTemplates: { 'text/plain; charset=utf-8': `${lines.join('\n')}\n` },
+          responseTemplates: {
+            'text/plain; charset=utf-8': securityText(domain, securityContact),
+          },
         },
       ],
     });
@@ -46,6 +43,16 @@ export class SecurityText extends Construct {
       attachToStage: true,
     });
   }
+}
+
+/** Returns the file of a domain with this contact. */
+export function securityText(domain: string, securityContact: string): string {
+  return [
+    `Contact: ${securityContact}`,
+    `Expires: ${inAYear(new Date())}`,
+    `Canonical: https://${domain}/.well-known/security.txt`,
+    '',
+  ].join('\n');
 }
 
 /** Returns the first day of this month in the next year. RFC 9116 advises less than a year. */

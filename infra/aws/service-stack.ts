@@ -22,7 +22,7 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys } = data;
-    const { isProduction, issuer, domain, securityContact, firewall, budget } = options;
+    const { isProduction, issuer, domain, securityContact, firewall, cdn, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
@@ -48,14 +48,15 @@ export class ServiceStack extends Stack {
     const background = new Background(this, 'Background', defaults);
     new Monitoring(this, 'Monitoring', { api, background, table, options });
     new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
-    if (domain) {
+    // With `cdn`, CloudFront has the domain and the firewall.
+    if (domain && !cdn) {
       const { name } = new Domain(this, 'Domain', { restApi: api.restApi, domain });
       if (securityContact) {
         new SecurityText(this, 'SecurityText', { name, domain: domain.name, securityContact });
       }
     }
     if (budget) new Budget(this, 'Budget', budget);
-    if (firewall) new Firewall(this, 'Firewall', { restApi: api.restApi });
+    if (firewall && !cdn) new Firewall(this, 'Firewall', { restApi: api.restApi });
 
     new CfnOutput(this, 'BaseUrl', { value: api.url + version });
     new CfnOutput(this, 'AuthUrl', { value: api.url });

@@ -6,11 +6,16 @@ const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
 const storing = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
 
-/** Actions and partitions, as patterns of IAM, of functions that may write a part of the table. */
-const parts: Partial<Record<Route['table'], { actions: string[]; partitions: string[] }>> = {
+/**
+ * Actions and partitions, as patterns of IAM, of functions that may write a part of the table.
+ * `listed` are partitions of indexes that they may query too.
+ */
+const parts: Partial<
+  Record<Route['table'], { actions: string[]; partitions: string[]; listed?: string[] }>
+> = {
   metadata: storing,
   'read+metadata': storing,
-  health: { actions: ['UpdateItem'], partitions: ['HEALTH'] },
+  health: { actions: ['UpdateItem'], partitions: ['HEALTH'], listed: ['CASE'] },
 };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
@@ -60,7 +65,7 @@ export function tableRights(
     ),
     allow(named(actions.filter(isOfPart)), [tableArn], part?.partitions),
     allow(named(actions.filter(isQuery)), [tableArn], queried),
-    allow(named(['Query']), arns, listed),
+    allow(named(['Query']), arns, listed ?? part?.listed),
   ].flat();
 }
 
@@ -73,7 +78,8 @@ function isNeeded(allowed: Route['table'], used: readonly string[]) {
 
 function isAllowed(allowed: Route['table'], action: string) {
   if (allowed === 'write' || parts[allowed]?.actions.includes(action)) return true;
-  return allowed !== 'none' && allowed !== 'health' && reading.includes(action);
+  if (allowed === 'health') return action === 'Query';
+  return allowed !== 'none' && reading.includes(action);
 }
 
 /**

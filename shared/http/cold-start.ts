@@ -12,11 +12,25 @@ export function noteColdStart(): MiddlewareObj<APIGatewayProxyEvent> {
   const milliseconds = Math.round(performance.now());
   return {
     before({ event }) {
-      if (isNoted || process.env.AWS_LAMBDA_FUNCTION_NAME === undefined) return;
-      isNoted = true;
-      const megabytes = Math.round(process.memoryUsage.rss() / 2 ** 20);
-      const ids = loggedIds(event.requestContext);
-      console.info({ message: 'Cold start', ...ids, milliseconds, megabytes });
+      note(milliseconds, loggedIds(event.requestContext));
     },
   };
+}
+
+/** Makes a handler that serves no route log its cold start, as `noteColdStart` does. */
+export function notingColdStart<Input extends unknown[], Result>(
+  handle: (...input: Input) => Promise<Result>,
+): (...input: Input) => Promise<Result> {
+  const milliseconds = Math.round(performance.now());
+  return (...input) => {
+    note(milliseconds, {});
+    return handle(...input);
+  };
+}
+
+function note(milliseconds: number, ids: Record<string, string>): void {
+  if (isNoted || process.env.AWS_LAMBDA_FUNCTION_NAME === undefined) return;
+  isNoted = true;
+  const megabytes = Math.round(process.memoryUsage.rss() / 2 ** 20);
+  console.info({ message: 'Cold start', ...ids, milliseconds, megabytes });
 }

@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { warmUp } from './warm-up.ts';
 
 /** Returns the name of the table, which the deployment sets. */
 export function tableName(): string {
@@ -46,6 +47,10 @@ client.middlewareStack.add(
 export const table = DynamoDBDocumentClient.from(client, {
   marshallOptions: { removeUndefinedValues: true },
 });
+
+// The one thing that happens at import. Lambda runs the import of a function at full speed, and a
+// request at the share of a CPU that its memory buys. On a server the process stays warm anyway.
+if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) void warmUp(client);
 
 function refuseInstances(value: unknown): void {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;

@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { countMetric } from '../metric.ts';
 import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
 import type { Key } from './item.ts';
@@ -100,6 +101,7 @@ export async function transact(writes: readonly Write[]): Promise<void> {
     if (attempt > 0) await backOff(attempt);
     const left = deadline - performance.now();
     if (left <= 0) break;
+    if (attempt > 0) countMetric('Retries', 1);
     // The SDK also retries. The signal ends its attempts too.
     const abortSignal = AbortSignal.timeout(Math.ceil(left));
     try {
@@ -149,7 +151,10 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   const deadline = performance.now() + timeouts.stale;
   for (let attempt = 0; performance.now() < deadline; attempt++) {
     // Longer pauses would not help: the next read is fresh in any case.
-    if (attempt > 0) await backOff(attempt, 80);
+    if (attempt > 0) {
+      await backOff(attempt, 80);
+      countMetric('Retries', 1);
+    }
     try {
       return await readThenWrite();
     } catch (error) {

@@ -9,6 +9,9 @@ export const prices = {
   lambdaSecond: 0.0000133334,
   gigabyteOfLogs: 0.5,
   gigabyteOut: 0.09,
+  /** CloudFront in North America and Europe, over HTTPS. Its traffic from the API is free. */
+  cdnRequest: 1e-6,
+  cdnGigabyteOut: 0.085,
   alarmMetric: 0.1,
   secret: 0.4,
   /** A check of an address at AWS by Route 53, with HTTPS. A month. */
@@ -90,6 +93,18 @@ export function billOf({ read, write, milliseconds, kilobytes }: Use) {
   return Object.fromEntries(
     Object.entries({ ...bill, total }).map(([name, of]) => [name, 1e6 * of]),
   ) as Record<keyof typeof bill | 'total', number>;
+}
+
+/**
+ * Returns the bill of a million reads through CloudFront in US dollars. `hits` is the share of
+ * reads that come from its cache.
+ */
+export function billBehindCdn(use: Use, hits: number) {
+  const { total, transfer } = billOf(use);
+  const api = (1 - hits) * (total - transfer);
+  const requests = 1e6 * prices.cdnRequest;
+  const out = use.kilobytes * prices.cdnGigabyteOut;
+  return { api, requests, transfer: out, total: api + requests + out };
 }
 
 /** Adds up the units of a vote and of a new review from lines of the bench. */

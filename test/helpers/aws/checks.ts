@@ -154,7 +154,7 @@ export function excessRights(template: Template): string[] {
     read: reading,
     'read+metadata': [...reading, 'PutItem', 'UpdateItem'],
     write: [...reading, ...writing],
-    health: ['UpdateItem'],
+    health: ['Query', 'UpdateItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
     const allowed: readonly string[] = allowedTo[table];

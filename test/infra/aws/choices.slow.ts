@@ -1,18 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, parse } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
 import { Template as Synthesized } from 'aws-cdk-lib/assertions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
-import { addStacks } from '../../../infra/aws/app.ts';
+import { App, Stack } from 'aws-cdk-lib/core';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
-import { type Route, routes } from '../../../shared/routes.ts';
 import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
   deafTopics,
   functions,
-  merged,
   only,
   propertiesOf,
   resources,
@@ -20,70 +15,8 @@ import {
   theOne,
   withoutTls,
 } from '../../helpers/aws/checks.ts';
+import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
 import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const { context } = JSON.parse(
-  readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
-) as { context: Record<string, unknown> };
-
-const tables = new Map<string, Route['table']>([
-  ...routes.map(({ operation, table }) => [operation, table] as const),
-  ['authorizer', 'read'],
-  ['no-route', 'none'],
-  ['send-heartbeat', 'health'],
-]);
-const actionsOf: Record<Route['table'], string[]> = {
-  none: [],
-  public: ['GetItem'],
-  metadata: ['UpdateItem'],
-  read: ['GetItem'],
-  'read+metadata': ['UpdateItem'],
-  write: ['PutItem'],
-  health: ['UpdateItem'],
-};
-
-/**
- * Functions without real code, because only their configuration is tested. Each reads one variable,
- * and uses the table within its rights.
- */
-const bundles = new Map(
-  readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
-    const { name } = parse(file);
-    const actions = actionsOf[tables.get(name) ?? 'write'];
-    const variables = ['OIDC_LOGOUT_URL'];
-    return [name, { directory: folder, bytes: 0, variables, actions, indexes: [] }];
-  }),
-);
-
-type Templates = Pick<ReturnType<typeof deployed>, 'data' | 'service'>;
-
-/** Returns the templates of a deployment with these options. */
-function deployed(chosen: Record<string, string | number>) {
-  const app = new App({ context: { ...context, ...chosen } });
-  afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
-  const { data, service } = addStacks(app, () => bundles);
-  const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
-  if (!functions) throw new Error('The functions have no stack of their own');
-  // cdk-nag fails a synthesis after its templates are written. A test reports the findings.
-  let findings = '';
-  try {
-    app.synth();
-  } catch (error) {
-    findings = `${error}`;
-  }
-  const templateOf = ({ templateFile }: Stack): Template =>
-    JSON.parse(readFileSync(join(app.outdir, templateFile), 'utf8'));
-  const health = app.node.tryFindChild(`${service.node.id}-health`);
-  return {
-    findings,
-    health: health instanceof Stack ? { region: health.region, ...templateOf(health) } : undefined,
-    data: templateOf(data),
-    service: merged(templateOf(service), templateOf(functions)),
-  };
-}
 
 function json(stack: Stack): Template {
   return Synthesized.fromStack(stack).toJSON() as Template;
@@ -102,9 +35,6 @@ function logoutUrl(template: Template): string {
   return text(found?.Properties.Environment.Variables.OIDC_LOGOUT_URL);
 }
 
-// stacks.slow.ts validates templates by CloudFormation's rules. Loading the rules takes longer than
-// all tests here.
-process.env.CDK_VALIDATION = 'false';
 const { plain } = await synthesized();
 const chosen = deployed({
   name: 'reviews',

@@ -4,7 +4,14 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { accessLine, functionLine, takes } from '../../helpers/aws/access-log.ts';
-import { alarms, countedBy, deafTopics, only, propertiesOf } from '../../helpers/aws/checks.ts';
+import {
+  alarms,
+  countedBy,
+  deafTopics,
+  functions,
+  only,
+  propertiesOf,
+} from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { prices } from '../../helpers/costs.ts';
 import { invoke } from '../../helpers/invoke.ts';
@@ -67,6 +74,12 @@ describe('the alarms', () => {
         metrics: ['AWS/DynamoDB TransactionConflict Sum'],
         rings: '> 300',
         within: '3 of 3 × 300 s',
+      },
+      OldestCase: {
+        ...silent,
+        metrics: ['reviews OldestCaseHours Maximum of send-heartbeat'],
+        rings: '> 72',
+        within: '1 of 1 × 3600 s',
       },
       TableReadThrottles: { ...ofTable('ReadThrottleEvents'), rings: '> 0' },
       TableWriteThrottles: { ...ofTable('WriteThrottleEvents'), rings: '> 0' },
@@ -301,8 +314,23 @@ describe.each([
   });
 });
 
-test('the dashboard finds changes by names in quotes, as those with a hyphen must be', () => {
+test('the dashboard finds metrics by names in quotes, as those with a hyphen must be', () => {
   const { DashboardBody } = only(service, 'AWS::CloudWatch::Dashboard');
   const text = JSON.stringify(DashboardBody).replaceAll('\\', '');
   expect(text).toContain(`SEARCH('{"reviews",Route} MetricName="Changes"', 'Sum', 300)`);
+  expect(text).toContain(`SEARCH('{"reviews",Operation} MetricName="Retries"', 'Sum', 300)`);
+  expect(text).toContain('"reviews","OldestCaseHours","Operation","send-heartbeat"');
+});
+
+test('functions that count a metric know its namespace and their operation', () => {
+  const counting = functions(service).filter(
+    ([, { Properties }]) => Properties.Environment?.Variables.METRICS_NAMESPACE !== undefined,
+  );
+  for (const [operation, { Properties }] of counting) {
+    const { METRICS_NAMESPACE, OPERATION } = Properties.Environment.Variables;
+    expect([METRICS_NAMESPACE, OPERATION]).toEqual(['reviews', operation]);
+  }
+  const names = counting.map(([operation]) => operation);
+  expect(names).toEqual(expect.arrayContaining(['put-vote', 'create-review', 'send-heartbeat']));
+  expect(names).not.toContain('list-languages');
 });

@@ -56,6 +56,8 @@ describe('options that AWS would refuse during a deployment are refused before i
     [{ budget: 50 }, /alarmMail is missing/],
     [{ environment: 'staging' }, /environment must be production or development/],
     [{ domain: 'reviews.example.org' }, /certificateArn is missing/],
+    [{ ...own, cdn: 'true' }, /certificateArn must be of us-east-1 with cdn/],
+    [{ cdn: 'yes' }, /cdn must be true or false/],
     [{ tracing: 'yes' }, /tracing must be true or false/],
     [{ budget: 'much', alarmMail: 'ops@example.org' }, /budget must be a number/],
   ])('%j', (context: Record<string, string | number>, sentence) => {
@@ -81,6 +83,8 @@ test('accepts options that AWS accepts', () => {
   const address = { name: 'reviews.example.org', certificateArn, hostedZone };
   expect(read(ownDomain).domain).toEqual(address);
   expect(read({ ...own, domain: 'example.org' }).domain?.name).toBe('example.org');
+  const inVirginia = certificateArn.replace('eu-central-1', 'us-east-1');
+  expect(read({ ...own, certificateArn: inVirginia, cdn: 'true' }).cdn).toBe(true);
   const mail = 'ops+reviews@mail.example.org';
   expect(read({ alarmMail: mail, budget: 50 }).budget).toEqual({ dollars: 50, mail });
 });

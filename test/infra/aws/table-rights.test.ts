@@ -88,6 +88,17 @@ describe('the rights to the table', () => {
     });
   });
 
+  test('for health allow listing open moderation cases, and nothing else of an index', () => {
+    const [write, list, ...more] = rightsOf('health', ['UpdateItem'], ['all-by-date']);
+    expect(more).toEqual([]);
+    expect(write).toMatchObject({ Action: 'dynamodb:UpdateItem', Resource: arn });
+    expect(list).toMatchObject({
+      Action: 'dynamodb:Query',
+      Resource: `${arn}/index/all-by-date`,
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CASE'] } },
+    });
+  });
+
   test('may combine reading everything with writing metadata only', () => {
     const rights = rightsOf('read+metadata', ['GetItem', 'PutItem'], ['all-by-date']);
     expect(rights).toMatchObject([

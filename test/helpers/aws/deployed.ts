@@ -1,0 +1,81 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, parse } from 'node:path';
+import { afterAll } from '@jest/globals';
+import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
+import { addStacks } from '../../../infra/aws/app.ts';
+import { type Route, routes } from '../../../shared/routes.ts';
+import { merged, type Template } from './checks.ts';
+
+// stacks.slow.ts validates templates by CloudFormation's rules. Loading the rules takes longer than
+// all tests of options.
+process.env.CDK_VALIDATION = 'false';
+
+const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { context } = JSON.parse(
+  readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
+) as { context: Record<string, unknown> };
+
+const tables = new Map<string, Route['table']>([
+  ...routes.map(({ operation, table }) => [operation, table] as const),
+  ['authorizer', 'read'],
+  ['no-route', 'none'],
+  ['send-heartbeat', 'health'],
+]);
+const actionsOf: Record<Route['table'], string[]> = {
+  none: [],
+  public: ['GetItem'],
+  metadata: ['UpdateItem'],
+  read: ['GetItem'],
+  'read+metadata': ['UpdateItem'],
+  write: ['PutItem'],
+  health: ['UpdateItem'],
+};
+
+/**
+ * Functions without real code, because only their configuration is tested. Each reads one variable,
+ * and uses the table within its rights.
+ */
+const bundles = new Map(
+  readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
+    const { name } = parse(file);
+    const actions = actionsOf[tables.get(name) ?? 'write'];
+    const variables = ['OIDC_LOGOUT_URL'];
+    return [name, { directory: folder, bytes: 0, variables, actions, indexes: [] }];
+  }),
+);
+
+/** The templates of a deployment. */
+export type Templates = Pick<ReturnType<typeof deployed>, 'data' | 'service'>;
+
+/** Returns the templates of a deployment with these options, and the findings of cdk-nag. */
+export function deployed(chosen: Record<string, string | number>) {
+  const app = new App({ context: { ...context, ...chosen } });
+  afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
+  const { data, service } = addStacks(app, () => bundles);
+  const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
+  if (!functions) throw new Error('The functions have no stack of their own');
+  // cdk-nag fails a synthesis after its templates are written. A test reports the findings.
+  let findings = '';
+  try {
+    app.synth();
+  } catch (error) {
+    findings = `${error}`;
+  }
+  const templateOf = ({ templateFile }: Stack): Template =>
+    JSON.parse(readFileSync(join(app.outdir, templateFile), 'utf8'));
+  /** The template of a stack beside the others, and its region. */
+  const beside = (ending: string) => {
+    const stack = app.node.tryFindChild(`${service.node.id}-${ending}`);
+    return stack instanceof Stack ? { region: stack.region, ...templateOf(stack) } : undefined;
+  };
+  return {
+    findings,
+    health: beside('health'),
+    firewall: beside('firewall'),
+    data: templateOf(data),
+    service: merged(templateOf(service), templateOf(functions)),
+  };
+}

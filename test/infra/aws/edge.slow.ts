@@ -1,0 +1,229 @@
+import { describe, expect, test } from '@jest/globals';
+import { forgetSession } from '../../../shared/pages/session.ts';
+import {
+  circles,
+  only,
+  propertiesOf,
+  resources,
+  textOf,
+  theOne,
+} from '../../helpers/aws/checks.ts';
+import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
+import { ownDomain } from '../../helpers/aws/synthesized.ts';
+
+const here = 'arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000';
+const plain = deployed({});
+const small = deployed({ cdn: 'true' });
+const large = deployed({
+  name: 'reviews',
+  ...ownDomain,
+  certificateArn: here,
+  cdn: 'true',
+  firewall: 'true',
+  securityContact: 'mailto:security@example.org',
+});
+
+function distributionOf({ service }: Templates) {
+  return only(service, 'AWS::CloudFront::Distribution').DistributionConfig;
+}
+
+describe.each([
+  ['without a domain', small],
+  ['with a domain and a firewall', large],
+])('CloudFront %s', (_, { findings, service }) => {
+  const { DefaultCacheBehavior: behavior, ...distribution } = only(
+    service,
+    'AWS::CloudFront::Distribution',
+  ).DistributionConfig;
+
+  test('has no findings of cdk-nag and no circular dependency', () => {
+    expect(findings).toBe('');
+    expect(circles(service)).toEqual([]);
+  });
+  test('keeps answers by path, query, session, token and encoding, as long as they say', () => {
+    const { CachePolicyConfig } = only(service, 'AWS::CloudFront::CachePolicy');
+    expect(behavior.CachePolicyId).toEqual({
+      Ref: theOne(service, 'AWS::CloudFront::CachePolicy')[0],
+    });
+    expect(CachePolicyConfig).toMatchObject({
+      MinTTL: 0,
+      DefaultTTL: 0,
+      MaxTTL: 86_400,
+      ParametersInCacheKeyAndForwardedToOrigin: {
+        QueryStringsConfig: { QueryStringBehavior: 'all' },
+        CookiesConfig: { CookieBehavior: 'whitelist', Cookies: ['__Host-session'] },
+        HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Authorization'] },
+        EnableAcceptEncodingBrotli: true,
+        EnableAcceptEncodingGzip: true,
+      },
+    });
+    expect(behavior.Compress).toBe(true);
+  });
+  test('names the session’s cookie as the pages do', () => {
+    process.env.AUTH_URL = 'https://reviews.example.org/ws';
+    const [name] = forgetSession().split('=');
+    const { ParametersInCacheKeyAndForwardedToOrigin: key } = only(
+      service,
+      'AWS::CloudFront::CachePolicy',
+    ).CachePolicyConfig;
+    expect(key.CookiesConfig.Cookies).toEqual([name]);
+  });
+  test('passes everything on but the host, by HTTPS alone, with all methods', () => {
+    // AWS’s own policy AllViewerExceptHostHeader, by its id in the documentation.
+    expect(behavior.OriginRequestPolicyId).toBe('b689b0a8-53d0-40ab-baf2-68738e2966ac');
+    expect(behavior.ViewerProtocolPolicy).toBe('https-only');
+    expect(behavior.AllowedMethods.toSorted()).toEqual([
+      'DELETE',
+      'GET',
+      'HEAD',
+      'OPTIONS',
+      'PATCH',
+      'POST',
+      'PUT',
+    ]);
+    const [origin] = distribution.Origins;
+    expect(distribution.Origins).toHaveLength(1);
+    expect(origin.CustomOriginConfig).toMatchObject({
+      OriginProtocolPolicy: 'https-only',
+      OriginSSLProtocols: ['TLSv1.2'],
+      OriginReadTimeout: 30,
+    });
+    expect(textOf(origin.DomainName)).toMatch(
+      /^\$\{ApiRestApi\w+\}\.execute-api\.\$\{AWS::Region\}\.\$\{AWS::URLSuffix\}$/,
+    );
+    expect(origin.OriginPath).toBeUndefined();
+  });
+  test('keeps no errors', () => {
+    // Of those that CloudFront keeps for 10 seconds by default, each has an entry.
+    const kept = distribution.CustomErrorResponses.map(
+      ({ ErrorCode, ErrorCachingMinTTL }: Record<string, number>) => [
+        ErrorCode,
+        ErrorCachingMinTTL,
+      ],
+    );
+    const codes = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+    expect(kept).toEqual(codes.map((code) => [code, 0]));
+  });
+  test('alone has the key to the API, which every method demands', () => {
+    const [secret] = resources(service, 'AWS::SecretsManager::Secret').find(([id]) =>
+      /^ApiEdgeKey/.test(id),
+    ) ?? [''];
+    const key = `{{resolve:secretsmanager:\${${secret}}:SecretString:::}}`;
+    const [{ OriginCustomHeaders }] = distribution.Origins;
+    expect(OriginCustomHeaders).toHaveLength(1);
+    expect(OriginCustomHeaders[0].HeaderName).toBe('x-api-key');
+    expect(textOf(OriginCustomHeaders[0].HeaderValue)).toBe(key);
+    expect(textOf(only(service, 'AWS::ApiGateway::ApiKey').Value)).toBe(key);
+    const [plan, { Properties }] = theOne(service, 'AWS::ApiGateway::UsagePlan');
+    expect(Properties.ApiStages).toHaveLength(1);
+    expect(Properties.Throttle ?? Properties.Quota).toBeUndefined();
+    expect(only(service, 'AWS::ApiGateway::UsagePlanKey')).toMatchObject({
+      KeyId: { Ref: theOne(service, 'AWS::ApiGateway::ApiKey')[0] },
+      KeyType: 'API_KEY',
+      UsagePlanId: { Ref: plan },
+    });
+    const open = propertiesOf(service, 'AWS::ApiGateway::Method').filter(
+      ({ ApiKeyRequired, Integration }) => ApiKeyRequired !== true && Integration.Type !== 'MOCK',
+    );
+    expect(open).toEqual([]);
+    const apis = propertiesOf(service, 'AWS::ApiGateway::RestApi');
+    expect(apis.map((api) => api.DisableExecuteApiEndpoint)).toEqual([false]);
+  });
+});
+
+describe('the address of the service', () => {
+  const addressOf = ({ service }: Templates) => {
+    const { BaseUrl, AuthUrl } = service.Outputs ?? {};
+    const { LogoutURLs, CallbackURLs } = only(service, 'AWS::Cognito::UserPoolClient');
+    return {
+      base: textOf(BaseUrl?.Value),
+      auth: textOf(AuthUrl?.Value),
+      signIn: [...CallbackURLs, ...LogoutURLs].map(textOf),
+    };
+  };
+  test('is that of the distribution', () => {
+    const [id] = theOne(small.service, 'AWS::CloudFront::Distribution');
+    const url = `https://\${{"Fn::GetAtt":["${id}","DomainName"]}}/ws`;
+    expect(addressOf(small)).toMatchObject({
+      base: `${url}/1`,
+      auth: url,
+      signIn: [`${url}/account/callback`, `${url}/account/sign-out`],
+    });
+  });
+  test('is the domain if there is one, whose addresses are those of the distribution', () => {
+    const url = 'https://reviews.example.org/ws';
+    expect(addressOf(large)).toMatchObject({ base: `${url}/1`, auth: url });
+    const { Aliases, ViewerCertificate } = distributionOf(large);
+    expect(Aliases).toEqual(['reviews.example.org']);
+    expect(ViewerCertificate).toEqual({
+      AcmCertificateArn: here,
+      MinimumProtocolVersion: 'TLSv1.2_2021',
+      SslSupportMethod: 'sni-only',
+    });
+    const [id] = theOne(large.service, 'AWS::CloudFront::Distribution');
+    const DNSName = { 'Fn::GetAtt': [id, 'DomainName'] };
+    expect(propertiesOf(large.service, 'AWS::Route53::RecordSet')).toMatchObject([
+      { Type: 'A', Name: 'reviews.example.org.', AliasTarget: { DNSName } },
+      { Type: 'AAAA', Name: 'reviews.example.org.', AliasTarget: { DNSName } },
+    ]);
+    expect(propertiesOf(large.service, 'AWS::ApiGateway::DomainName')).toEqual([]);
+  });
+  test('has security.txt, which CloudFront answers', () => {
+    const [behavior, ...others] = distributionOf(large).CacheBehaviors;
+    expect(others).toEqual([]);
+    expect(behavior.PathPattern).toBe('/.well-known/security.txt');
+    const [id, { Properties }] = theOne(large.service, 'AWS::CloudFront::Function');
+    expect(behavior.FunctionAssociations).toEqual([
+      { EventType: 'viewer-request', FunctionARN: { 'Fn::GetAtt': [id, 'FunctionARN'] } },
+    ]);
+    const answer = new Function(`${Properties.FunctionCode}; return handler();`)();
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      headers: { 'content-type': { value: 'text/plain; charset=utf-8' } },
+    });
+    expect(answer.body).toMatch(
+      /^Contact: mailto:security@example\.org\nExpires: \S+\nCanonical: https:\/\/reviews\.example\.org\/\.well-known\/security\.txt\n$/,
+    );
+    expect(distributionOf(small).CacheBehaviors).toBeUndefined();
+  });
+});
+
+describe('the firewall', () => {
+  const { firewall = { region: '', Resources: {} }, service } = large;
+
+  test('is in us-east-1, for CloudFront, with the rules of the regional one', () => {
+    expect(firewall.region).toBe('us-east-1');
+    const acl = only(firewall, 'AWS::WAFv2::WebACL');
+    expect(acl.Scope).toBe('CLOUDFRONT');
+    const names = acl.Rules.map(({ Name }: { Name: string }) => Name);
+    expect(names).toEqual(['RatePerAddress', 'IllRepute']);
+    expect(Object.keys(firewall)).toContain('Outputs');
+    const [arn] = Object.entries(firewall.Outputs ?? {});
+    expect(arn?.[0]).toBe('FirewallArn');
+  });
+  test('comes before the distribution by a parameter, which the first deployment demands', () => {
+    expect(distributionOf(large).WebACLId).toEqual({ Ref: 'FirewallArn' });
+    const parameter = service.Parameters?.FirewallArn as Record<string, string>;
+    expect(parameter.Default).toBeUndefined();
+    const pattern = new RegExp(`^(${parameter.AllowedPattern})$`);
+    const arn = (region: string, reach: string) =>
+      `arn:aws:wafv2:${region}:123456789012:${reach}/webacl/Acl-x/1b2c`;
+    expect(arn('us-east-1', 'global')).toMatch(pattern);
+    expect(arn('eu-north-1', 'regional')).not.toMatch(pattern);
+    expect('').not.toMatch(pattern);
+  });
+  test('is nowhere else, and nowhere unless asked for', () => {
+    expect(resources(service, 'AWS::WAFv2::WebACLAssociation')).toEqual([]);
+    expect(resources(service, 'AWS::WAFv2::WebACL')).toEqual([]);
+    expect(small.firewall).toBeUndefined();
+    expect(distributionOf(small).WebACLId).toBeUndefined();
+  });
+});
+
+test('without the option there is no distribution, and no method demands a key', () => {
+  expect(resources(plain.service, 'AWS::CloudFront::Distribution')).toEqual([]);
+  const keys = propertiesOf(plain.service, 'AWS::ApiGateway::Method').map(
+    (method) => method.ApiKeyRequired,
+  );
+  expect(keys).not.toContain(true);
+});
