@@ -77,7 +77,7 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
  * later. Reads replicas, which cost half, and again what is behind there.
  */
 export async function findChangedReviews(
-  changes: readonly { id: string; version: number; isGone: boolean }[],
+  changes: readonly { id: string; version: number; kind: string }[],
 ): Promise<AuthoredReview[]> {
   const options = { attributes: shown };
   const items = await getItems(
@@ -85,8 +85,8 @@ export async function findChangedReviews(
     options,
   );
   const isBehind = items.map((item, i) => {
-    const { version = 0, isGone = false } = changes[i] ?? {};
-    return item ? Number(item.version) < version : !isGone;
+    const { version = 0, kind } = changes[i] ?? {};
+    return item ? Number(item.version) < version : kind !== 'removed';
   });
   const behind = changes.filter((_, i) => isBehind[i]).map(({ id }) => reviewKey(id));
   const again = await getItems(behind, { ...options, consistent: true });
