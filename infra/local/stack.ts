@@ -96,6 +96,7 @@ export async function startStack(
     };
     announce(dataDir, discovery);
     undo.push(() => retract(dataDir));
+    process.env.WEBHOOK_ALLOW = host.webhookAllow;
     process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
     process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
 
