@@ -25,10 +25,10 @@ export interface Route {
 }
 
 /**
- * SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions. OIDC_CLIENT_SECRET identifies
- * us at the identity provider.
+ * SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions. WEBHOOK_KEYS make the secrets
+ * of webhooks. OIDC_CLIENT_SECRET identifies us at the identity provider.
  */
-export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'OIDC_CLIENT_SECRET';
+export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'WEBHOOK_KEYS' | 'OIDC_CLIENT_SECRET';
 
 /** Stage of the REST API. With the version below it makes the base URL `…/ws/1`. */
 export const stage = 'ws';

@@ -103,7 +103,7 @@ export function addUpkeepCommands(admin: AdminCommand): void {
 
   const key = admin.command('key').description('the keys of a stack on AWS');
   const secret = new Option('--secret <name>', 'which keys')
-    .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
+    .choices(['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'])
     .default('SIGNING_KEYS');
   for (const [verb, description] of [
     ['rotate', 'creates a new key; takes six minutes, until every function has read it'],

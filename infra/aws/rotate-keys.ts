@@ -8,7 +8,7 @@ import {
 import { secretLifetime } from '../../shared/secrets.ts';
 
 /** A secret with keys, as read by shared/secrets.ts. */
-export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS';
+export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'WEBHOOK_KEYS';
 
 /** In milliseconds, until every process has read the secret again. */
 const settled = secretLifetime + 30_000;
@@ -30,8 +30,8 @@ export async function rotateKey(
 }
 
 /**
- * Deletes the oldest key. Everything made with it becomes invalid: tokens and client secrets, or
- * sessions. Throws if there is only one key.
+ * Deletes the oldest key. Everything made with it becomes invalid: tokens and client secrets,
+ * sessions, or secrets of webhooks. Throws if there is only one key.
  */
 export async function retireKey(secret: KeySecret): Promise<{ secret: KeySecret; keys: number }> {
   const keys = await readKeys(secret);

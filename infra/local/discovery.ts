@@ -41,12 +41,18 @@ export function retract(dataDir: string): void {
   rmSync(join(dataDir, 'stack.json'), { force: true });
 }
 
+/** The keys of a data folder, and what each makes. */
+const madeWith = {
+  'signing-key': 'all tokens and client secrets',
+  'session-key': 'all sessions',
+  'webhook-key': 'all secrets of webhooks',
+} as const;
+
 /** Returns a key of this data folder, created at the first start. Throws a sentence if damaged. */
-export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): string {
+export function localKey(dataDir: string, name: keyof typeof madeWith): string {
   const file = join(dataDir, name);
   if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
-  const affected = name === 'signing-key' ? 'all tokens and client secrets' : 'all sessions';
-  const remedy = `restore it from a backup, or delete it to create a new key; ${affected} then become invalid`;
+  const remedy = `restore it from a backup, or delete it to create a new key; ${madeWith[name]} then become invalid`;
   try {
     const key = readFileSync(file, 'utf8').trim();
     if (Buffer.from(key, 'base64url').length >= 32) return key;

@@ -96,8 +96,10 @@ export async function startStack(
     };
     announce(dataDir, discovery);
     undo.push(() => retract(dataDir));
+    process.env.WEBHOOK_ALLOW = host.webhookAllow;
     process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
     process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
+    process.env.WEBHOOK_KEYS ||= localKey(dataDir, 'webhook-key');
 
     let file: string | undefined;
     let failure = new Promise<string>(() => {});

@@ -85,7 +85,7 @@ export async function startTlsProxy(
 }
 
 /** Makes a key and a certificate for these hosts. */
-function certificate(hosts: readonly string[]): { key: Buffer; cert: Buffer } {
+export function certificate(hosts: readonly string[]): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
   const key = join(folder, 'key.pem');
   const cert = join(folder, 'cert.pem');

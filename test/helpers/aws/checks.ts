@@ -374,7 +374,7 @@ export function missingVariables(
     const set = Object.keys(Properties.Environment?.Variables ?? {});
     const text = code(operation);
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
-    const secrets = [...text.matchAll(/\w\("(SIGNING_KEYS|SESSION_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
+    const secrets = [...text.matchAll(/\w\("(\w+_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
       // Set only if the identity provider does not publish its sign-out address, or is our own.
       ...read.filter((name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$)/.test(name)),
@@ -449,6 +449,7 @@ export function secretOf(expression: unknown): string {
   const text = JSON.stringify(expression);
   if (/SigningKeys/.test(text)) return 'SIGNING_KEYS';
   if (/SessionKeys/.test(text)) return 'SESSION_KEYS';
+  if (/WebhookKeys/.test(text)) return 'WEBHOOK_KEYS';
   return /SignInSecret|arn:aws:secretsmanager/.test(text) ? 'OIDC_CLIENT_SECRET' : text;
 }
 
