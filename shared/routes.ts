@@ -15,9 +15,18 @@ export interface Route {
   /**
    * Rights on the table: none, read public items, also write entity metadata, read everything, also
    * write entity metadata, or read and write everything. The job that writes the heartbeat has
-   * `health`.
+   * `health`, and the one that sends webhooks `webhooks`: it reads public items, and writes only
+   * webhooks.
    */
-  table: 'none' | 'public' | 'metadata' | 'read' | 'read+metadata' | 'write' | 'health';
+  table:
+    | 'none'
+    | 'public'
+    | 'metadata'
+    | 'read'
+    | 'read+metadata'
+    | 'write'
+    | 'health'
+    | 'webhooks';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */

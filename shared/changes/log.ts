@@ -113,6 +113,19 @@ export async function* readLog(
   }
 }
 
+/** Finds the place in each lane before everything that was logged at `time` (epoch ms) or later. */
+export async function findPlaces(time: number): Promise<number[]> {
+  // First, because a change may be logged meanwhile.
+  const heads = await readHeads();
+  return Promise.all(
+    heads.map(async (head, lane) => {
+      const after = changesKey(lane, time - 1).sk;
+      const [next] = await collect(queryItems(changesKey(lane), { after, pageSize: 1 }), 1);
+      return next ? Number(next.before) : head;
+    }),
+  );
+}
+
 /** Reads the place of the last item of each lane. */
 export async function readHeads(): Promise<number[]> {
   const heads = Array.from({ length: changesLanes }, () => 0);
@@ -134,7 +147,7 @@ function formatChange({ id, version, kind }: LoggedChange): string {
   return `${id} ${version}${kind === 'removed' ? ' gone' : ''}`;
 }
 
-/** A change that older code has logged has no letter. It may be an edit, which is told by default. */
+/** A change without a letter is from older code. It counts as an edit, as every receiver takes. */
 function parseChange(text: string, letter: string | undefined): LoggedChange {
   const [id = '', version, gone] = text.split(' ');
   const kind = changeKinds.find((each) => letters[each] === letter) ?? 'edited';

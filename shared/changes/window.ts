@@ -7,18 +7,18 @@ import { foldChanges, type LoggedChange, readLog } from './log.ts';
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Position of a reader of the change log, and its time in epoch ms. */
-export const LogPosition = v.object({
-  time: Count,
+/** Places of a reader of the change log. */
+export const LanePlaces = v.object({
   /** Place of the last item read in each lane. */
   lanes: v.pipe(v.array(Count), v.length(changesLanes)),
   /** A lane that stopped in the middle of an item, and the number of changes already read. */
   into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Count])),
 });
-export type LogPosition = v.InferOutput<typeof LogPosition>;
+export type LanePlaces = v.InferOutput<typeof LanePlaces>;
 
-/** A position without its time. */
-export type LanePlaces = Omit<LogPosition, 'time'>;
+/** Position of a reader of the change log, and its time in epoch ms. */
+export const LogPosition = v.object({ time: Count, ...LanePlaces.entries });
+export type LogPosition = v.InferOutput<typeof LogPosition>;
 
 /** Milliseconds for which a position is valid. */
 export const cursorLifetime = 30 * 86_400_000;
