@@ -1,5 +1,4 @@
 import { notFound } from '../../shared/errors.ts';
-import { pick } from '../../shared/pick.ts';
 import { Uuid } from '../../shared/values.ts';
 import { UtcTime, type Webhook } from '../../shared/webhooks/webhook.ts';
 import {
@@ -22,6 +21,7 @@ const fields = [
   'failures',
   'failing_since',
   'retry_at',
+  'stuck',
   'last',
 ] as const;
 
@@ -33,7 +33,7 @@ export function addWebhookCommands(admin: AdminCommand): void {
     .description('lists all webhooks, without their secrets')
     .answer(async () => {
       const webhooks = await listWebhooks();
-      return { webhooks: webhooks.map((each) => pick(each, fields)) };
+      return { webhooks: webhooks.map(fieldsOf) };
     });
 
   webhook
@@ -68,11 +68,16 @@ async function getWebhook(id: string): Promise<Webhook> {
   return webhook;
 }
 
+/** All fields, null where there is none. */
+function fieldsOf(webhook: Webhook) {
+  return Object.fromEntries(fields.map((name) => [name, webhook[name] ?? null]));
+}
+
 async function present(id: string) {
   const webhook = await getWebhook(id);
   const ahead = await countAhead(webhook);
   return {
-    ...pick(webhook, [...fields, 'stuck']),
+    ...fieldsOf(webhook),
     reviews_ahead: ahead?.count ?? null,
     has_more_ahead: ahead?.isMore ?? null,
   };
