@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/send-webhooks.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
@@ -327,5 +328,41 @@ describe('a receiver that fails', () => {
     expect(receiver.take().sort()).toEqual(
       [`review.published ${id}`, `review.published ${other}`].sort(),
     );
+  });
+});
+
+describe('the read units', () => {
+  /** Returns what a run costs, after the stream was followed. */
+  async function cost() {
+    await applyStream();
+    const { read, write } = await measureRun(sendWebhooks);
+    return { read, write };
+  }
+
+  test('of a minute without news are at most 65,000 a month', async () => {
+    const receiver = await startReceiver();
+    for (let i = 0; i < 6; i++) await beginWebhook(receiver);
+    await run();
+    const { read } = await cost();
+    expect(read * 60 * 24 * 30).toBeLessThanOrEqual(65_000);
+  });
+
+  test('of an event are two for all webhooks together', async () => {
+    const receiver = await startReceiver();
+    for (let i = 0; i < 6; i++) await beginWebhook(receiver);
+    await run();
+    const idle = await cost();
+    await ann.publishes();
+    const one = await cost();
+    expect(receiver.take()).toHaveLength(6);
+    for (let i = 0; i < 8; i++) await ann.publishes();
+    const eight = await cost();
+    expect(receiver.take()).toHaveLength(48);
+    // A minute with news reads the webhooks, once.
+    expect(one.read - idle.read).toBeLessThanOrEqual(2 + 0.5 * Math.ceil(6 / 6));
+    expect((eight.read - idle.read) / 8).toBeLessThanOrEqual(2);
+    // One write of each webhook for up to 20 messages: 2 for the item and 1 for its index entry.
+    expect(one.write - idle.write).toBe(6 * 3);
+    expect(eight.write - idle.write).toBe(6 * 3);
   });
 });
