@@ -61,6 +61,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await readAll(ids, true);
   await send();
   expect(received).toEqual(['webhook.test', 'review.published']);
+  await fillIn(cora, webhook.url, 'Delete webhook', { confirm: 'yes' });
   receiver.closeAllConnections();
   receiver.close();
 
