@@ -67,6 +67,12 @@ const command = new Command('npm start --')
       .default(20)
       .argParser(rateLimit),
   )
+  .addOption(
+    new Option(
+      '--webhook-allow <list>',
+      'IP addresses and ranges of an intranet that webhooks may reach, such as 10.0.0.0/8, over HTTP and on any port too. Without --public-url and --host, this machine is one of them',
+    ).env('WEBHOOK_ALLOW'),
+  )
   .addOption(new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'))
   .option('--memory', 'keep the data in memory and delete it at the end')
   .option('--demo', 'fill an empty data folder with 200 reviews, and create a moderator')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A secret with keys, as read by shared/secrets.ts. */
-export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS';
+export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'WEBHOOK_KEYS';
 
 /** A place for the keys of a service. The first key signs and all verify. */
 export interface KeyStore {
@@ -37,8 +37,8 @@ export async function rotateKey(
 }
 
 /**
- * Deletes the oldest key. Everything made with it becomes invalid: tokens and client secrets, or
- * sessions. Throws if there is only one key.
+ * Deletes the oldest key. Everything made with it becomes invalid: tokens and client secrets,
+ * sessions, or secrets of webhooks. Throws if there is only one key.
  */
 export async function retireKey(store: KeyStore, secret: KeySecret): Promise<KeyCount> {
   const keys = await store.read(secret);

@@ -15,9 +15,18 @@ export interface Route {
   /**
    * Rights on the table: none, read public items, also write entity metadata, read everything, also
    * write entity metadata, or read and write everything. The job that writes the heartbeat and
-   * finds the oldest moderation case has `health`.
+   * finds the oldest moderation case has `health`. The one that sends webhooks has `webhooks`: it
+   * reads public items, and writes only webhooks.
    */
-  table: 'none' | 'public' | 'metadata' | 'read' | 'read+metadata' | 'write' | 'health';
+  table:
+    | 'none'
+    | 'public'
+    | 'metadata'
+    | 'read'
+    | 'read+metadata'
+    | 'write'
+    | 'health'
+    | 'webhooks';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
@@ -25,10 +34,10 @@ export interface Route {
 }
 
 /**
- * SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions. OIDC_CLIENT_SECRET identifies
- * us at the identity provider.
+ * SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions. WEBHOOK_KEYS make the secrets
+ * of webhooks. OIDC_CLIENT_SECRET identifies us at the identity provider.
  */
-export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'OIDC_CLIENT_SECRET';
+export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'WEBHOOK_KEYS' | 'OIDC_CLIENT_SECRET';
 
 /** Stage of the REST API. With the version below it makes the base URL `…/ws/1`. */
 export const stage = 'ws';
@@ -110,6 +119,9 @@ export const routes: readonly Route[] = [
   { operation: 'delete-application', method: 'POST', path: '/account/applications/{client_id}/delete', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-application', method: 'GET', path: '/account/applications/{client_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'update-application', method: 'POST', path: '/account/applications/{client_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'register-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-webhook', method: 'GET', path: '/account/applications/{client_id}/webhooks/{webhook_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'], base: '' },
+  { operation: 'update-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks/{webhook_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-connections', method: 'GET', path: '/account/connections', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'revoke-connection', method: 'POST', path: '/account/connections/{client_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-tokens', method: 'GET', path: '/account/tokens', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },

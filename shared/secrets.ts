@@ -39,7 +39,7 @@ export async function readSecret(name: Secret): Promise<string> {
 }
 
 /** Reads base64url keys of at least 32 bytes, separated by commas. Throws for another form. */
-export async function keysOf(name: 'SIGNING_KEYS' | 'SESSION_KEYS'): Promise<Keys> {
+export async function keysOf(name: Exclude<Secret, 'OIDC_CLIENT_SECRET'>): Promise<Keys> {
   const list = await readSecret(name);
   const keys = list.split(',').map((key) => createSecretKey(key, 'base64url'));
   if (keys.some(({ symmetricKeySize = 0 }) => symmetricKeySize < 32)) {

@@ -111,3 +111,12 @@ export function canonicalUuid(text: string): string | undefined {
 export function isLoopback({ hostname }: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
+
+/**
+ * Parses an http or https URL in ASCII of at most 2,000 characters. Returns null for spaces,
+ * controls, backslashes, more slashes and user names, which URL.parse accepts.
+ */
+export function parseWebUrl(text: string): URL | null {
+  const plain = /^https?:\/\/[a-z0-9._\-[\]:]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i;
+  return text.length <= 2000 && plain.test(text) ? URL.parse(text) : null;
+}

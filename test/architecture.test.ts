@@ -9,6 +9,7 @@ import { root } from './helpers/service.ts';
 const floors = [
   ['account', 'audit', 'docs', 'health', 'transfer'],
   ['pages'],
+  ['webhooks'],
   ['aggregates', 'changes', 'vote', 'moderation', 'summary', 'feed', 'http'],
   ['review', 'oauth'],
   ['entity', 'user'],

@@ -110,7 +110,7 @@ export function addUpkeepCommands(admin: AdminCommand): void {
 
   const key = admin.command('key').description('the keys of tokens and sessions');
   const secret = new Option('--secret <name>', 'which keys')
-    .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
+    .choices(['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'])
     .default('SIGNING_KEYS');
   for (const [verb, change, description] of [
     [

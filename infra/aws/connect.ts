@@ -12,13 +12,15 @@ import {
 export async function connect(name: string): Promise<{ environment: string | undefined }> {
   const [data, service] = await describeBoth(name);
   // Values set for a local stack would take precedence.
-  for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', 'SIGNING_KEYS', 'SESSION_KEYS']) {
+  const secrets = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'];
+  for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', ...secrets]) {
     delete process.env[variable];
   }
   Object.assign(process.env, {
     TABLE_NAME: output(data, 'TableName'),
     SIGNING_KEYS_ARN: output(data, 'SigningKeysArn'),
     SESSION_KEYS_ARN: output(data, 'SessionKeysArn'),
+    WEBHOOK_KEYS_ARN: output(data, 'WebhookKeysArn'),
     AUTH_URL: output(service, 'AuthUrl'),
   });
   // An older version has no such output.

@@ -12,6 +12,7 @@ export class DataStack extends Stack {
   readonly table: dynamodb.Table;
   readonly signingKeys: Secret;
   readonly sessionKeys: Secret;
+  readonly webhookKeys: Secret;
   /** Undefined if people sign in at another identity provider. */
   readonly users: { pool: cognito.UserPool; domain: cognito.UserPoolDomain } | undefined;
 
@@ -52,6 +53,7 @@ export class DataStack extends Stack {
 
     this.signingKeys = this.#keys('SigningKeys', 'Make and verify tokens', isProduction);
     this.sessionKeys = this.#keys('SessionKeys', 'Sign the sessions of the pages', isProduction);
+    this.webhookKeys = this.#keys('WebhookKeys', 'Make the secrets of webhooks', isProduction);
 
     if (!issuer) {
       const pool = this.#userPool(options);
@@ -67,6 +69,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'TableName', { value: this.table.tableName });
     new CfnOutput(this, 'SigningKeysArn', { value: this.signingKeys.secretArn });
     new CfnOutput(this, 'SessionKeysArn', { value: this.sessionKeys.secretArn });
+    new CfnOutput(this, 'WebhookKeysArn', { value: this.webhookKeys.secretArn });
   }
 
   /** Adds a secret of 64 letters and digits: 48 bytes of base64url, over 380 random bits. */

@@ -80,6 +80,9 @@ export function metricsOf(
       period: hour,
       label: 'Hours that the oldest open case has waited',
     }),
+    lateWebhooks: logged('LateWebhooks', '{ $.message.message = "Webhooks are late" }', {
+      logGroup: jobOf(background, 'send-webhooks').logGroup,
+    }),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
     // Not the Errors of its Lambda, which include every refused token.
@@ -118,6 +121,12 @@ function routeOf(operation: string) {
 
 function functionOf(api: Api, operation: string) {
   const match = api.functions.get(operation);
+  if (!match) throw new Error(`${operation} has no function`);
+  return match.lambda;
+}
+
+function jobOf(background: Background, operation: string) {
+  const match = background.jobs.find(({ node }) => node.id === operation);
   if (!match) throw new Error(`${operation} has no function`);
   return match.lambda;
 }

@@ -21,7 +21,7 @@ export class ServiceStack extends Stack {
     { options, data, bundles }: Pick<FunctionDefaults, 'options' | 'bundles'> & { data: DataStack },
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
-    const { table, signingKeys, sessionKeys } = data;
+    const { table, signingKeys, sessionKeys, webhookKeys } = data;
     const { isProduction, issuer, domain, securityContact, firewall, cdn, budget } = options;
     keepEnvironment(this, isProduction);
 
@@ -34,6 +34,7 @@ export class ServiceStack extends Stack {
       secrets: {
         SIGNING_KEYS: signingKeys,
         SESSION_KEYS: sessionKeys,
+        WEBHOOK_KEYS: webhookKeys,
         OIDC_CLIENT_SECRET: signIn.clientSecret,
       },
       settings: {

@@ -16,7 +16,7 @@ import { makeDurable } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
 
 /** Small files of a backup. Without the keys all tokens and sessions become invalid. */
-const smallFiles = ['signing-key', 'session-key', 'version.json'];
+const smallFiles = ['signing-key', 'session-key', 'webhook-key', 'version.json'];
 
 /** Name of the database in a data folder until a restore has copied it. */
 const partialFile = `${databaseFile}.new`;

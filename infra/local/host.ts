@@ -1,7 +1,7 @@
-import { BlockList, isIP } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../shared/auth-url.ts';
 import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
+import { isInRanges, loopbackRanges, parseRanges } from '../../shared/ip-ranges.ts';
 import { iconImage } from '../../shared/pages/layout.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
@@ -16,6 +16,8 @@ export interface HostOptions {
   clientRateLimit?: number;
   oidcIssuer?: string;
   insecureSignIn?: boolean;
+  /** IP addresses and ranges of an intranet that webhooks may reach. */
+  webhookAllow?: string;
 }
 
 /**
@@ -29,6 +31,7 @@ export function readHost(options: HostOptions) {
     host,
     securityContact: securityContact && readSecurityContact(securityContact),
     clientRateLimit: options.clientRateLimit,
+    webhookAllow: readWebhookAllow(options),
   };
   if (publicUrl === undefined && trustedProxies !== undefined) {
     throw new Error(
@@ -50,14 +53,19 @@ export function readHost(options: HostOptions) {
   return { ...named, address: readPublicAddress(publicUrl, trustedProxies) };
 }
 
+/**
+ * Returns the ranges that webhooks may reach beside the public ones. They include this machine, if
+ * only this machine reaches the service. Throws a sentence for the operator.
+ */
+function readWebhookAllow({ host = 'localhost', publicUrl, webhookAllow = '' }: HostOptions) {
+  parseRanges('WEBHOOK_ALLOW', webhookAllow);
+  const isLaptop = publicUrl === undefined && isLoopback(host);
+  return isLaptop ? `${loopbackRanges} ${webhookAllow}`.trim() : webhookAllow;
+}
+
 /** Returns true if only this machine reaches `host`. Names other than localhost count as open. */
 function isLoopback(host: string) {
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8);
-  loopback.addAddress('::1', 'ipv6');
-  const family = isIP(host);
-  if (family === 0) return host === 'localhost';
-  return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+  return host === 'localhost' || isInRanges(parseRanges('loopback', loopbackRanges), host);
 }
 
 /** Reads an e-mail address, or a URL of RFC 9116 section 2.5.3. Throws a sentence. */

@@ -5,7 +5,18 @@ import type { KeySecret, KeyStore } from '../rotate-keys.ts';
 import { replaceFile } from './discovery.ts';
 
 /** Names of the files in a data folder. */
-const files = { SIGNING_KEYS: 'signing-key', SESSION_KEYS: 'session-key' } as const;
+const files = {
+  SIGNING_KEYS: 'signing-key',
+  SESSION_KEYS: 'session-key',
+  WEBHOOK_KEYS: 'webhook-key',
+} as const;
+
+/** What each key makes. */
+const madeWith = {
+  SIGNING_KEYS: 'all tokens and client secrets',
+  SESSION_KEYS: 'all sessions',
+  WEBHOOK_KEYS: 'all secrets of webhooks',
+} as const;
 
 /** In milliseconds, between two looks of a running service at its files. */
 const interval = 2_000;
@@ -40,7 +51,7 @@ export function folderKeys(dataDir: string, { isRunning }: { isRunning: boolean 
  * file is damaged.
  */
 export function followKeys(dataDir: string): () => void {
-  const secrets: KeySecret[] = ['SIGNING_KEYS', 'SESSION_KEYS'];
+  const secrets: KeySecret[] = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'];
   const own = secrets.filter((secret) => !process.env[secret]);
   for (const secret of own) process.env[secret] = localKeys(dataDir, secret);
   let fault = '';
@@ -61,8 +72,7 @@ export function followKeys(dataDir: string): () => void {
 }
 
 function readKeys(file: string, secret: KeySecret): string {
-  const affected = secret === 'SIGNING_KEYS' ? 'all tokens and client secrets' : 'all sessions';
-  const remedy = `restore it from a backup, or delete it to create a new key; ${affected} then become invalid`;
+  const remedy = `restore it from a backup, or delete it to create a new key; ${madeWith[secret]} then become invalid`;
   let keys: string;
   try {
     keys = readFileSync(file, 'utf8').trim();

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import type { BlockList } from 'node:net';
+import { isInRanges, loopbackRanges, parseRanges } from '../../shared/ip-ranges.ts';
 import { stage } from '../../shared/routes.ts';
 import { isLoopback } from '../../shared/values.ts';
 
@@ -37,23 +38,7 @@ export function readPublicAddress(publicUrl: string, trustedProxies = ''): Publi
 }
 
 function readProxies(trustedProxies: string) {
-  const proxies = new BlockList();
-  proxies.addSubnet('127.0.0.0', 8);
-  proxies.addAddress('::1', 'ipv6');
-  for (const entry of trustedProxies.split(/[\s,]+/).filter(Boolean)) {
-    const [address = '', bits = '', ...rest] = entry.split('/');
-    const family = isIP(address);
-    const longest = family === 6 ? 128 : 32;
-    const isRange = /^\d{1,3}$/.test(bits) && Number(bits) <= longest && rest.length === 0;
-    if (family === 0 || (entry.includes('/') && !isRange)) {
-      throw new Error(
-        `TRUSTED_PROXIES contains ${entry}: write IP addresses or ranges such as 10.0.0.5 or 10.0.0.0/8`,
-      );
-    }
-    const length = isRange ? Number(bits) : longest;
-    proxies.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
-  }
-  return proxies;
+  return parseRanges('TRUSTED_PROXIES', `${loopbackRanges} ${trustedProxies}`);
 }
 
 /**
@@ -111,8 +96,7 @@ export function arrivalOf(
 function isTrusted(address: string | undefined, proxies: BlockList) {
   // A link-local address ends in its interface, as in fe80::1%eth0.
   const plain = (address ?? '').replace(/%.*/, '');
-  const family = isIP(plain);
-  return family !== 0 && proxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+  return isInRanges(proxies, plain);
 }
 
 function listOf(header: string) {

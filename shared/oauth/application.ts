@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isLoopback, Name, Text } from '../values.ts';
+import { isLoopback, Name, parseWebUrl, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 import type { PresentedApplication } from './presented.ts';
 
@@ -33,7 +33,7 @@ export const Registration = v.object({
   website: v.pipe(
     v.string(),
     v.check(
-      (text) => parseUrl(text) !== null,
+      (text) => parseWebUrl(text) !== null,
       'must be an http or https URL in ASCII, without a user name',
     ),
   ),
@@ -64,13 +64,7 @@ export async function presentApplication(
 
 /** RFC 9700 section 2.1 and RFC 8252 section 7.3. */
 function isRedirectUri(text: string): boolean {
-  const url = parseUrl(text);
+  const url = parseWebUrl(text);
   if (!url || text.includes('#')) return false;
   return url.protocol === 'https:' || isLoopback(url);
-}
-
-/** Refuses spaces, controls, backslashes, more slashes and user names, which URL.parse accepts. */
-function parseUrl(text: string) {
-  const plain = /^https?:\/\/[a-z0-9._\-[\]:]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i;
-  return text.length <= 2000 && plain.test(text) ? URL.parse(text) : null;
 }

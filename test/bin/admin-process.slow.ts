@@ -29,7 +29,13 @@ describe('npm run admin, as a process', () => {
   test('seeds a stack on AWS only if that is for development', async () => {
     let environment = '';
     const env = await accountWith(200, () => {
-      const outputs = ['TableName', 'SigningKeysArn', 'SessionKeysArn', 'AuthUrl'].map(
+      const outputs = [
+        'TableName',
+        'SigningKeysArn',
+        'SessionKeysArn',
+        'WebhookKeysArn',
+        'AuthUrl',
+      ].map(
         (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>x</OutputValue></member>`,
       );
       const parameter = `<member><ParameterKey>Environment</ParameterKey><ParameterValue>${environment}</ParameterValue></member>`;

@@ -33,7 +33,7 @@ test('backups under load are private, and contain every acknowledged write', asy
     const folder = fresh('backup');
     const before = [...published];
     const answer = await admin(dataDir, ['backup', folder]);
-    const files = ['dynamodb.sqlite', 'session-key', 'signing-key', 'version.json'];
+    const files = ['dynamodb.sqlite', 'session-key', 'signing-key', 'version.json', 'webhook-key'];
     expect(answer.files.toSorted()).toEqual(files);
     expect(answer.database_bytes).toBe(statSync(join(folder, 'dynamodb.sqlite')).size);
     expect(modes(folder)).toEqual(Object.fromEntries(files.map((name) => [name, '600'])));

@@ -118,7 +118,7 @@ describe('compose.yaml', () => {
     const provider = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
     const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY'];
-    expect(Object.keys(reviews.environment)).toEqual([...names, ...limits]);
+    expect(Object.keys(reviews.environment)).toEqual([...names, ...limits, 'WEBHOOK_ALLOW']);
     expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
   });
 });

@@ -36,6 +36,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
   { operation: 'expire-vote-counters', table: 'write' },
   { operation: 'send-heartbeat', table: 'health' },
+  { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
 ];
 
 /** Returns the resources of one type, by logical id. */
@@ -155,6 +156,7 @@ export function excessRights(template: Template): string[] {
     'read+metadata': [...reading, 'PutItem', 'UpdateItem'],
     write: [...reading, ...writing],
     health: ['Query', 'UpdateItem'],
+    webhooks: [...reading, 'UpdateItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
     const allowed: readonly string[] = allowedTo[table];
@@ -374,7 +376,7 @@ export function missingVariables(
     const set = Object.keys(Properties.Environment?.Variables ?? {});
     const text = code(operation);
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
-    const secrets = [...text.matchAll(/\w\("(SIGNING_KEYS|SESSION_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
+    const secrets = [...text.matchAll(/\w\("(\w+_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
       // Set only if the identity provider does not publish its sign-out address, or is our own.
       ...read.filter((name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$)/.test(name)),
@@ -449,6 +451,7 @@ export function secretOf(expression: unknown): string {
   const text = JSON.stringify(expression);
   if (/SigningKeys/.test(text)) return 'SIGNING_KEYS';
   if (/SessionKeys/.test(text)) return 'SESSION_KEYS';
+  if (/WebhookKeys/.test(text)) return 'WEBHOOK_KEYS';
   return /SignInSecret|arn:aws:secretsmanager/.test(text) ? 'OIDC_CLIENT_SECRET' : text;
 }
 

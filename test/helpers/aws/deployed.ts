@@ -23,6 +23,7 @@ const tables = new Map<string, Route['table']>([
   ['authorizer', 'read'],
   ['no-route', 'none'],
   ['send-heartbeat', 'health'],
+  ['send-webhooks', 'webhooks'],
 ]);
 const actionsOf: Record<Route['table'], string[]> = {
   none: [],
@@ -32,6 +33,7 @@ const actionsOf: Record<Route['table'], string[]> = {
   'read+metadata': ['UpdateItem'],
   write: ['PutItem'],
   health: ['UpdateItem'],
+  webhooks: ['UpdateItem'],
 };
 
 /**

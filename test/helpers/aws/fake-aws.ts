@@ -73,6 +73,7 @@ function stackXml(name: string, tableName: string) {
     TableName: tableName,
     SigningKeysArn: 'arn:signing',
     SessionKeysArn: 'arn:session',
+    WebhookKeysArn: 'arn:webhook',
     AuthUrl: 'https://reviews.example.org/ws',
     AggregatesMapping: uuid,
   };

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import { expect, jest } from '@jest/globals';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
 import { stopClock } from '../clock.ts';
+import { listen } from '../listen.ts';
 import type { Calls } from './role-calls.ts';
 import type { RoleWorld } from './role-world.ts';
 
@@ -30,6 +32,21 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await cora.post('account', { csrf, email: 'cora@example.org' });
   const client = await register(cora);
   const token = await askForToken(cora, client);
+  const received: string[] = [];
+  const receiver = createServer(async (request, response) => {
+    const { type, data } = JSON.parse((await Array.fromAsync(request)).join(''));
+    received.push(type);
+    response.end(data.challenge);
+  });
+  process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
+  const hook = { address: `${await listen(receiver.unref())}/`, published: 'yes' };
+  const send = async () => invoke(await load('send-webhooks'), 'send-webhooks', {});
+  const application = `account/applications/${client.client_id}`;
+  const webhook = await fillIn(cora, application, 'Register webhook', hook);
+  expect(webhook.html).toContain('whsec_');
+  await fillIn(cora, webhook.url, 'Create new secret', {});
+  await fillIn(cora, webhook.url, 'Save changes', { ...hook, edited: 'yes' });
+  await send();
   const voter = { token: await askForToken(dan, client) };
   const user_id = (await call('GET', '/user/me', { token })).user.id;
 
@@ -43,6 +60,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const ids = { review, entity_id, user_id };
   await stream.idle();
   await readAll(ids, true);
+  await send();
+  expect(received).toEqual(['webhook.test', 'review.published']);
+  await fillIn(cora, webhook.url, 'Delete webhook', { confirm: 'yes' });
+  receiver.closeAllConnections();
+  receiver.close();
 
   const path = `/review/${review}`;
   const shown = [path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`];

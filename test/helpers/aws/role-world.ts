@@ -29,6 +29,7 @@ export async function startRoleWorld() {
   const secrets: Record<string, string> = {
     SIGNING_KEYS: 'aB3'.repeat(22).slice(0, 64),
     SESSION_KEYS: 'x7Y'.repeat(22).slice(0, 64),
+    WEBHOOK_KEYS: 'k5W'.repeat(22).slice(0, 64),
   };
   const proxy = await startProxy({ database, rights, secrets });
   delete process.env.SIGNING_KEYS;
@@ -38,6 +39,7 @@ export async function startRoleWorld() {
     AWS_SESSION_TOKEN: sessionToken,
     SIGNING_KEYS_ARN: 'SIGNING_KEYS',
     SESSION_KEYS_ARN: 'SESSION_KEYS',
+    WEBHOOK_KEYS_ARN: 'WEBHOOK_KEYS',
     OIDC_CLIENT_SECRET_ARN: 'OIDC_CLIENT_SECRET',
   });
 

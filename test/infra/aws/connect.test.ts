@@ -19,6 +19,7 @@ beforeEach(() => {
     TableName: 'reviews-data-Table1',
     SigningKeysArn: 'arn:signing',
     SessionKeysArn: 'arn:session',
+    WebhookKeysArn: 'arn:webhook',
   });
   stack('reviews', {
     AuthUrl: 'https://reviews.example.org/ws',
@@ -28,15 +29,18 @@ beforeEach(() => {
 
 test('commands use the deployed stack, whatever was set for a local one', async () => {
   process.env.SIGNING_KEYS = 'local';
+  process.env.WEBHOOK_KEYS = 'local';
   await connect('reviews');
   expect(process.env).toMatchObject({
     TABLE_NAME: 'reviews-data-Table1',
     SIGNING_KEYS_ARN: 'arn:signing',
     SESSION_KEYS_ARN: 'arn:session',
+    WEBHOOK_KEYS_ARN: 'arn:webhook',
     AUTH_URL: 'https://reviews.example.org/ws',
     AGGREGATES_MAPPING: '14e0db71',
   });
   expect(process.env).not.toHaveProperty('SIGNING_KEYS');
+  expect(process.env).not.toHaveProperty('WEBHOOK_KEYS');
   expect(process.env).not.toHaveProperty('AWS_ENDPOINT_URL_DYNAMODB');
 });
 

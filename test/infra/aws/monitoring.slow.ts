@@ -140,6 +140,19 @@ describe('the alarms', () => {
         within: '1 of 1 × 3600 s',
         missing: 'breaching',
       },
+      LateWebhooks: { metrics: ['reviews LateWebhooks Sum'], rings: '> 0' },
+      Errorssendwebhooks: {
+        ...atOnce,
+        metrics: ['AWS/Lambda Errors Sum of send-webhooks'],
+        rings: '> 0',
+      },
+      NotRunsendwebhooks: {
+        metrics: ['AWS/Lambda Invocations Sum of send-webhooks'],
+        expression: 'FILL(runs, 0)',
+        rings: '< 1',
+        within: '1 of 1 × 3600 s',
+        missing: 'breaching',
+      },
     });
   });
   test('have a section in the guide, and each section has an alarm', () => {
@@ -195,7 +208,7 @@ test('what a month costs at least stands in the guides', async () => {
   const alarmed = metrics * prices.alarmMetric;
   const month = Math.round(keys + alarmed);
   expect(guide('infra/aws/README.md')).toContain(
-    `about $${month} a month: three secrets ($${keys.toFixed(2)}) and ${watched.length} alarms on ${metrics} metrics ($${alarmed.toFixed(2)})`,
+    `about $${month} a month: four secrets ($${keys.toFixed(2)}) and ${watched.length} alarms on ${metrics} metrics ($${alarmed.toFixed(2)})`,
   );
   expect(guide('README.md')).toContain(`$${month} a month`);
 });

@@ -31,3 +31,30 @@ describe('an address that other machines reach', () => {
 test.each(loopback)('an address of this machine needs no identity provider: %s', (host) => {
   expect(readHost({ host }).host).toBe(host);
 });
+
+describe('WEBHOOK_ALLOW', () => {
+  const provider = { oidcIssuer, insecureSignIn: true };
+
+  test.each(loopback)('includes this machine if only it reaches the service: %s', (host) => {
+    expect(readHost({ host }).webhookAllow).toBe('127.0.0.0/8 ::1');
+    const webhookAllow = '10.0.0.0/8';
+    expect(readHost({ host, webhookAllow }).webhookAllow).toBe('127.0.0.0/8 ::1 10.0.0.0/8');
+  });
+
+  test.each(open)('is empty if other machines reach the service: %j', (host) => {
+    expect(readHost({ host, ...provider }).webhookAllow).toBe('');
+    const webhookAllow = '10.0.0.0/8, fd00::/8';
+    expect(readHost({ host, webhookAllow, ...provider }).webhookAllow).toBe(webhookAllow);
+  });
+
+  test('is empty behind a proxy', () => {
+    const publicUrl = 'https://reviews.example.org';
+    expect(readHost({ publicUrl, ...provider }).webhookAllow).toBe('');
+  });
+
+  test('refuses what is no range', () => {
+    expect(() => readHost({ webhookAllow: '10.0.0.0/8 intranet' })).toThrow(
+      'WEBHOOK_ALLOW contains intranet: write IP addresses or ranges such as 10.0.0.5 or 10.0.0.0/8',
+    );
+  });
+});

@@ -358,6 +358,7 @@ describe('one sentence explains', () => {
     ['signing-key', ''],
     ['signing-key', 'short\n'],
     ['session-key', '\n'],
+    ['webhook-key', 'short'],
   ])('an invalid %s: %j', async (name, content) => {
     delete process.env.SIGNING_KEYS;
     const file = join(dataDir, name);
