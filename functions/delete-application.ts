@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { bodyOf } from '../shared/http/request.ts';
 import { deleteApplication } from '../shared/oauth/application-repository.ts';
-import { ApplicationPath, applicationPath } from '../shared/pages/application-pages.ts';
+import { ApplicationPath, applicationPath } from '../shared/pages/application-path.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 
 export const request = signedIn({

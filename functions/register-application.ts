@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { bodyOf } from '../shared/http/request.ts';
 import { Registration } from '../shared/oauth/application.ts';
 import { insertApplication } from '../shared/oauth/application-repository.ts';
-import { applicationPath, applicationsPage } from '../shared/pages/application-pages.ts';
+import { applicationsPage } from '../shared/pages/application-pages.ts';
+import { applicationPath } from '../shared/pages/application-path.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 
 export const handler = page(

@@ -1,7 +1,7 @@
 import { notFound } from '../shared/errors.ts';
 import { deleteGrants } from '../shared/oauth/grant-repository.ts';
 import { nobody } from '../shared/oauth/personal-token-repository.ts';
-import { ApplicationPath } from '../shared/pages/application-pages.ts';
+import { ApplicationPath } from '../shared/pages/application-path.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 import { batchDelete } from '../shared/table/batch.ts';
 

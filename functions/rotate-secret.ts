@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ApiError } from '../shared/errors.ts';
 import { bodyOf } from '../shared/http/request.ts';
 import { endPreviousSecret, rotateSecret } from '../shared/oauth/application-repository.ts';
-import { ApplicationPath, applicationPath } from '../shared/pages/application-pages.ts';
+import { ApplicationPath, applicationPath } from '../shared/pages/application-path.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 
 export const request = signedIn({

@@ -1,4 +1,5 @@
-import { ApplicationPath, applicationPage } from '../shared/pages/application-pages.ts';
+import { applicationPage } from '../shared/pages/application-pages.ts';
+import { ApplicationPath } from '../shared/pages/application-path.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 
 export const handler = page(signedIn({ path: ApplicationPath }), ({ path }, { visitor }) =>

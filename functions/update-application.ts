@@ -1,11 +1,8 @@
 import { bodyOf } from '../shared/http/request.ts';
 import { Registration } from '../shared/oauth/application.ts';
 import { updateApplication } from '../shared/oauth/application-repository.ts';
-import {
-  ApplicationPath,
-  applicationPath,
-  registrationPage,
-} from '../shared/pages/application-pages.ts';
+import { registrationPage } from '../shared/pages/application-pages.ts';
+import { ApplicationPath, applicationPath } from '../shared/pages/application-path.ts';
 import { page, signedIn } from '../shared/pages/page.ts';
 
 export const handler = page(

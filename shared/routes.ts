@@ -15,9 +15,18 @@ export interface Route {
   /**
    * Rights on the table: none, read public items, also write entity metadata, read everything, also
    * write entity metadata, or read and write everything. The job that writes the heartbeat has
-   * `health`.
+   * `health`, and the one that sends webhooks `webhooks`: it reads public items, and writes only
+   * webhooks.
    */
-  table: 'none' | 'public' | 'metadata' | 'read' | 'read+metadata' | 'write' | 'health';
+  table:
+    | 'none'
+    | 'public'
+    | 'metadata'
+    | 'read'
+    | 'read+metadata'
+    | 'write'
+    | 'health'
+    | 'webhooks';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
@@ -99,6 +108,9 @@ export const routes: readonly Route[] = [
   { operation: 'delete-application', method: 'POST', path: '/account/applications/{client_id}/delete', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-application', method: 'GET', path: '/account/applications/{client_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'update-application', method: 'POST', path: '/account/applications/{client_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'register-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-webhook', method: 'GET', path: '/account/applications/{client_id}/webhooks/{webhook_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'], base: '' },
+  { operation: 'update-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks/{webhook_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-connections', method: 'GET', path: '/account/connections', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'revoke-connection', method: 'POST', path: '/account/connections/{client_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-tokens', method: 'GET', path: '/account/tokens', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },

@@ -89,6 +89,9 @@ const contract = `
   POST   /account/applications/{client_id}/secret           public  write
   POST   /account/applications/{client_id}/revoke           public  write
   POST   /account/applications/{client_id}/delete           public  write
+  POST   /account/applications/{client_id}/webhooks         public  write
+  GET    /account/applications/{client_id}/webhooks/{webhook_id} public  read
+  POST   /account/applications/{client_id}/webhooks/{webhook_id} public  write
   GET    /                                                  public  metadata
   GET    /account/connections                               public  read
   POST   /account/connections/{client_id}/revoke            public  write

@@ -7,6 +7,7 @@ import { addTokenCommands } from './token.ts';
 import { addTransferCommands } from './transfer.ts';
 import { addUpkeepCommands } from './upkeep.ts';
 import { addUserCommands } from './user.ts';
+import { addWebhookCommands } from './webhook.ts';
 
 /** Runs the operator's tool. Returns the exit status: 0, 1 (failed) or 2 (usage). */
 export async function runAdmin(
@@ -56,6 +57,7 @@ export function program(output: OutputConfiguration = {}): AdminCommand {
   addModerationCommands(admin);
   addTransferCommands(admin);
   addUpkeepCommands(admin);
+  addWebhookCommands(admin);
   return admin;
 }
 

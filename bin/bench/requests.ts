@@ -164,7 +164,7 @@ export async function* benchEndpoints(): AsyncGenerator<Line> {
 export async function measureConsumer(ids: readonly string[]): Promise<Cost> {
   const reviews = [...(await batchGet(ids.map(reviewKey), { consistent: true })).values()];
   const changes = reviews.map(({ id, version }) => {
-    return { id: `${id}`, version: Number(version), isGone: false };
+    return { id: `${id}`, version: Number(version), kind: 'published' as const };
   });
   const { result: body, ...cost } = await measureRun(async () => {
     await project(reviews.map(contribution));

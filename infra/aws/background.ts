@@ -98,12 +98,16 @@ export class Background extends Construct {
   }
 
   /** A job whose failure goes to no queue, because the next minute repeats it. */
-  #everyMinute({ operation, table }: Schedule, defaults: FunctionDefaults) {
+  #everyMinute({ operation, table, secrets, timeout }: Schedule, defaults: FunctionDefaults) {
     const job = new TableFunction(this, operation, {
       defaults,
       description: 'Every minute',
       table,
+      secrets,
+      timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
     });
+    // A repetition would run beside the run of the next minute.
+    job.lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new Rule(job, 'EveryMinute', {
       schedule: Times.rate(Duration.minutes(1)),
       targets: [new LambdaTarget(job.lambda)],

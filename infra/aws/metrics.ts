@@ -71,6 +71,9 @@ export function metricsOf(
     refusedSignIns: logged('RefusedSignIns', '{ $.message.message = "A sign-in failed" }', {
       logGroup: functionOf(api, 'finish-sign-in').logGroup,
     }),
+    lateWebhooks: logged('LateWebhooks', '{ $.message.message = "Webhooks are late" }', {
+      logGroup: jobOf(background, 'send-webhooks').logGroup,
+    }),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
     // Not the Errors of its Lambda, which include every refused token.
@@ -109,6 +112,12 @@ function routeOf(operation: string) {
 
 function functionOf(api: Api, operation: string) {
   const match = api.functions.get(operation);
+  if (!match) throw new Error(`${operation} has no function`);
+  return match.lambda;
+}
+
+function jobOf(background: Background, operation: string) {
+  const match = background.jobs.find(({ node }) => node.id === operation);
   if (!match) throw new Error(`${operation} has no function`);
   return match.lambda;
 }

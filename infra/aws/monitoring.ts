@@ -147,6 +147,11 @@ export class Monitoring extends Construct {
       threshold: 5,
       evaluationPeriods: 1,
     });
+    this.#alarm('LateWebhooks', metrics.lateWebhooks, {
+      alarmDescription:
+        'A change waits for over 5 minutes for a webhook, although its receiver answers',
+      threshold: 0,
+    });
     for (const errors of jobErrors) {
       this.#alarm(`Errors-${errors.label}`, errors, {
         alarmDescription: `${errors.label} failed; AWS retries it twice`,

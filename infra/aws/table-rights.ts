@@ -11,6 +11,7 @@ const parts: Partial<Record<Route['table'], { actions: string[]; partitions: str
   metadata: storing,
   'read+metadata': storing,
   health: { actions: ['UpdateItem'], partitions: ['HEALTH'] },
+  webhooks: { actions: ['UpdateItem'], partitions: ['WEBHOOK', 'WEBHOOK#RUN'] },
 };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
@@ -22,11 +23,22 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
  * another partition.
  */
 const publicPartitions = {
-  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'IMPORT'],
+  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'IMPORT', 'WEBHOOK#RUN'],
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH'],
   // Of indexes: all reviews and users, facets, published reviews of an entity or author. Private
   // partitions have a prefix.
   listed: ['REVIEW', 'USER', '*|*', uuid],
+};
+
+/** The limits of reading by the largest access, unless it reads everything. */
+const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
+  public: publicPartitions,
+  metadata: publicPartitions,
+  webhooks: {
+    read: ['REVIEW#*', 'USER#*'],
+    queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
+    listed: ['WEBHOOK'],
+  },
 };
 
 /**
@@ -44,9 +56,7 @@ export function tableRights(
     const uses = `${excess}` || `${used}` || 'none of the table';
     throw new Error(`${operation} has table: '${allowed}', but its code uses ${uses}`);
   }
-  const isPublic = allowed === 'public' || allowed === 'metadata';
-  const limits: Partial<typeof publicPartitions> = isPublic ? publicPartitions : {};
-  const { read, queried, listed } = limits;
+  const { read, queried, listed } = limits[allowed] ?? {};
   const part = parts[allowed];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);

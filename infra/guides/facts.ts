@@ -1,4 +1,5 @@
-import { cursorLifetime, mostPageBytes } from '../../shared/changes/change-feed.ts';
+import { mostPageBytes } from '../../shared/changes/change-feed.ts';
+import { cursorLifetime } from '../../shared/changes/window.ts';
 import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';

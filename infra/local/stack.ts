@@ -134,9 +134,9 @@ export async function startStack(
         : loadFunction(operation),
     );
     workers.push(() => sweeps.abort(), clock.stop);
-    await clock.begun;
-    // Else a consumer would still seem to have stopped with the last run of the service.
-    await Promise.race([stream.idle(), sleep(longestCatchUp, undefined, { ref: false })]);
+    // Else the service would still seem to have stopped with its last run. Webhooks take longer.
+    const ready = clock.begun.then(() => stream.idle());
+    await Promise.race([ready, sleep(longestCatchUp, undefined, { ref: false })]);
     gateway.begin();
 
     announce(dataDir, { ...discovery, url: gateway.url });

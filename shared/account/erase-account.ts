@@ -4,7 +4,7 @@ import { eraseGrants } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
-import { claimKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
+import { claimKey, dailyVotesKey, idIn, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
@@ -30,8 +30,10 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
   const entriesOf = (kind: string) => eachOf(queryIndex('author-by-date', `${kind}#${userId}`));
   await deleteGrants(userId, undefined, (keys) => deleteItems(keys, isGone));
   for await (const application of entriesOf('OWNER')) {
-    await deleteItems([application], isGone);
-    await eraseGrants(idIn(application));
+    const client = idIn(application);
+    const webhooks = webhookSlots.map((slot) => webhookKey(client, slot));
+    await deleteItems([application, ...webhooks], isGone);
+    await eraseGrants(client);
   }
   for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
     await eraseReview(String(claim.review_id), isGone);

@@ -7,12 +7,22 @@ export interface Schedule {
   operation: string;
   /** A failed daily job is repeated. The next minute repeats the other kind. */
   runs: 'every minute' | { hour: number; minute: number };
-  /** Rights on the table, as those of a route. */
+  /** Rights on the table and secrets, as those of a route. */
   table: Route['table'];
+  secrets?: Route['secrets'];
+  /** Seconds that a run may take, 15 unless given. Below a minute, so that runs do not overlap. */
+  timeout?: number;
 }
 
 export const schedules: readonly Schedule[] = [
   // At 00:15 UTC, no request of the day before is still running.
   { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
   { operation: 'send-heartbeat', runs: 'every minute', table: 'health' },
+  {
+    operation: 'send-webhooks',
+    runs: 'every minute',
+    table: 'webhooks',
+    secrets: ['WEBHOOK_KEYS'],
+    timeout: 59,
+  },
 ];

@@ -1,6 +1,6 @@
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { type Entry, keyString } from '../table/item.ts';
-import { bulkImportKey, lastRunKey, projectionKey } from '../table/keys.ts';
+import { bulkImportKey, lastRunKey, projectionKey, webhookRunKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 
 /** State of the service. Ages are in seconds, or null if there is none. */
@@ -13,6 +13,8 @@ export interface Health {
   last_write_age_seconds: number | null;
   /** Age of the newest heartbeat that each consumer of the stream has passed. */
   consumer_age_seconds: Record<keyof typeof longestLags, number | null>;
+  /** Age of the oldest change that waits for a webhook whose receiver answers, about a minute. */
+  webhook_lag_seconds: number | null;
   /** Sentences for an operator, none if all is well. */
   faults: string[];
 }
@@ -25,19 +27,22 @@ const samplingSlack = 5;
 const maxJobAge = 26 * 3600;
 /** In seconds: three heartbeats. */
 const longestSilence = 180;
+/** In seconds. A run takes up to a minute, and the next one follows a minute later. */
+const longestWebhookLag = 600;
 /** In seconds, by consumer. The eraser takes a while for a large account. */
 const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 
 type Consumer = keyof typeof longestLags;
 
 /**
- * Reads the state of the service by at most five small reads, in two round trips. Reads the newest
+ * Reads the state of the service by at most six small reads, in two round trips. Reads the newest
  * reviews too, if lists lack them.
  */
 export async function readHealth(): Promise<Health> {
-  const [records, bulk, ...samples] = await Promise.all([
+  const [records, bulk, sending, ...samples] = await Promise.all([
     collect(queryItems(lastRunKey(''), { consistent: false })),
     getItem(bulkImportKey, { consistent: false }),
+    getItem(webhookRunKey, { consistent: false }),
     ...sampleAges.map(newestReview),
   ]);
   const reviews = new Map(samples.flatMap((review) => (review ? [[review.pk, review]] : [])));
@@ -56,6 +61,7 @@ export async function readHealth(): Promise<Health> {
     'update-aggregates': lastRun('update-aggregates'),
     eraser: lastRun('eraser'),
   };
+  const webhookLag = ageOf(sending?.at);
   const faults = [
     bulk && 'An import is not finished. Lists and counts are incomplete until it is',
     writeFault(writeAge),
@@ -63,6 +69,9 @@ export async function readHealth(): Promise<Health> {
     ...(bulk || writeFault(writeAge) ? [] : consumerFaults(consumer_age_seconds, age)),
     !bulk && lag > Math.max(...sampleAges) && lagFault(lag, consumer_age_seconds),
     (jobAge ?? age) > maxJobAge && jobFault(jobAge, age),
+    !bulk &&
+      (webhookLag ?? 0) > longestWebhookLag &&
+      `Webhooks are ${webhookLag} seconds behind. The log says why`,
   ];
   return {
     stream_lag_seconds: lag,
@@ -70,6 +79,7 @@ export async function readHealth(): Promise<Health> {
     backup_age_seconds: lastRun('backup'),
     last_write_age_seconds: writeAge,
     consumer_age_seconds,
+    webhook_lag_seconds: webhookLag,
     faults: faults.filter((fault) => typeof fault === 'string'),
   };
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchDelete, batchGet } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
-import { applicationKey, idIn, userKey } from '../table/keys.ts';
+import { applicationKey, idIn, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
@@ -129,8 +129,9 @@ export async function endPreviousSecret(clientId: string, userId: string): Promi
 }
 
 /**
- * Deletes an application and revokes all its grants. The eraser repeats this for grants of the last
- * second. Throws ApiError 404 if another user owns it, 401 if the account was deleted.
+ * Deletes an application with its webhooks, and revokes all its grants. The eraser repeats this
+ * for grants of the last second. Throws ApiError 404 if another user owns it, 401 if the account
+ * was deleted.
  */
 export async function deleteApplication(clientId: string, userId: string): Promise<void> {
   const owner: Update = {
@@ -143,6 +144,7 @@ export async function deleteApplication(clientId: string, userId: string): Promi
     await getOwnApplication(clientId, userId);
     await transact([
       { Delete: { Key: applicationKey(clientId), was: { user_id: userId } } },
+      ...webhookSlots.map((slot) => ({ Delete: { Key: webhookKey(clientId, slot) } })),
       { Update: owner, otherwise: invalidToken() },
     ]);
   });

@@ -1,26 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
-import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
-import { PathParameter } from '../http/request.ts';
-import { type Application, ClientId, previousSecret } from '../oauth/application.ts';
+import { type Application, previousSecret } from '../oauth/application.ts';
 import {
   countPeople,
   getOwnApplication,
   listApplications,
 } from '../oauth/application-repository.ts';
 import { clientSecret } from '../oauth/credentials.ts';
+import { listWebhooks } from '../webhooks/webhook-repository.ts';
+import { applicationPath } from './application-path.ts';
 import { blank, confirmation, type FormState, faultOf, field } from './fields.ts';
 import { csrfField, type Page, type Visitor } from './layout.ts';
+import { webhookSection } from './webhook-pages.ts';
 import { dayOf, minuteOf, peopleOf } from './words.ts';
-
-/** The path parameter of an application's pages. */
-export const ApplicationPath = v.object({ client_id: PathParameter('Application', ClientId) });
-
-/** The path of an application's page for its owner, below {auth_url}. */
-export function applicationPath(client_id: string): string {
-  return `/account/applications/${client_id}`;
-}
 
 /** Page of a person's applications. The form for another one is empty, or filled as submitted. */
 export async function applicationsPage({ user, csrf }: Visitor, filled = blank): Promise<Page> {
@@ -65,9 +58,10 @@ function introduction() {
 
 /** Page of an application for its owner. Throws ApiError 404 if the user does not own it. */
 export async function applicationPage(clientId: string, { user, csrf }: Visitor): Promise<Page> {
-  const [application, people] = await Promise.all([
+  const [application, people, webhooks] = await Promise.all([
     getOwnApplication(clientId, user.id),
     countPeople(clientId),
+    listWebhooks(clientId),
   ]);
   const url = authUrl() + applicationPath(clientId);
   return {
@@ -77,6 +71,7 @@ export async function applicationPage(clientId: string, { user, csrf }: Visitor)
         <h2>Registration</h2>
         ${registrationForm(csrf, blank, application)}
       </section>
+      ${webhookSection(application, webhooks, csrf)}
       <section>
         <h2>Revoke all access</h2>
         <p>

@@ -74,19 +74,21 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 
 /**
  * Returns the public reviews among at most 100 changed ones, with authors, at these versions or
- * later. Reads replicas, which cost half, and again what is behind there.
+ * later. Reads replicas, which cost half, and again what is behind there. With `consistent`, no
+ * review is returned that was hidden before.
  */
 export async function findChangedReviews(
-  changes: readonly { id: string; version: number; isGone: boolean }[],
+  changes: readonly { id: string; version: number; kind: string }[],
+  { consistent = false }: { consistent?: boolean } = {},
 ): Promise<AuthoredReview[]> {
   const options = { attributes: shown };
   const items = await getItems(
     changes.map(({ id }) => reviewKey(id)),
-    options,
+    { ...options, consistent },
   );
   const isBehind = items.map((item, i) => {
-    const { version = 0, isGone = false } = changes[i] ?? {};
-    return item ? Number(item.version) < version : !isGone;
+    const { version = 0, kind } = changes[i] ?? {};
+    return item ? Number(item.version) < version : kind !== 'removed';
   });
   const behind = changes.filter((_, i) => isBehind[i]).map(({ id }) => reviewKey(id));
   const again = await getItems(behind, { ...options, consistent: true });

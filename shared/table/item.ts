@@ -11,7 +11,10 @@ export interface IndexAttributes {
   author?: string;
   date?: string;
   popularity_rank?: bigint;
-  /** Not a key, but in every entry: the content of a review, such as `both4`. */
+  /**
+   * Not a key, but in every entry: the content of a review, such as `both4`, or how far a webhook
+   * has come.
+   */
   kind?: string;
 }
 

@@ -24,6 +24,8 @@ import type { Key } from './item.ts';
  * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also reports, publications and edits  |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
+ * | webhook     | WEBHOOK          | HOOK#<client>#<n>         | all WEBHOOK → date, of the next attempt, while it is on or has a test due |
+ * | sending     | WEBHOOK#RUN      | RUN                       | time up to which webhooks have told everything          |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block, hidden and reported reviews |
@@ -71,6 +73,17 @@ export const claimKey = (user: string, entity: string) => key(`USER#${user}`, `C
 export const grantKey = (user: string, client: string, grant: string) =>
   key(`USER#${user}`, `GRANT#${client}#${grant}`);
 export const applicationKey = (client: string) => key(`APP#${client}`, 'APP');
+
+/** Ends of the keys of an application's webhooks: it has at most two. */
+export const webhookSlots = [1, 2] as const;
+
+/** Returns the key of a webhook of an application, or the prefix of those of one, or of all. */
+export const webhookKey = (client = '', slot: number | string = '') =>
+  key('WEBHOOK', `HOOK#${client && `${client}#`}${slot}`);
+
+/** Not in the partition of webhooks, because readers of the state of the service may read it. */
+export const webhookRunKey = key('WEBHOOK#RUN', 'RUN');
+
 export const authorizationRequestKey = (id: string) => key(`REQUEST#${id}`, 'REQUEST');
 export const entityKey = (id: string) => key(`ENTITY#${id}`, 'ENTITY');
 

@@ -1,6 +1,6 @@
 // The mark in the table that a bulk import is running, which alone leaves owners uncounted.
 import { randomUUID } from 'node:crypto';
-import { bulkImportKey, lastRunKey } from '../table/keys.ts';
+import { bulkImportKey, lastRunKey, webhookRunKey } from '../table/keys.ts';
 import { getItem, scanItems } from '../table/query.ts';
 import { transact, tryTransact } from '../table/transact.ts';
 
@@ -19,7 +19,7 @@ export async function beginBulk(): Promise<() => Promise<boolean>> {
 
 /** Is true for a table without data. Records of the service about itself do not count. */
 export async function isEmptyTable(): Promise<boolean> {
-  const own = [bulkImportKey.pk, lastRunKey('daily-job').pk];
+  const own = [bulkImportKey.pk, lastRunKey('daily-job').pk, webhookRunKey.pk];
   for await (const { items } of scanItems({ pageSize: 5 })) {
     if (items.some(({ pk }) => !own.includes(pk))) return false;
   }

@@ -12,6 +12,7 @@ import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
+import { listedIn, Webhook, withoutPlace } from '../webhooks/webhook.ts';
 import {
   fullReviewRecord,
   type ItemKind,
@@ -45,25 +46,29 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 }
 
 /**
- * Yields all records of a spool in a deterministic order: users, identities, applications, grants,
- * marked claims, reviews, decisions. Each review is followed by its votes, reports and case. A
- * record that names a missing record is left out: the missing one was deleted during the scan.
+ * Yields all records of a spool in a deterministic order: users, identities, applications,
+ * webhooks, grants, marked claims, reviews, decisions. Each review is followed by its votes,
+ * reports and case. A record that names a missing record is left out: the missing one was deleted
+ * during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');
   const hasReferences = (kind: RawKind, { user_id, client_id }: Item) =>
     (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
-    (kind !== 'grant' || client_id === nobody || spool.has('application', `${client_id}`, 'APP'));
+    (!['grant', 'webhook'].includes(kind) ||
+      client_id === nobody ||
+      spool.has('application', `${client_id}`, 'APP'));
   for (const { items } of spool.read('user')) {
     const user = itemAt('USER', items);
     if (user) yield userRecord(user, itemAt('CONTACT', items));
   }
   const replaced = spool.replaced();
-  for (const kind of ['identity', 'application', 'grant', 'claim'] as const) {
+  for (const kind of ['identity', 'application', 'webhook', 'grant', 'claim'] as const) {
     for (const { items } of spool.read(kind)) {
       for (const item of items) {
         const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
-        if (hasReferences(kind, item) && !isReplaced) yield rawRecord(kind, item);
+        if (!hasReferences(kind, item) || isReplaced) continue;
+        yield rawRecord(kind, kind === 'webhook' ? webhookWithoutPlace(item) : item);
       }
     }
   }
@@ -91,6 +96,12 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       yield rawRecord('decision', entry);
     }
   }
+}
+
+/** Its place in the change log means nothing in another table: an imported webhook begins anew. */
+function webhookWithoutPlace({ pk, sk, ...item }: Item): Item {
+  const webhook = withoutPlace(v.parse(Webhook, item));
+  return { pk, sk, ...listedIn(webhook), ...webhook };
 }
 
 /** Makes the record of a case, which counts the exported reports. */

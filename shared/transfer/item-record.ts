@@ -15,6 +15,7 @@ const kinds = {
   CONTACT: 'contact',
   IDENTITY: 'identity',
   APP: 'application',
+  HOOK: 'webhook',
   GRANT: 'grant',
   REVIEW: 'review',
   REVISION: 'revision',

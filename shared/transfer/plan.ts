@@ -258,7 +258,8 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
 }
 
 function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefined {
-  return kind === 'grant' && client_id !== nobody ? applicationKey(`${client_id}`) : undefined;
+  const isOfOne = kind === 'webhook' || (kind === 'grant' && client_id !== nobody);
+  return isOfOne ? applicationKey(`${client_id}`) : undefined;
 }
 
 const isOfReview = ({ pk }: Key) => pk.startsWith(reviewKey('').pk);

@@ -25,10 +25,13 @@ import {
   grantKey,
   identityKey,
   reportKey,
+  webhookKey,
+  webhookSlots,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
 import { isVisible, StoredId, StoredTime } from '../values.ts';
 import { Vote } from '../vote/vote.ts';
+import { Webhook } from '../webhooks/webhook.ts';
 
 /** A record of an export: a fact, never a number counted from facts. */
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
@@ -105,10 +108,11 @@ const Identity = v.pipe(
 type RawForm = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
 
 const Hex = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/));
-/** Forms of the ids that are no UUIDs. */
+/** Forms of the parts of keys that are no UUIDs. */
 const idForms: Record<string, v.GenericSchema> = {
   client_id: Hex,
   grant_id: Hex,
+  slot: v.picklist(webhookSlots),
   id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
 };
 
@@ -116,6 +120,7 @@ const rawForms = {
   // The item lacks the values whose hash is its id.
   identity: [Identity, identityKey],
   application: [Application, applicationKey, 'client_id'],
+  webhook: [Webhook, webhookKey, 'client_id', 'slot'],
   grant: [Grant, grantKey, 'user_id', 'client_id', 'grant_id'],
   claim: [v.union([HiddenClaim, ReportedClaim]), claimKey, 'user_id', 'entity_id'],
   report: [Report, reportKey, 'review_id', 'user_id'],

@@ -6,8 +6,9 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { lastRunKey, reviewKey } from '../../shared/table/keys.ts';
+import { lastRunKey, reviewKey, webhookRunKey } from '../../shared/table/keys.ts';
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
+import { recordSending } from '../../shared/webhooks/run.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
@@ -69,9 +70,21 @@ describe('GET /health', () => {
       backup_age_seconds: null,
       last_write_age_seconds: expect.any(Number),
       consumer_age_seconds: { 'update-aggregates': expect.any(Number), eraser: expect.any(Number) },
+      webhook_lag_seconds: null,
     });
     expect(body.last_write_age_seconds).toBeLessThan(30);
     expect(body.consumer_age_seconds.eraser).toBeLessThan(30);
+  });
+
+  test('returns 503 when a webhook lags by ten minutes, and not before', async () => {
+    await beat();
+    await recordSending(realNow() - 590_000);
+    expect((await invoke(handler)).body.webhook_lag_seconds).toBeGreaterThanOrEqual(590);
+    await recordSending(realNow() - 605_000);
+    expect(await refusal()).toMatch(/^Webhooks are 60\d seconds behind\. The log says why$/);
+    await recordSending(realNow());
+    expect((await invoke(handler)).status).toBe(200);
+    await batchDelete([webhookRunKey]);
   });
 
   test('returns 503 three minutes after the last write, and not before', async () => {

@@ -260,7 +260,7 @@ describe('GET /changes', () => {
     const since = await position();
     stopClock(Date.now());
     const ids = Array.from({ length: 45 }, () => randomUUID().replace(/^.{8}/, '00000008'));
-    const changes = ids.map((id) => ({ id, version: 2, isGone: true }));
+    const changes = ids.map((id) => ({ id, version: 2, kind: 'removed' as const }));
     await logChanges(changes.slice(0, 41));
     await logChanges(changes.slice(41));
     for (const limit of [7, 100]) {

@@ -174,7 +174,7 @@ describe('GET /changes, with very many changes', () => {
     // Each log item holds twenty changes.
     const ids = Array.from({ length: 200 }, () => randomUUID());
     for (let version = 1; version <= 12; version++) {
-      await logChanges(ids.map((id) => ({ id, version, isGone: true })));
+      await logChanges(ids.map((id) => ({ id, version, kind: 'removed' as const })));
     }
     for (const limit of [1, 10]) {
       const { read, body } = await measure('list-changes', { query: { since, limit: `${limit}` } });

@@ -38,7 +38,7 @@ async function store(reviews: readonly Review[], edits = 0): Promise<string[]> {
   }
   await batchWrite(items.map((put) => ({ put })));
   const ids = reviews.map(({ id }) => id);
-  await logChanges(ids.map((id) => ({ id, version: edits + 1, isGone: false })));
+  await logChanges(ids.map((id) => ({ id, version: edits + 1, kind: 'published' as const })));
   return ids;
 }
 
@@ -114,7 +114,7 @@ describe('GET /changes', () => {
       id: review.id.replace(/^.{8}/, '00000008'),
     }));
     for (let i = 0; i < 300; i++) {
-      await logChanges(same.map(({ id }) => ({ id, version: 1, isGone: false })));
+      await logChanges(same.map(({ id }) => ({ id, version: 1, kind: 'published' as const })));
     }
     await store(same);
     expect((await walk(since)).size).toBe(20);

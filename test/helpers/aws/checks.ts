@@ -36,6 +36,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
   { operation: 'expire-vote-counters', table: 'write' },
   { operation: 'send-heartbeat', table: 'health' },
+  { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
 ];
 
 /** Returns the resources of one type, by logical id. */
@@ -155,6 +156,7 @@ export function excessRights(template: Template): string[] {
     'read+metadata': [...reading, 'PutItem', 'UpdateItem'],
     write: [...reading, ...writing],
     health: ['UpdateItem'],
+    webhooks: [...reading, 'UpdateItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
     const allowed: readonly string[] = allowedTo[table];

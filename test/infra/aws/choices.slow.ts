@@ -34,6 +34,7 @@ const tables = new Map<string, Route['table']>([
   ['authorizer', 'read'],
   ['no-route', 'none'],
   ['send-heartbeat', 'health'],
+  ['send-webhooks', 'webhooks'],
 ]);
 const actionsOf: Record<Route['table'], string[]> = {
   none: [],
@@ -43,6 +44,7 @@ const actionsOf: Record<Route['table'], string[]> = {
   'read+metadata': ['UpdateItem'],
   write: ['PutItem'],
   health: ['UpdateItem'],
+  webhooks: ['UpdateItem'],
 };
 
 /**

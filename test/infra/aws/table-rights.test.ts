@@ -88,6 +88,24 @@ describe('the rights to the table', () => {
     });
   });
 
+  test('for webhooks allow writing their partitions only, and reading what they tell', () => {
+    const actions = ['BatchGetItem', 'Query', 'UpdateItem'];
+    const rights = rightsOf('webhooks', actions, ['all-by-date']);
+    const keys = (partitions: string[]) => ({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+    });
+    const own = ['WEBHOOK', 'WEBHOOK#RUN'];
+    expect(rights).toMatchObject([
+      { Action: 'dynamodb:BatchGetItem', Condition: keys(['REVIEW#*', 'USER#*', ...own]) },
+      { Action: 'dynamodb:UpdateItem', Condition: keys(own) },
+      { Action: 'dynamodb:Query', Condition: keys(['CHANGES', 'CHANGES#*', 'WEBHOOK']) },
+      { Action: 'dynamodb:Query', Condition: keys(['WEBHOOK']) },
+    ]);
+    for (const action of ['PutItem', 'DeleteItem', 'ConditionCheckItem']) {
+      expect(() => rightsOf('webhooks', [...actions, action], [])).toThrow(action);
+    }
+  });
+
   test('may combine reading everything with writing metadata only', () => {
     const rights = rightsOf('read+metadata', ['GetItem', 'PutItem'], ['all-by-date']);
     expect(rights).toMatchObject([

@@ -9,6 +9,8 @@ import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem } from '../../../shared/transfer/item-record.ts';
+import { recordSending } from '../../../shared/webhooks/run.ts';
+import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -67,6 +69,10 @@ async function live(): Promise<Item[]> {
   await author.publishesHidden();
   await deleteReview(await author.publishesHidden(), author.id);
   const { grant } = await makeGrant(author, ['vote']);
+  await insertWebhook(grant.client_id, author.id, {
+    address: 'https://receiver.example/',
+    types: ['review.published'],
+  });
   await makeCode((await findApplication(grant.client_id)) as Client, author);
   const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };
   await findOrCreateUser({ ...identity, email: null, musicdb_username: null });
@@ -83,6 +89,7 @@ async function live(): Promise<Item[]> {
   await beginBulk();
   await recordRun('backup');
   await applyStream();
+  await recordSending(Date.now());
   return scanTable();
 }
 
@@ -122,6 +129,7 @@ const notExported = {
   DONE: 'times of jobs and backups of this table',
   AT: 'change log of this table, kept for 31 days',
   LANE: 'end of the change log',
+  RUN: 'time of a job of this table',
 };
 
 test('every kind of item is exported, or listed as left out', () => {

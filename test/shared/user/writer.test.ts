@@ -7,6 +7,7 @@ import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
 import { routes } from '../../../shared/routes.ts';
 import { userKey } from '../../../shared/table/keys.ts';
+import { insertWebhook, listWebhooks } from '../../../shared/webhooks/webhook-repository.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
@@ -44,6 +45,16 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'update-account': () => ({ form: profile }),
   'register-application': ({ client }) => ({ form: registrationOf(client) }),
   'update-application': ({ client }) => ({ path: of(client), form: registrationOf(client) }),
+  'register-webhook': ({ client }) => ({ path: of(client), form: webhookForm }),
+  'update-webhook': async ({ client, user }) => {
+    const address = 'https://receiver.example/before';
+    const types = ['review.edited' as const];
+    const [existing] = await listWebhooks(client.client_id);
+    const webhook =
+      existing ?? (await insertWebhook(client.client_id, user.id, { address, types }));
+    const path = { client_id: client.client_id, webhook_id: webhook.id };
+    return { path, form: { action: 'save', ...webhookForm } };
+  },
   'create-personal-token': () => ({ form: { name: 'Script', days: '7' } }),
   'answer-authorization': async ({ client }) => ({
     query: { request_id: await askedBy(client) },
@@ -66,6 +77,8 @@ const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'delete-account': () => ({ form: { name: 'Ann' } }),
   'delete-me': () => ({}),
 };
+
+const webhookForm = { address: 'https://receiver.example/', edited: 'yes' };
 
 const of = ({ client_id }: Scene['client']) => ({ client_id });
 

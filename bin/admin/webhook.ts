@@ -1,0 +1,79 @@
+import { notFound } from '../../shared/errors.ts';
+import { pick } from '../../shared/pick.ts';
+import { Uuid } from '../../shared/values.ts';
+import { UtcTime, type Webhook } from '../../shared/webhooks/webhook.ts';
+import {
+  countAhead,
+  listWebhooks,
+  pauseWebhook,
+  replayWebhook,
+} from '../../shared/webhooks/webhook-repository.ts';
+import { type AdminCommand, as } from './command.ts';
+
+const fields = [
+  'id',
+  'client_id',
+  'user_id',
+  'address',
+  'types',
+  'created',
+  'state',
+  'off_reason',
+  'failures',
+  'failing_since',
+  'retry_at',
+  'last',
+] as const;
+
+export function addWebhookCommands(admin: AdminCommand): void {
+  const webhook = admin.command('webhook').description('webhooks of applications');
+
+  webhook
+    .command('list')
+    .description('lists all webhooks, without their secrets')
+    .answer(async () => {
+      const webhooks = await listWebhooks();
+      return { webhooks: webhooks.map((each) => pick(each, fields)) };
+    });
+
+  webhook
+    .command('show')
+    .description('shows a webhook, and how much lies ahead of it')
+    .argument('<webhook id>', 'the webhook', as(Uuid))
+    .answer(present);
+
+  webhook
+    .command('pause')
+    .description('stops a webhook until its owner continues it; it keeps its place')
+    .argument('<webhook id>', 'the webhook', as(Uuid))
+    .answer(async (id: string) => {
+      await pauseWebhook(await getWebhook(id));
+      return present(id);
+    });
+
+  webhook
+    .command('replay')
+    .description('sends everything again that has changed since a time of the last 30 days')
+    .argument('<webhook id>', 'the webhook', as(Uuid))
+    .required('--from <time>', 'in UTC, such as "2026-01-31 12:00"', UtcTime)
+    .answer(async (id: string, { from }: { from: number }) => {
+      await replayWebhook(await getWebhook(id), from);
+      return present(id);
+    });
+}
+
+async function getWebhook(id: string): Promise<Webhook> {
+  const webhook = (await listWebhooks()).find((each) => each.id === id);
+  if (!webhook) throw notFound('Webhook');
+  return webhook;
+}
+
+async function present(id: string) {
+  const webhook = await getWebhook(id);
+  const ahead = await countAhead(webhook);
+  return {
+    ...pick(webhook, [...fields, 'stuck']),
+    reviews_ahead: ahead?.count ?? null,
+    has_more_ahead: ahead?.isMore ?? null,
+  };
+}

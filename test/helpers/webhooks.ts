@@ -1,0 +1,126 @@
+/** Receivers of webhooks on this machine, and webhooks that send to them. */
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from '@jest/globals';
+import { handler as sendWebhooks } from '../../functions/send-webhooks.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
+import { webhookKey } from '../../shared/table/keys.ts';
+import type { MessageType, Webhook } from '../../shared/webhooks/webhook.ts';
+import { insertWebhook, listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
+
+import { listen } from './listen.ts';
+import { makeClient } from './oauth-client.ts';
+import { applyStream } from './stream.ts';
+import { makeUser, type Person } from './world.ts';
+
+process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
+process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  text: string;
+  type: string;
+  timestamp: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read messages before they check their types.
+  data: any;
+}
+
+/** Answers a message. `tests` are answered with their challenge, unless the answer is another. */
+type Respond = (message: Received, response: ServerResponse) => unknown;
+
+export interface Receiver {
+  url: string;
+  /** Messages in the order of their arrival, tests left out. */
+  messages: Received[];
+  tests: Received[];
+  /** 200 unless set. */
+  respond: Respond | undefined;
+  /** Types and review ids of the messages so far, which are then forgotten. */
+  take(): string[];
+}
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** Starts a receiver. It answers tests with their challenge. */
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer(async (request, response) => {
+    const text = (await Array.fromAsync(request)).join('');
+    const message = { headers: request.headers, text, ...JSON.parse(text) } as Received;
+    const isTest = message.type === 'webhook.test';
+    (isTest ? receiver.tests : receiver.messages).push(message);
+    if (receiver.respond) await receiver.respond(message, response);
+    if (!response.writableEnded) response.end(isTest ? message.data.challenge : '');
+  });
+  const receiver: Receiver = {
+    url: '',
+    messages: [],
+    tests: [],
+    respond: undefined,
+    take: () =>
+      receiver.messages
+        .splice(0)
+        .map(({ type, data }) => [type, data.id].filter(Boolean).join(' ')),
+  };
+  servers.push(server);
+  receiver.url = `${await listen(server)}/hook`;
+  return receiver;
+}
+
+/** Answers with a status and headers. */
+export function status(code: number, headers: Record<string, string> = {}): Respond {
+  return (_message, response) => response.writeHead(code, headers).end();
+}
+
+/** Answers after so many milliseconds. */
+export function slowly(milliseconds: number): Respond {
+  return () => sleep(milliseconds);
+}
+
+const most: MessageType[] = ['review.published', 'review.edited', 'review.removed'];
+
+/** Makes a webhook whose test is due. */
+export async function makeWebhook(
+  receiver: Pick<Receiver, 'url'>,
+  { types = most, owner }: { types?: MessageType[]; owner?: Person } = {},
+): Promise<Webhook> {
+  const person = owner ?? (await makeUser());
+  const { client_id } = await makeClient(person);
+  return insertWebhook(client_id, person.id, { address: receiver.url, types });
+}
+
+/** Makes a webhook that has begun. */
+export async function beginWebhook(...options: Parameters<typeof makeWebhook>): Promise<Webhook> {
+  const webhook = await makeWebhook(...options);
+  await run();
+  return read(webhook);
+}
+
+/** Lets the consumers of the stream and then the job of a minute do their work. */
+export async function run(): Promise<void> {
+  await applyStream();
+  await sendWebhooks();
+}
+
+/** Deletes all webhooks. */
+export async function forgetWebhooks(): Promise<void> {
+  const webhooks = await listWebhooks();
+  await batchDelete(webhooks.map(({ client_id, slot }) => webhookKey(client_id, slot)));
+}
+
+/** Reads a webhook again. */
+export async function read({ client_id, id }: Webhook): Promise<Webhook> {
+  const webhook = (await listWebhooks(client_id)).find((each) => each.id === id);
+  if (!webhook) throw new Error('The webhook is gone');
+  return webhook;
+}

@@ -1,0 +1,331 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { handler as sendWebhooks } from '../../../functions/send-webhooks.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { batchDelete } from '../../../shared/table/batch.ts';
+import {
+  continueWebhook,
+  pauseWebhook,
+  replayWebhook,
+  skipMessage,
+  testWebhook,
+  updateWebhook,
+} from '../../../shared/webhooks/webhook-repository.ts';
+import { restore, stopClock } from '../../helpers/clock.ts';
+import { scanTable } from '../../helpers/items.ts';
+import { applyStream } from '../../helpers/stream.ts';
+import {
+  beginWebhook,
+  forgetWebhooks,
+  makeWebhook,
+  read,
+  run,
+  startReceiver,
+  status,
+} from '../../helpers/webhooks.ts';
+import { makeUsers, visitor } from '../../helpers/world.ts';
+
+afterEach(forgetWebhooks);
+afterEach(restore);
+
+const [ann, ben] = await makeUsers(2);
+
+describe('a webhook', () => {
+  test('begins when its receiver has answered a test with the challenge', async () => {
+    const receiver = await startReceiver();
+    receiver.respond = (_message, response) => response.end('hello');
+    const webhook = await makeWebhook(receiver);
+    await run();
+    expect(await read(webhook)).toMatchObject({
+      state: 'new',
+      last: { type: 'webhook.test', status: 200, has_succeeded: false },
+    });
+    // One test for each request of its owner.
+    await run();
+    expect(receiver.tests).toHaveLength(1);
+
+    receiver.respond = undefined;
+    await testWebhook(webhook);
+    await run();
+    expect(await read(webhook)).toMatchObject({ state: 'on', last: { has_succeeded: true } });
+    const id = await ann.publishes();
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
+  test('tells of changes in messages of Standard Webhooks, signed', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    const now = Date.now();
+    stopClock(now);
+    const id = await ann.publishes();
+    await run();
+    const [message] = receiver.messages;
+    expect(message).toMatchObject({
+      type: 'review.published',
+      timestamp: new Date(now).toISOString(),
+      data: { id, version: 1, review: (await visitor.reads(id)).body.review },
+    });
+    const { headers } = message ?? {};
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': `rev_${id}_1`,
+      'webhook-timestamp': `${Math.floor(now / 1000)}`,
+    });
+    expect(headers?.['webhook-signature']).toMatch(/^v1,[\w+/]{43}=$/);
+    expect(await read(webhook)).toMatchObject({ last: { type: 'review.published', status: 200 } });
+  });
+
+  test('folds the changes of a review, and tells of votes only if its owner wants', async () => {
+    const [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
+    await beginWebhook(receiver);
+    await beginWebhook(other, { types: ['review.voted'] });
+    const one = await ann.publishes();
+    const two = await ann.publishes();
+    await run();
+    expect(receiver.take().sort()).toEqual(
+      [`review.published ${one}`, `review.published ${two}`].sort(),
+    );
+    await ben.votes(one);
+    await run();
+    await ann.edits(two, { rating: 1 });
+    await ben.votes(two);
+    await run();
+    expect(receiver.take()).toEqual([`review.edited ${two}`]);
+    expect(other.take()).toEqual([`review.voted ${one}`]);
+    await ann.deletes(one);
+    await run();
+    expect(receiver.messages.at(-1)).toMatchObject({
+      type: 'review.removed',
+      data: { id: one, review: null },
+    });
+  });
+
+  test('carries nothing that was hidden before the message was sent', async () => {
+    const receiver = await startReceiver();
+    await beginWebhook(receiver);
+    const id = await ann.publishes({ text: 'A text that a moderator will hide very soon.' });
+    await applyStream();
+    await setHidden(id, true);
+    // The change is logged as a publication; that it was hidden is not.
+    await sendWebhooks();
+    expect(receiver.messages.map(({ text }) => text).join()).not.toContain(
+      'A text that a moderator',
+    );
+    await run();
+    expect(receiver.take()).toEqual([`review.removed ${id}`]);
+    await setHidden(id, false);
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
+  test('has a review of up to 24 KB in a message', async () => {
+    const receiver = await startReceiver();
+    await beginWebhook(receiver);
+    const long = await ann.publishes({ text: '\u{1f3b6}'.repeat(5000) });
+    // JSON takes six bytes for a control character.
+    const longer = await ann.publishes({ text: `A visible text${'\u0001'.repeat(4900)}` });
+    await run();
+    const sizes = receiver.messages.map(({ text }) => Buffer.byteLength(text));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(24 * 1024);
+    const reviews = new Map(receiver.messages.map(({ data }) => [data.id, data.review]));
+    expect(reviews.get(long)?.text).toHaveLength(10_000);
+    expect(reviews.get(longer)).toBeNull();
+  });
+
+  test('stops when it is paused, and continues without a gap', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    await pauseWebhook(webhook);
+    const ids = [await ann.publishes(), await ann.publishes(), await ann.publishes()];
+    await run();
+    expect(receiver.take()).toEqual([]);
+    await continueWebhook(webhook);
+    await run();
+    expect(receiver.take().sort()).toEqual(ids.map((id) => `review.published ${id}`).sort());
+    await run();
+    expect(receiver.take()).toEqual([]);
+  });
+
+  test('replays what has changed since a time, with the same ids', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    const start = Date.now();
+    stopClock(start + 3_600_000);
+    const first = await ann.publishes();
+    await run();
+    stopClock(start + 2 * 3_600_000);
+    const second = await ann.publishes();
+    await run();
+    stopClock(start + 3 * 3_600_000);
+    const before = receiver.messages.splice(0).map(({ headers }) => headers['webhook-id']);
+    expect(before).toEqual([`rev_${first}_1`, `rev_${second}_1`]);
+    await replayWebhook(webhook, start + 1.5 * 3_600_000);
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${second}`]);
+    await replayWebhook(webhook, start + 60_000);
+    await run();
+    expect(receiver.messages.map(({ headers }) => headers['webhook-id']).sort()).toEqual(
+      before.toSorted(),
+    );
+    const day = 86_400_000;
+    for (const time of [start - 31 * day, start + day]) {
+      await expect(replayWebhook(webhook, time)).rejects.toMatchObject({ status: 400 });
+    }
+  });
+
+  test('says log.restarted when its place is no longer in the log', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    await pauseWebhook(webhook);
+    await ann.publishes();
+    await run();
+    const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
+    await batchDelete(log);
+    stopClock(Date.now() + 120_000);
+    await continueWebhook(webhook);
+    receiver.respond = status(500);
+    await run();
+    expect(receiver.take()).toEqual(['log.restarted']);
+    stopClock(Date.now() + 120_000);
+    receiver.respond = undefined;
+    await run();
+    expect(receiver.take()).toEqual(['log.restarted']);
+    const id = await ann.publishes();
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
+  test('tests a new address before anything is sent there', async () => {
+    const [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
+    const webhook = await beginWebhook(receiver);
+    await updateWebhook(webhook, { address: other.url, types: webhook.types });
+    const id = await ann.publishes();
+    other.respond = status(500);
+    await run();
+    await run();
+    expect([receiver.take(), other.take(), other.tests.length]).toEqual([[], [], 1]);
+    other.respond = undefined;
+    await testWebhook(webhook);
+    await run();
+    await run();
+    expect(other.take()).toEqual([`review.published ${id}`]);
+  });
+});
+
+describe('a receiver that fails', () => {
+  test('is asked again later, and gets everything in order', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    receiver.respond = status(500);
+    const id = await ann.publishes();
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+    expect(await read(webhook)).toMatchObject({
+      state: 'on',
+      failures: 1,
+      stuck: { id: `rev_${id}_1`, type: 'review.published' },
+      last: { status: 500 },
+    });
+    await run();
+    expect(receiver.take()).toEqual([]);
+    receiver.respond = undefined;
+    stopClock(Date.now() + 73_000);
+    await ann.edits(id, { rating: 2 });
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+    expect(await read(webhook)).toMatchObject({ state: 'on', failures: 0 });
+    expect((await read(webhook)).stuck).toBeUndefined();
+  });
+
+  test('that always refuses a message can have it skipped, once', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    const bad = await ann.publishes();
+    receiver.respond = ({ data }, response) => response.writeHead(data.id === bad ? 400 : 200);
+    await run();
+    const good = await ann.publishes();
+    await run();
+    receiver.take();
+    await skipMessage(webhook, `rev_${bad}_1`);
+    await skipMessage(webhook, `rev_${bad}_1`);
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${good}`]);
+  });
+
+  test('with 410 turns the webhook off at once', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    receiver.respond = status(410);
+    const id = await ann.publishes();
+    await run();
+    expect(await read(webhook)).toMatchObject({ state: 'off', off_reason: 'gone' });
+    receiver.take();
+    stopClock(Date.now() + 86_400_000);
+    await run();
+    expect(receiver.take()).toEqual([]);
+    receiver.respond = undefined;
+    await continueWebhook(webhook);
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
+  test('with Retry-After is left alone for so long, up to 8 hours', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    receiver.respond = status(429, { 'Retry-After': '7200' });
+    await ann.publishes();
+    const start = Date.now();
+    stopClock(start);
+    await run();
+    expect((await read(webhook)).retry_at).toBe(new Date(start + 7_200_000).toISOString());
+    receiver.respond = status(503, { 'Retry-After': '999999' });
+    stopClock(start + 7_200_000);
+    await run();
+    expect((await read(webhook)).retry_at).toBe(
+      new Date(start + 7_200_000 + 28_800_000).toISOString(),
+    );
+  });
+
+  test('is asked at growing intervals for five days, and then turned off', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    receiver.respond = status(500);
+    const id = await ann.publishes();
+    const start = Date.now();
+    let now = start;
+    const pauses: number[] = [];
+    for (;;) {
+      stopClock(now);
+      await run();
+      const { state, retry_at } = await read(webhook);
+      if (state === 'off') break;
+      const next = Date.parse(`${retry_at}`);
+      // Not before its time.
+      stopClock(next - 1000);
+      receiver.take();
+      await run();
+      expect(receiver.take()).toEqual([]);
+      pauses.push((next - now) / 60_000);
+      now = next;
+    }
+    const bounds = [1, 2, 5, 15, 30, 60, 120, 240, 480];
+    for (const [i, minutes] of pauses.entries()) {
+      const most = bounds[Math.min(i, bounds.length - 1)] ?? 0;
+      expect(minutes).toBeGreaterThanOrEqual(most * 0.8 - 0.01);
+      expect(minutes).toBeLessThanOrEqual(most * 1.2 + 0.01);
+    }
+    expect(pauses.length).toBeGreaterThan(15);
+    expect((now - start) / 86_400_000).toBeGreaterThanOrEqual(5);
+    expect((now - start) / 86_400_000).toBeLessThan(5.5);
+    expect(await read(webhook)).toMatchObject({ state: 'off', off_reason: 'failing' });
+
+    receiver.respond = undefined;
+    receiver.take();
+    const other = await ann.publishes();
+    await continueWebhook(webhook);
+    await run();
+    expect(receiver.take().sort()).toEqual(
+      [`review.published ${id}`, `review.published ${other}`].sort(),
+    );
+  });
+});
