@@ -34,6 +34,8 @@ interface Message {
   id: string;
   at: number;
   type: string;
+  /** False if the receiver failed, and so kept nothing. */
+  isKept: boolean;
   data: { id: string; version: number; review: object | null; challenge?: string };
 }
 
@@ -60,11 +62,12 @@ const often = ['500', '410', '429', 'redirect', 'reset'];
 const answered: Record<string, number> = {};
 let isCalm = true;
 
+const unused = () => Object.keys(answers).filter((name) => !answered[name]);
+
 /** Chooses an answer at random, but each once before any twice. */
 function chosen(): string {
   if (isCalm || Math.random() < 0.7) return '200';
-  const unused = Object.keys(answers).filter((name) => !answered[name]);
-  return pick(unused.length > 0 ? unused : often);
+  return unused()[0] ?? pick(often);
 }
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -74,8 +77,8 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     if (!verifier) throw new Error('A message before the webhook');
     const { type, data } = verifier.verify(body, request.headers as never) as Message;
     const id = `${request.headers['webhook-id']}`;
-    messages.push({ id, at, type, data });
     const name = chosen();
+    messages.push({ id, at, type, isKept: name === '200', data });
     answered[name] = (answered[name] ?? 0) + 1;
     answers[name]?.(response, data.challenge ?? '');
   } catch (error) {
@@ -135,11 +138,15 @@ function wentBack(): Message[] {
   });
 }
 
-/** The newest message about each review. */
+/** What the receiver has kept: the newest message about each review. */
 function mirrored(): Map<string, Message['data']> {
   const newest = new Map<string, Message['data']>();
-  for (const { type, data } of messages) {
-    if (type.startsWith('review.') && data.version >= (newest.get(data.id)?.version ?? 0)) {
+  for (const { type, isKept, data } of messages) {
+    if (
+      isKept &&
+      type.startsWith('review.') &&
+      data.version >= (newest.get(data.id)?.version ?? 0)
+    ) {
       newest.set(data.id, data);
     }
   }
@@ -208,6 +215,10 @@ test(
       await admin(dataDir, ['aggregates', 'rebuild']);
     }
 
+    const patience = Date.now() + 90_000;
+    while (unused().length > 0 && Date.now() < patience) await write(service.url, tokens, 1);
+    expect(unused()).toEqual([]);
+
     isCalm = true;
     const { readItem } = await import('../helpers/items.ts');
     const call = callerOf(service.url);
@@ -245,12 +256,11 @@ test(
     const types = new Set(messages.map(({ type }) => type));
     for (const type of ['published', 'edited', 'removed'])
       expect(types).toContain(`review.${type}`);
-    expect(Object.keys(answered).toSorted()).toEqual(Object.keys(answers).toSorted());
     expect(removals.length).toBeGreaterThan(0);
     const summary = { messages: messages.length, reviews: reviews.length, answered, done };
     if (process.env.WEBHOOK_SECONDS) process.stderr.write(`${JSON.stringify(summary)}\n`);
   },
-  1000 * (seconds + 160),
+  1000 * (seconds + 260),
 );
 
 /** The parts of a review that its own version covers. */
