@@ -138,7 +138,7 @@ function wentBack(): Message[] {
   });
 }
 
-/** What the receiver has kept: the newest message about each review. */
+/** Returns the newest message about each review that the receiver has kept. */
 function mirrored(): Map<string, Message['data']> {
   const newest = new Map<string, Message['data']>();
   for (const { type, isKept, data } of messages) {
