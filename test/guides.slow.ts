@@ -1,8 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { createSecretKey } from 'node:crypto';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { guides } from '../shared/docs/guides.ts';
+import { sendRequest } from '../shared/webhooks/send.ts';
+import { signatureHeaders, webhookSecret } from '../shared/webhooks/signature.ts';
 import { differencesOf, type Shown } from './helpers/answers.ts';
 import { type Browser, openBrowser, unescapeHtml } from './helpers/browser.ts';
 import { root } from './helpers/service.ts';
@@ -18,6 +23,7 @@ beforeAll(() => {
   const link = (from: string, to: string) =>
     symlinkSync(join(root, from), join(demo, 'node_modules', to));
   link('node_modules/openid-client', 'openid-client');
+  link('node_modules/standardwebhooks', 'standardwebhooks');
   link('node_modules/openapi-fetch', 'openapi-fetch');
   link('test/client/node_modules/openapi-typescript', 'openapi-typescript');
   link('test/client/node_modules/.bin/openapi-typescript', '.bin/openapi-typescript');
@@ -53,7 +59,10 @@ async function stepsOf(slug: string): Promise<Step[]> {
 }
 
 /** Values that a reader copies from the pages, by the placeholder that each replaces. */
-type Copied = Record<'rva_…' | '0123…' | 'rvs_…', string>;
+type Copied = Record<'rva_…' | '0123…' | 'rvs_…' | 'whsec_…', string>;
+
+const webhookKey = createSecretKey(Buffer.alloc(32, 'webhook'));
+const secret = webhookSecret('0'.repeat(32), webhookKey);
 
 /**
  * Returns the text of a step as a reader pastes it. A program is saved and run as its first line
@@ -67,8 +76,7 @@ function pasted({ language, code }: Step, copied: Copied): string {
     .reduce((all, [placeholder, value]) => all.replaceAll(placeholder, value), text)
     .replaceAll(/^\S*(npm|pip) install .*\n/gm, '')
     .replace('python3 -m venv', `${python} -m venv --without-pip --system-site-packages`)
-    .replaceAll('localhost:8080', `localhost:${callbackPort}`)
-    .replaceAll('listen(8080)', `listen(${callbackPort})`);
+    .replaceAll(/\b8080\b/g, callbackPort);
 }
 
 const expire = `test ! -f tokens.json || sed -i 's/rva_/rva_expired/' tokens.json\n`;
@@ -85,6 +93,7 @@ async function copyAll(browser: Browser, name: string): Promise<Copied> {
     'rva_…': /rva_[\w-]+/.exec(made.html)?.[0] ?? '',
     '0123…': /[\da-f]{32}$/.exec(application.url)?.[0] ?? '',
     'rvs_…': /rvs_[\w-]+/.exec(application.html)?.[0] ?? '',
+    'whsec_…': secret,
   };
 }
 
@@ -119,6 +128,42 @@ describe.each(shells)('pasted into %s', (...shell) => {
   });
 });
 
+const receivers: [string, string][] = [['node', 'receiver.mts']];
+if (python) receivers.push([python, 'receiver.py']);
+
+test.each(receivers)('%s %s verifies messages, and skips repeats', async (program, file) => {
+  const receiver = spawn(program, [file], { cwd: demo, env });
+  const address = `http://127.0.0.1:${callbackPort}/`;
+  process.env.WEBHOOK_ALLOW = '127.0.0.1';
+  const send = async (type: string, data: object, secrets = [secret], age = 0) => {
+    const body = JSON.stringify({ type, timestamp: '2026-11-22T05:24:00.000Z', data });
+    const timestamp = Math.floor(Date.now() / 1000) - age;
+    const headers = signatureHeaders({ id: 'rev_a_1', timestamp, body, secrets });
+    const { status, answer } = await sendRequest({ address, headers, body });
+    return [status, answer];
+  };
+  const other = webhookSecret('1'.repeat(32), webhookKey);
+  const review = { text: 'Schön ☕' };
+  try {
+    while ((await send('webhook.test', { challenge: 'abc' }))[0] !== 200) await sleep(100);
+    expect(await send('webhook.test', { challenge: 'abc' })).toEqual([200, 'abc']);
+    const answers = [
+      await send('review.published', { id: 'a', version: 1, review }),
+      await send('review.published', { id: 'a', version: 1, review }),
+      await send('review.removed', { id: 'a', version: 3, review: null }, [other, secret]),
+      await send('review.edited', { id: 'a', version: 2, review }),
+      await send('log.restarted', {}),
+      await send('review.edited', { id: 'a', version: 4, review }, [other]),
+      await send('review.edited', { id: 'a', version: 5, review }, [secret], 600),
+    ];
+    expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200, 200, 401, 401]);
+  } finally {
+    delete process.env.WEBHOOK_ALLOW;
+    receiver.kill();
+  }
+  expect(await text(receiver.stdout)).toBe('review.published a 1\nreview.removed a 3\n');
+});
+
 test('the TypeScript programs match the types of their packages', () => {
   const options =
     '--noEmit --strict --module nodenext --target es2024 --lib es2024,dom,dom.iterable --types node --skipLibCheck --allowImportingTsExtensions';
@@ -127,7 +172,7 @@ test('the TypeScript programs match the types of their packages', () => {
   const inDemo = readdirSync(demo).filter((file) => file.endsWith('.mts'));
   expect([inHome, inDemo]).toEqual([
     ['mirror.mts', 'walk.mts'],
-    ['reviews.mts', 'sign-in.mts'],
+    ['receiver.mts', 'reviews.mts', 'sign-in.mts'],
   ]);
   const files = [...inHome.map((file) => `../${file}`), ...inDemo];
   const tsc = join(root, 'node_modules/.bin/tsc');

@@ -13,6 +13,7 @@ const slugs = [
   'embed',
   'moderation',
   'mirror',
+  'webhooks',
   'versions',
 ];
 

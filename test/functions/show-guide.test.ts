@@ -19,6 +19,7 @@ const slugs = [
   'embed',
   'moderation',
   'mirror',
+  'webhooks',
   'versions',
 ];
 const show = (slug: string, headers = {}, method = 'GET') =>

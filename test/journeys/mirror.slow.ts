@@ -7,6 +7,7 @@ import { afterAll, expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
 import { keepMirror, type Mirror, readMirror } from '../helpers/mirror.ts';
+import { randomWriters } from '../helpers/random-writes.ts';
 import { fresh, root, type Service, start } from '../helpers/service.ts';
 
 const { SIGNING_KEYS, MIRROR_SECONDS = '4' } = process.env;
@@ -54,87 +55,7 @@ async function dump(): Promise<Mirror> {
   return { since, reviews, versions: {}, users };
 }
 
-const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
-
-/** Reviews and votes that all writers know, each with its owner's token. */
-const reviews: { id: string; token: string }[] = [];
-const votes: { id: string; token: string }[] = [];
-const done: Record<string, number> = {};
-
-/**
- * Writes at random for that long, or with `isWhole` until each kind of write was done once. Ignores
- * writes that chance or the end of the service makes impossible.
- */
-async function write(
-  url: string,
-  tokens: readonly string[],
-  forSeconds: number,
-  isWhole = false,
-): Promise<void> {
-  const { reviewBody, text } = await import('../helpers/world.ts');
-  const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
-  const until = Date.now() + 1000 * forSeconds;
-  const send = async (token: string, method: string, path: string, body?: unknown) => {
-    const answer = await callerOf(url, token)(method, path, body);
-    if (answer.status !== 200) throw new Error(`${answer.status}`);
-    return answer.body;
-  };
-  const anyone = () => pick(tokens);
-  const publish = async () => {
-    const token = anyone();
-    reviews.push({ token, id: (await send(token, 'POST', '/review', reviewBody())).id });
-  };
-  const rename = () => send(anyone(), 'POST', '/user/me', { display_name: `Ann ${Math.random()}` });
-  const edit = (body: object) => {
-    const { id, token } = pick(reviews);
-    return send(token, 'POST', `/review/${id}`, body);
-  };
-  const vote = async () => {
-    const cast = { token: anyone(), id: pick(reviews.slice(-200)).id };
-    await send(cast.token, 'PUT', `/review/${cast.id}/vote`, { vote: Math.random() < 0.6 });
-    votes.push(cast);
-  };
-  const takeBack = () => {
-    const { id, token } = pick(votes);
-    return send(token, 'DELETE', `/review/${id}/vote`);
-  };
-  const remove = async () => {
-    const { id, token } = pick(reviews);
-    if (Math.random() < 0.5) await send(token, 'DELETE', `/review/${id}`);
-  };
-  const acts: [string, () => Promise<unknown>][] = [
-    ['publish', publish],
-    ['publish', publish],
-    ['edit', () => edit({ rating: pick([1, 2, 3, 4, 5]) })],
-    ['edit', () => edit({ text: `${Math.random()} ${text}` })],
-    ['vote', vote],
-    ['vote', vote],
-    ['vote', vote],
-    ['take back', takeBack],
-    ['rename', rename],
-    ['hide', () => setHidden(pick(reviews).id, true)],
-    ['unhide', () => setHidden(pick(reviews).id, false)],
-    ['unhide', () => setHidden(pick(reviews).id, false)],
-    ['delete', remove],
-  ];
-  await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      for (;;) {
-        const missing = acts.filter(([name]) => !done[name]);
-        const isOver = Date.now() >= (isWhole && missing.length > 0 ? until + 20_000 : until);
-        if (isOver) break;
-        const due = Date.now() < until ? acts : missing;
-        const [name, act] = reviews.length < 10 ? (acts[0] as (typeof acts)[0]) : pick(due);
-        try {
-          await act();
-          done[name] = (done[name] ?? 0) + 1;
-        } catch {
-          await sleep(5);
-        }
-      }
-    }),
-  );
-}
+const { done, write } = randomWriters();
 
 /** Publishes a review whose revisions exceed 256 KB, and returns its id. */
 async function publishLong(url: string, token: string): Promise<string> {

@@ -1,0 +1,292 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, jest, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { connect } from '../../infra/local/connect.ts';
+import { callerOf } from '../helpers/api.ts';
+import { serve } from '../helpers/listen.ts';
+import { pick, randomWriters } from '../helpers/random-writes.ts';
+import { admin, fresh, type Service, start } from '../helpers/service.ts';
+
+const { SIGNING_KEYS, WEBHOOK_SECONDS = '20' } = process.env;
+const seconds = Number(WEBHOOK_SECONDS);
+process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
+const { WEBHOOK_KEYS } = process.env;
+
+/** Makes a minute half a second in the service, so that the job runs often. */
+const shortMinute = `const { setInterval: real } = globalThis;
+globalThis.setInterval = (run, time, ...rest) => real(run, time === 60_000 ? 500 : time, ...rest);`;
+const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(shortMinute)}`;
+
+let dataDir = fresh('data');
+
+async function startService(): Promise<Service> {
+  const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS };
+  const service = await start(dataDir, { options: ['--quiet'], env });
+  connect(dataDir);
+  jest.resetModules();
+  return service;
+}
+
+/** A message of a webhook, with the time of its connection (epoch ms). */
+interface Message {
+  id: string;
+  at: number;
+  type: string;
+  /** False if the receiver failed, and so kept nothing. */
+  isKept: boolean;
+  data: { id: string; version: number; review: object | null; challenge?: string };
+}
+
+const messages: Message[] = [];
+let verifier: Webhook | undefined;
+const faults: string[] = [];
+
+/** Ways to answer. */
+const answers: Record<string, (response: ServerResponse, challenge: string) => unknown> = {
+  200: (response, challenge) => response.end(challenge),
+  500: (response) => response.writeHead(500).end(),
+  410: (response) => response.writeHead(410).end(),
+  429: (response) => response.writeHead(429, { 'Retry-After': '28800' }).end(),
+  redirect: (response) => response.writeHead(307, { Location: '/' }).end(),
+  reset: (response) => response.socket?.resetAndDestroy(),
+  hang: () => {},
+  drip: (response) => {
+    const timer = setInterval(() => response.write(' '), 1000);
+    response.on('close', () => clearInterval(timer));
+  },
+};
+/** Without those that take 15 seconds. */
+const often = ['500', '410', '429', 'redirect', 'reset'];
+const answered: Record<string, number> = {};
+let isCalm = true;
+
+const unused = () => Object.keys(answers).filter((name) => !answered[name]);
+
+/** Chooses an answer at random, but each once before any twice. */
+function chosen(): string {
+  if (isCalm || Math.random() < 0.7) return '200';
+  return unused()[0] ?? pick(often);
+}
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const at = Date.now();
+  const body = await readAll(request);
+  try {
+    if (!verifier) throw new Error('A message before the webhook');
+    const { type, data } = verifier.verify(body, request.headers as never) as Message;
+    const id = `${request.headers['webhook-id']}`;
+    const name = chosen();
+    messages.push({ id, at, type, isKept: name === '200', data });
+    answered[name] = (answered[name] ?? 0) + 1;
+    answers[name]?.(response, data.challenge ?? '');
+  } catch (error) {
+    faults.push(`${error}: ${body}`);
+    response.writeHead(401).end();
+  }
+}
+
+const address = await serve(createServer(receive));
+
+/** Writes that hide, delete or restore a review, from their begin to their answer (epoch ms). */
+interface Deed {
+  id: string;
+  begin: number;
+  end: number;
+}
+const removals: Deed[] = [];
+const restorations: Deed[] = [];
+
+const { reviews, done, write } = randomWriters(async (deed, id, answer) => {
+  const begin = Date.now();
+  const hasSucceeded = await answer.then(
+    () => true,
+    () => false,
+  );
+  const ended = { id, begin, end: Date.now() };
+  // The end of the service leaves open whether a write was done.
+  if (deed === 'unhide') restorations.push(ended);
+  else if (hasSucceeded) removals.push(ended);
+});
+
+/** Milliseconds in which a message that was read before may still be on its way. */
+const onItsWay = 1_000;
+
+/** Messages with a review that was hidden or deleted before their connection began. */
+function leaks(): Message[] {
+  return messages.filter(({ at, data }) => {
+    const isRestoredAfter = ({ id, begin }: Deed) =>
+      restorations.some((each) => each.id === id && each.end > begin && each.begin < at);
+    const isHidden = removals.some(
+      (each) => each.id === data.id && each.end + onItsWay < at && !isRestoredAfter(each),
+    );
+    return data.review && isHidden;
+  });
+}
+
+/** First messages about a version that came after a higher version of the same review. */
+function wentBack(): Message[] {
+  const highest = new Map<string, number>();
+  const seen = new Set<string>();
+  return messages.filter(({ id, data }) => {
+    const before = highest.get(data.id) ?? 0;
+    const isNew = !seen.has(id);
+    seen.add(id);
+    highest.set(data.id, Math.max(before, data.version));
+    return isNew && data.version < before;
+  });
+}
+
+/** Returns the newest message about each review that the receiver has kept. */
+function mirrored(): Map<string, Message['data']> {
+  const newest = new Map<string, Message['data']>();
+  for (const { type, isKept, data } of messages) {
+    if (
+      isKept &&
+      type.startsWith('review.') &&
+      data.version >= (newest.get(data.id)?.version ?? 0)
+    ) {
+      newest.set(data.id, data);
+    }
+  }
+  return newest;
+}
+
+test(
+  'a receiver has each review as it is, whatever fails on the way',
+  async () => {
+    let service = await startService();
+    const { makeGrant, makeUser } = await import('../helpers/world.ts');
+    const { setAttributes } = await import('../helpers/items.ts');
+    const { reviewKey, userKey } = await import('../../shared/table/keys.ts');
+    const owner = await makeUser();
+    const tokens = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const user = await makeUser();
+        // A user with high karma has 200 votes a day.
+        await setAttributes(userKey(user.id), { karma: 5_000 });
+        return (await makeGrant(user, ['review', 'vote', 'user'])).access_token;
+      }),
+    );
+    const webhook = await addWebhook(owner.id, address);
+    const repository = () => import('../../shared/webhooks/webhook-repository.ts');
+    async function read() {
+      const { getOwnWebhook } = await repository();
+      return getOwnWebhook(webhook.client_id, webhook.id, owner.id);
+    }
+
+    /** The owner's remedy for whatever has stopped the webhook, instead of a wait of minutes. */
+    async function nudge(): Promise<void> {
+      const { continueWebhook, pauseWebhook } = await repository();
+      const { state, failures } = await read();
+      if (state === 'on' && failures > 0) await pauseWebhook(webhook);
+      await continueWebhook(webhook);
+    }
+
+    // Earlier changes are not sent.
+    while ((await read()).state !== 'on') await sleep(100);
+    isCalm = false;
+    let isOver = false;
+    async function watch(): Promise<void> {
+      while (!isOver) {
+        // The database ends with the service.
+        await nudge().catch(() => {});
+        await sleep(200);
+      }
+    }
+    const watching = watch();
+
+    const rounds = 4;
+    for (let round = 0; round < rounds; round++) {
+      const writing = write(service.url, tokens, seconds / rounds, round === rounds - 1);
+      await sleep(Math.random() * 700 * (seconds / rounds));
+      if (round < rounds - 1) await service.end('SIGKILL');
+      await writing;
+      if (round === 1) {
+        service = await startService();
+        const folder = fresh('backup');
+        await admin(dataDir, ['backup', folder]);
+        await service.end('SIGKILL');
+        dataDir = fresh('data');
+        await admin(dataDir, ['restore', folder]);
+      }
+      if (round < rounds - 1) service = await startService();
+      await admin(dataDir, ['aggregates', 'rebuild']);
+    }
+
+    const patience = Date.now() + 90_000;
+    while (unused().length > 0 && Date.now() < patience) await write(service.url, tokens, 1);
+    expect(unused()).toEqual([]);
+
+    isCalm = true;
+    const { readItem } = await import('../helpers/items.ts');
+    const call = callerOf(service.url);
+    const expected = new Map<string, unknown>();
+    for (const { id } of reviews) {
+      const { status, body } = await call('GET', `/review/${id}`);
+      const item = await readItem(reviewKey(id));
+      const current = status === 200 ? { version: item?.version, review: body.review } : null;
+      expected.set(id, current);
+    }
+    const differences = () => {
+      const newest = mirrored();
+      return reviews.flatMap(({ id }) => {
+        const { version, review = null } = newest.get(id) ?? {};
+        const current = expected.get(id);
+        const mine = review && { version, review: contentOf(review) };
+        const theirs = current && {
+          ...current,
+          review: contentOf((current as Message['data']).review),
+        };
+        return JSON.stringify(mine) === JSON.stringify(theirs) ? [] : [{ id, mine, theirs }];
+      });
+    };
+    const deadline = Date.now() + 60_000;
+    while (differences().length > 0 && Date.now() < deadline) await sleep(300);
+    isOver = true;
+    await watching;
+    expect(differences()).toEqual([]);
+    expect(faults).toEqual([]);
+    expect(wentBack()).toEqual([]);
+    expect(leaks()).toEqual([]);
+
+    expect(Object.keys(done)).toEqual(expect.arrayContaining(['hide', 'delete', 'vote', 'edit']));
+    // Votes are mostly folded into weightier changes.
+    const types = new Set(messages.map(({ type }) => type));
+    for (const type of ['published', 'edited', 'removed'])
+      expect(types).toContain(`review.${type}`);
+    expect(removals.length).toBeGreaterThan(0);
+    const summary = { messages: messages.length, reviews: reviews.length, answered, done };
+    if (process.env.WEBHOOK_SECONDS) process.stderr.write(`${JSON.stringify(summary)}\n`);
+  },
+  1000 * (seconds + 260),
+);
+
+/** The parts of a review that its own version covers. */
+function contentOf(review: object | null): object | null {
+  if (!review) return null;
+  const { id, text, rating, votes, edits } = review as Record<string, unknown>;
+  return { id, text, rating, votes, edits };
+}
+
+/** Makes an application with a webhook for all types, whose first test is due. */
+async function addWebhook(userId: string, url: string) {
+  const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
+  const { insertWebhook } = await import('../../shared/webhooks/webhook-repository.ts');
+  const { webhookSecret } = await import('../../shared/webhooks/signature.ts');
+  const { keysOf } = await import('../../shared/secrets.ts');
+  const { client_id } = await insertApplication(userId, {
+    name: 'Mirror',
+    desc: '',
+    website: 'https://client.example/',
+    redirect_uri: 'https://client.example/callback',
+  });
+  const webhook = await insertWebhook(client_id, userId, {
+    address: `${url}/hooks`,
+    types: ['review.published', 'review.edited', 'review.voted', 'review.removed'],
+  });
+  const [key] = await keysOf('WEBHOOK_KEYS');
+  verifier = new Webhook(webhookSecret(webhook.secret_id, key));
+  return webhook;
+}
