@@ -11,7 +11,7 @@ const files = {
   WEBHOOK_KEYS: 'webhook-key',
 } as const;
 
-/** What each key makes. */
+/** Descriptions of what a key makes. */
 const madeWith = {
   SIGNING_KEYS: 'all tokens and client secrets',
   SESSION_KEYS: 'all sessions',

@@ -29,7 +29,12 @@ export async function changeMessage({ change, at }: Changed): Promise<Message | 
   const bodyWith = (shown: object | null) => bodyOf(type, at, { id, version, review: shown });
   const body = bodyWith(review);
   const isTooLong = Buffer.byteLength(body) > largestBody;
-  return { id: `rev_${id}_${version}`, type, body: isTooLong ? bodyWith(null) : body };
+  return { id: messageIdOf(change), type, body: isTooLong ? bodyWith(null) : body };
+}
+
+/** Returns the id of the message about a change: the same for each attempt. */
+export function messageIdOf({ id, version }: Changed['change']): string {
+  return `rev_${id}_${version}`;
 }
 
 /** Consistent: a review that was hidden before this call is not sent. */

@@ -8,6 +8,7 @@ import { applicationKey, webhookKey, webhookSlots } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
+import { messageIdOf, restartMessage } from './message.ts';
 import {
   listedIn,
   type MessageType,
@@ -144,16 +145,25 @@ export async function replayWebhook(webhook: WebhookId, from: number): Promise<v
   });
 }
 
-/** Goes on after the message with this id, unless it is no longer the one that fails. */
+/**
+ * Goes on after the message with this id, unless it is no longer the one that fails. If the review
+ * has changed since, its message has become another one, which is sent instead.
+ */
 export async function skipMessage(webhook: WebhookId, messageId: string): Promise<void> {
   const heads = await readHeads();
-  await change(webhook, async ({ stuck, restarted_at, position, types }) => {
+  await change(webhook, async (before) => {
+    const { stuck, position, types } = before;
     if (stuck?.id !== messageId) return undefined;
     const next = { stuck: undefined, retry_at: undefined };
-    if (restarted_at || !position) return { restarted_at: undefined, ...next };
+    if (before.restarted_at && stuck.id === restartMessage(before).id) {
+      return { restarted_at: undefined, ...next };
+    }
+    if (!position) return next;
     const { changed, end } = await readWindow({ time: Date.now(), ...position }, heads, mostAhead);
     const first = changed.findIndex(({ change: { kind } }) => types.includes(typeOf(kind)));
-    return { position: (first >= 0 && changed[first + 1]?.before) || end, ...next };
+    const found = changed[first];
+    if (!found || messageIdOf(found.change) !== messageId) return next;
+    return { position: changed[first + 1]?.before ?? end, ...next };
   });
 }
 

@@ -182,11 +182,16 @@ describe('a webhook', () => {
     await run();
     const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
     await batchDelete(log);
-    stopClock(Date.now() + 120_000);
+    // Tests before this one have logged in the next hours.
+    stopClock(Date.now() + 5 * 3_600_000);
     await continueWebhook(webhook);
     receiver.respond = status(500);
     await run();
     expect(receiver.take()).toEqual(['log.restarted']);
+    const { restarted_at = '', stuck } = await read(webhook);
+    expect(stuck?.id).toBe(`log_${webhook.id}_${Date.parse(restarted_at)}`);
+    await skipMessage(webhook, 'rev_another_1');
+    expect((await read(webhook)).restarted_at).toBe(restarted_at);
     stopClock(Date.now() + 120_000);
     receiver.respond = undefined;
     await run();
@@ -248,6 +253,37 @@ describe('a receiver that fails', () => {
     await run();
     receiver.take();
     await skipMessage(webhook, `rev_${bad}_1`);
+    await skipMessage(webhook, `rev_${bad}_1`);
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${good}`]);
+  });
+
+  test('does not miss what has changed since the message that is skipped', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    const bad = await ann.publishes();
+    receiver.respond = status(400);
+    await run();
+    await ann.deletes(bad);
+    await applyStream();
+    receiver.respond = undefined;
+    receiver.take();
+    await skipMessage(webhook, `rev_${bad}_1`);
+    await run();
+    expect(receiver.take()).toEqual([`review.removed ${bad}`]);
+  });
+
+  test('does not miss the next review if the skipped message is no longer due', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver, { types: ['review.published'] });
+    const bad = await ann.publishes();
+    receiver.respond = status(400);
+    await run();
+    await ann.deletes(bad);
+    const good = await ann.publishes();
+    await applyStream();
+    receiver.respond = undefined;
+    receiver.take();
     await skipMessage(webhook, `rev_${bad}_1`);
     await run();
     expect(receiver.take()).toEqual([`review.published ${good}`]);
