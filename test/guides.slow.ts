@@ -131,7 +131,12 @@ describe.each(shells)('pasted into %s', (...shell) => {
 const receivers: [string, string][] = [['node', 'receiver.mts']];
 if (python) receivers.push([python, 'receiver.py']);
 
-test.each(receivers)('%s %s verifies messages, and skips repeats', async (program, file) => {
+test.each(receivers)('%s %s verifies messages, and keeps reviews', async (program, file) => {
+  const { reviews } = (await (await fetch(`${authUrl}/1/review/?limit=1`)).json()) as {
+    reviews: { id: string }[];
+  };
+  const long = `${reviews[0]?.id}`;
+  const hidden = crypto.randomUUID();
   const receiver = spawn(program, [file], { cwd: demo, env });
   const address = `http://127.0.0.1:${callbackPort}/`;
   process.env.WEBHOOK_ALLOW = '127.0.0.1';
@@ -155,13 +160,21 @@ test.each(receivers)('%s %s verifies messages, and skips repeats', async (progra
       await send('log.restarted', {}),
       await send('review.edited', { id: 'a', version: 4, review }, [other]),
       await send('review.edited', { id: 'a', version: 5, review }, [secret], 600),
+      // Too long for a message. The second is hidden meanwhile, the third is answered with 401.
+      await send('review.edited', { id: long, version: 2, review: null }),
+      await send('review.published', { id: hidden, version: 1, review: null }),
+      await send('review.voted', { id: 'a/vote', version: 6, review: null }),
     ];
-    expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200, 200, 401, 401]);
+    expect(answers.map(([status]) => status)).toEqual([
+      200, 200, 200, 200, 200, 401, 401, 200, 200, 500,
+    ]);
   } finally {
     delete process.env.WEBHOOK_ALLOW;
     receiver.kill();
   }
-  expect(await text(receiver.stdout)).toBe('review.published a 1\nreview.removed a 3\n');
+  expect(await text(receiver.stdout)).toBe(
+    `keep a 1\nremove a 3\nkeep ${long} 2\nremove ${hidden} 1\n`,
+  );
 });
 
 test('the TypeScript programs match the types of their packages', () => {

@@ -17,6 +17,8 @@ process.env.MUSICDB_SEARCH = `data:application/json,${found}#{type}{name}`;
 const browser = await launchBrowser();
 const { url, authUrl: at } = await startTestStack();
 const { makeUser } = await import('../helpers/world.ts');
+const { setAttributes } = await import('../helpers/items.ts');
+const { webhookKey } = await import('../../shared/table/keys.ts');
 const redirect_uri = 'http://localhost:1/callback';
 
 /** Rules whose results depend on widths and colours. */
@@ -147,6 +149,25 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await click('Create new secret');
   await page.getByText('The old secret works until').waitFor();
   await look();
+  await fill('Address', 'https://10.0.0.1/');
+  await click('Register webhook');
+  await seeAlert();
+  await fill('Address', `https://${'receiver.'.repeat(20)}example/hook`);
+  await click('Register webhook');
+  await see('Webhook');
+  await setAttributes(webhookKey(client_id, 1), {
+    state: 'on',
+    failing_since: '2026-11-22T05:24:00.000Z',
+    stuck: { id: `rev_${randomUUID()}_3`, type: 'review.edited' },
+  });
+  await page.reload();
+  await page.getByText('Show secret').click();
+  await page.getByText('and later ones wait').waitFor();
+  await look();
+  await fill('From', 'yesterday');
+  await click('Replay');
+  await seeAlert();
+  await visit(`/account/applications/${client_id}`, 'Shelf');
   await follow('Applications');
   await see('Your applications');
 
@@ -202,7 +223,7 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await fill('To confirm, type your name: Ann', 'Ann');
   await click('Delete account');
   await see('Your account was deleted');
-  expect(seen).toHaveLength(43);
+  expect(seen).toHaveLength(49);
 });
 
 test('a mistake is seen', async () => {

@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { keysOf } from '../../../shared/secrets.ts';
+import { webhookSecret } from '../../../shared/webhooks/signature.ts';
+import { rotateWebhookSecret } from '../../../shared/webhooks/webhook-repository.ts';
+import { restore, stopClock } from '../../helpers/clock.ts';
+import { beginWebhook, read, run, startReceiver } from '../../helpers/webhooks.ts';
+import { makeUser } from '../../helpers/world.ts';
+
+const [olderKey, newerKey] = ['old', 'new'].map((name) =>
+  Buffer.alloc(32, name).toString('base64url'),
+);
+
+afterEach(restore);
+
+test('a run signs with each secret under each key, until the old ones have ended', async () => {
+  const ann = await makeUser();
+  const receiver = await startReceiver();
+  process.env.WEBHOOK_KEYS = `${olderKey}`;
+  const webhook = await beginWebhook(receiver);
+
+  /** Publishes a review. Returns the signatures that a receiver with each secret accepts. */
+  async function acceptedBy(secrets: readonly string[]) {
+    await ann.publishes();
+    await run();
+    const [{ headers, text } = { headers: {}, text: '' }] = receiver.messages.splice(0);
+    const signatures = `${headers['webhook-signature']}`.split(' ');
+    const accepted = secrets.map(
+      (secret) =>
+        signatures.filter((signature) => {
+          try {
+            const own = { ...headers, 'webhook-signature': signature };
+            return Boolean(new Webhook(secret).verify(text, own as Record<string, string>));
+          } catch {
+            return false;
+          }
+        }).length,
+    );
+    return { signatures: signatures.length, accepted };
+  }
+  async function secretOf(secretId: string, position: number) {
+    const key = (await keysOf('WEBHOOK_KEYS')).at(position);
+    if (!key) throw new Error('There is no such key');
+    return webhookSecret(secretId, key);
+  }
+
+  const first = await secretOf(webhook.secret_id, 0);
+  expect(await acceptedBy([first])).toEqual({ signatures: 1, accepted: [1] });
+
+  await rotateWebhookSecret(webhook);
+  const { secret_id } = await read(webhook);
+  const second = await secretOf(secret_id, 0);
+  expect(await acceptedBy([first, second])).toEqual({ signatures: 2, accepted: [1, 1] });
+
+  process.env.WEBHOOK_KEYS = `${newerKey},${olderKey}`;
+  const secrets = [
+    first,
+    second,
+    await secretOf(webhook.secret_id, 0),
+    await secretOf(secret_id, 0),
+  ];
+  expect(new Set(secrets).size).toBe(4);
+  expect(await acceptedBy(secrets)).toEqual({ signatures: 4, accepted: [1, 1, 1, 1] });
+
+  const begin = Date.now();
+  stopClock(begin + 86_300_000);
+  expect(await acceptedBy(secrets)).toEqual({ signatures: 4, accepted: [1, 1, 1, 1] });
+  stopClock(begin + 86_401_000);
+  expect(await acceptedBy(secrets)).toEqual({ signatures: 2, accepted: [0, 1, 0, 1] });
+  process.env.WEBHOOK_KEYS = `${newerKey}`;
+  expect(await acceptedBy(secrets)).toEqual({ signatures: 1, accepted: [0, 0, 0, 1] });
+});
