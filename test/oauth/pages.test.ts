@@ -4,6 +4,7 @@ import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
+import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
@@ -11,16 +12,22 @@ import { makeUser } from '../helpers/world.ts';
 
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';
+process.env.WEBHOOK_KEYS = 'wK4'.repeat(22).slice(0, 64);
 
 const user = await makeUser();
 const { client_id, redirect_uri } = await makeClient(user);
 const author = await makeUser();
+const webhook = await insertWebhook(client_id, user.id, {
+  address: 'https://receiver.example/',
+  types: ['review.published'],
+});
 /** Path parameters. The user is a moderator, and the author has a review. */
 const named = {
   client_id,
   token_id: 'f'.repeat(32),
   review_id: await author.publishes(),
   user_id: author.id,
+  webhook_id: webhook.id,
 };
 /** The review of the user, for the pages to change it. */
 const written = await user.publishes();
