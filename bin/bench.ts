@@ -19,6 +19,7 @@ try {
   const { seed } = await import('./seed.ts');
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
   const { measure } = await import('./bench/measure.ts');
+  const { benchWebhooks } = await import('./bench/webhooks.ts');
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/requests.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
@@ -37,7 +38,7 @@ try {
   const failures: string[] = [];
   const lists = await someLists();
   print('', 'RRU', 'WRU', 'trips');
-  for (const lines of [benchLists(lists), benchEndpoints()]) {
+  for (const lines of [benchLists(lists), benchEndpoints(), benchWebhooks()]) {
     for await (const { name, read, write, roundTrips, broken } of lines) {
       print(name, read, write, roundTrips);
       failures.push(...broken);
