@@ -62,8 +62,9 @@ describe('a first deployment that fails', () => {
       resources(plain.data, type).map(
         ([, { DeletionPolicy, UpdateReplacePolicy }]) => `${DeletionPolicy} ${UpdateReplacePolicy}`,
       );
+    // The keys of tokens, sessions and webhooks.
     const kept = 'RetainExceptOnCreate Retain';
-    expect(policies('AWS::SecretsManager::Secret')).toEqual([kept, kept]);
+    expect(policies('AWS::SecretsManager::Secret')).toEqual([kept, kept, kept]);
     expect(policies('AWS::DynamoDB::Table')).toEqual(['Retain Retain']);
     expect(policies('AWS::Cognito::UserPool')).toEqual(['Retain Retain']);
   });

@@ -140,7 +140,7 @@ describe('the alarms', () => {
         within: '1 of 1 × 3600 s',
         missing: 'breaching',
       },
-      LateWebhooks: { metrics: ['reviews LateWebhooks Sum'], rings: '> 0' },
+      LateWebhooks: { ...unlessSaid, metrics: ['reviews LateWebhooks Sum'], rings: '> 0' },
       Errorssendwebhooks: {
         ...atOnce,
         metrics: ['AWS/Lambda Errors Sum of send-webhooks'],

@@ -53,6 +53,21 @@ describe('a webhook', () => {
     expect(receiver.take()).toEqual([`review.published ${id}`]);
   });
 
+  test('has what was changed since its test was sent, and nothing earlier', async () => {
+    const receiver = await startReceiver();
+    await makeWebhook(receiver);
+    await ann.publishes();
+    let id = '';
+    receiver.respond = async () => {
+      receiver.respond = undefined;
+      id = await ann.publishes();
+      await applyStream();
+    };
+    await run();
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
   test('tells of changes in messages of Standard Webhooks, signed', async () => {
     const receiver = await startReceiver();
     const webhook = await beginWebhook(receiver);
