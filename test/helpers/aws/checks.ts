@@ -250,8 +250,12 @@ function rightsInBackground(template: Template, lambda: Resource['Properties']):
       ...(EventSourceArn ? reading : []).map(
         (action): Right => [`dynamodb:${action}`, is(EventSourceArn)],
       ),
-      ['sqs:SendMessage', is(DestinationConfig?.OnFailure?.Destination)],
+      ...(DestinationConfig?.OnFailure ? [toQueue(DestinationConfig.OnFailure)] : []),
     ]);
+}
+
+function toQueue({ Destination }: { Destination: unknown }): Right {
+  return ['sqs:SendMessage', is(Destination)];
 }
 
 /** Lists queues and topics that accept messages without TLS. */
@@ -378,8 +382,11 @@ export function missingVariables(
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
     const secrets = [...text.matchAll(/\w\("(\w+_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
-      // Set only if the identity provider does not publish its sign-out address, or is our own.
-      ...read.filter((name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$)/.test(name)),
+      // Set only if the identity provider does not publish its sign-out address, or is our own. The
+      // ranges of an intranet are set only on a server.
+      ...read.filter(
+        (name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$)/.test(name),
+      ),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];
     const missing = [...new Set(needed)].filter((name) => !set.includes(name));
