@@ -457,7 +457,12 @@ describe('the functions', () => {
     }
   });
   test('have the memory and the timeout that they were measured with', () => {
-    const longer = { 'update-aggregates': 300, eraser: 300, 'expire-vote-counters': 900 };
+    const longer = {
+      'update-aggregates': 300,
+      eraser: 300,
+      'expire-vote-counters': 900,
+      'send-webhooks': 59,
+    };
     const timeouts = new Map(Object.entries(longer));
     for (const [operation, { Properties }] of functions(service)) {
       const expected = { MemorySize: 1024, Timeout: timeouts.get(operation) ?? 15 };
@@ -538,8 +543,15 @@ describe('the background', () => {
       Object.keys(service.Resources).find((id) => pattern.test(id)) ?? '';
     const id = idOf(/^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/);
     const heartbeat = idOf(/^BackgroundsendheartbeatFunction[0-9A-F]{8}$/);
+    const webhooks = idOf(/^BackgroundsendwebhooksFunction[0-9A-F]{8}$/);
+    const everyMinute = (job: string) =>
+      expect.objectContaining({
+        ScheduleExpression: 'rate(1 minute)',
+        State: 'ENABLED',
+        Targets: [{ Arn: { 'Fn::GetAtt': [job, 'Arn'] }, Id: 'Target0' }],
+      });
     const rules = propertiesOf(service, 'AWS::Events::Rule');
-    expect(rules).toHaveLength(2);
+    expect(rules).toHaveLength(3);
     expect(rules).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -552,17 +564,24 @@ describe('the background', () => {
             }),
           ],
         }),
-        expect.objectContaining({
-          ScheduleExpression: 'rate(1 minute)',
-          State: 'ENABLED',
-          Targets: [{ Arn: { 'Fn::GetAtt': [heartbeat, 'Arn'] }, Id: 'Target0' }],
-        }),
+        everyMinute(heartbeat),
+        everyMinute(webhooks),
       ]),
     );
-    expect(only(service, 'AWS::Lambda::EventInvokeConfig')).toMatchObject({
-      FunctionName: { Ref: id },
-      DestinationConfig: { OnFailure: { Destination: queue } },
-    });
+    const invocations = propertiesOf(service, 'AWS::Lambda::EventInvokeConfig');
+    expect(invocations).toHaveLength(3);
+    expect(invocations).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          FunctionName: { Ref: id },
+          MaximumRetryAttempts: 2,
+          DestinationConfig: { OnFailure: { Destination: queue } },
+        }),
+        // The next minute repeats what failed.
+        expect.objectContaining({ FunctionName: { Ref: heartbeat }, MaximumRetryAttempts: 0 }),
+        expect.objectContaining({ FunctionName: { Ref: webhooks }, MaximumRetryAttempts: 0 }),
+      ]),
+    );
   });
 });
 
