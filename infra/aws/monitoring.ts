@@ -159,7 +159,7 @@ export class Monitoring extends Construct {
     });
     for (const errors of jobErrors) {
       this.#alarm(`Errors-${errors.label}`, errors, {
-        alarmDescription: `${errors.label} failed; AWS retries it twice`,
+        alarmDescription: `${errors.label} failed; the run is repeated`,
         threshold: 0,
         evaluationPeriods: 1,
       });

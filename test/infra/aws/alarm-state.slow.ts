@@ -92,6 +92,12 @@ describe('on made-up data points', () => {
     ['Errorssendheartbeat', false, [[undefined]]],
     ['NotRunsendheartbeat', true, [[undefined]]],
     ['NotRunsendheartbeat', false, [[60]]],
+    ['LateWebhooks', true, [[1, 1]]],
+    ['LateWebhooks', false, [[1, undefined]]],
+    ['Errorssendwebhooks', true, [[1]]],
+    ['Errorssendwebhooks', false, [[undefined]]],
+    ['NotRunsendwebhooks', true, [[undefined]]],
+    ['NotRunsendwebhooks', false, [[60]]],
   ];
   test.each(cases)('the alarm %s rings: %s, after %j', (alarm, expected, series) => {
     expect(rings(service, alarm, series)).toBe(expected);
