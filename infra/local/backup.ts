@@ -12,7 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { databaseFile, lockFolder, makeFolder, refuseNewer } from './data-folder.ts';
-import { makeDurable } from './discovery.ts';
+import { makeDurable, replaceFile } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
 
 /** Small files of a backup. Without the keys all tokens and sessions become invalid. */
@@ -20,6 +20,9 @@ const smallFiles = ['signing-key', 'session-key', 'webhook-key', 'version.json']
 
 /** Name of the database in a data folder until a restore has copied it. */
 const partialFile = `${databaseFile}.new`;
+
+/** Name of a file in a data folder that was restored, until the service has started on it. */
+const restoredFile = 'restored';
 
 export interface CopyResult {
   folder: string;
@@ -93,6 +96,7 @@ export function restore(source: string, dataDir: string): CopyResult {
     refuseDamaged(source, partial);
     const names = copySmallFiles(source, dataDir);
     makeDurable(partial);
+    replaceFile(join(dataDir, restoredFile), '');
     // The database comes last. Until then the restore can be repeated.
     renameSync(partial, join(dataDir, databaseFile));
     makeDurable(dataDir);
@@ -108,6 +112,14 @@ export function refusePartialRestore(dataDir: string): void {
   throw new Error(
     `a restore to the data folder ${dataDir} was interrupted: repeat it (npm run admin -- --data-dir ${dataDir} restore <backup>), or delete ${join(dataDir, partialFile)} to start with an empty database`,
   );
+}
+
+/** Calls `begin` at the first start after a restore, and again at the next start if it fails. */
+export async function afterRestore(dataDir: string, begin: () => Promise<void>): Promise<void> {
+  const file = join(dataDir, restoredFile);
+  if (!existsSync(file)) return;
+  await begin();
+  rmSync(file);
 }
 
 /** Throws a sentence, and deletes the copy, if the copied database is damaged or another's. */

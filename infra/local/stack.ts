@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
 import { schedules } from '../../shared/background/schedules.ts';
-import { refusePartialRestore } from './backup.ts';
+import { afterRestore, refusePartialRestore } from './backup.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, readDiscovery, retract } from './discovery.ts';
@@ -26,6 +26,13 @@ const patience = 8_500;
 
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */
 const longestCatchUp = 1_000;
+
+/** Tells receivers of webhooks that the log has restarted. */
+async function restartWebhooks(): Promise<void> {
+  // Imported here because the environment now has the address of the table.
+  const repository = await import('../../shared/webhooks/webhook-repository.ts');
+  await repository.restartWebhooks();
+}
 
 /** Steps that end what was started, in the order of the start. */
 type Undo = (() => unknown)[];
@@ -121,6 +128,7 @@ export async function startStack(
 
     const streamArn = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
+    if (file !== undefined) await afterRestore(dataDir, restartWebhooks);
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
     const workers: Undo = [];

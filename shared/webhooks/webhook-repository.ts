@@ -146,6 +146,16 @@ export async function replayWebhook(webhook: WebhookId, from: number): Promise<v
 }
 
 /**
+ * Takes their places from all webhooks, because the table is an older copy: receivers are told that
+ * the log has restarted. Nothing else may write meanwhile.
+ */
+export async function restartWebhooks(): Promise<void> {
+  for (const webhook of await listWebhooks()) {
+    await transact([{ Update: updateOf(webhook, { position: undefined }) }]);
+  }
+}
+
+/**
  * Goes on after the message with this id, unless it is no longer the one that fails. If the review
  * has changed since, its message has become another one, which is sent instead.
  */

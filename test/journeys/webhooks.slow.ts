@@ -40,6 +40,9 @@ interface Message {
 }
 
 const messages: Message[] = [];
+
+/** Reads what a mirror reads when it is told that the log has restarted. */
+let readEverything: () => Promise<Message['data'][]> = async () => [];
 let verifier: Webhook | undefined;
 const faults: string[] = [];
 
@@ -77,8 +80,18 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     if (!verifier) throw new Error('A message before the webhook');
     const { type, data } = verifier.verify(body, request.headers as never) as Message;
     const id = `${request.headers['webhook-id']}`;
-    const name = chosen();
-    messages.push({ id, at, type, isKept: name === '200', data });
+    let name = chosen();
+    let everything: Message['data'][] | undefined = [];
+    if (name === '200' && type === 'log.restarted') {
+      // The service may end meanwhile. Then the message comes again.
+      everything = await readEverything().catch(() => undefined);
+      if (!everything) name = '500';
+    }
+    const isKept = name === '200';
+    messages.push({ id, at, type, isKept, data });
+    for (const each of everything ?? []) {
+      messages.push({ id: '', at, type: 'read', isKept, data: each });
+    }
     answered[name] = (answered[name] ?? 0) + 1;
     answers[name]?.(response, data.challenge ?? '');
   } catch (error) {
@@ -113,9 +126,12 @@ const { reviews, done, write } = randomWriters(async (deed, id, answer) => {
 /** Milliseconds in which a message that was read before may still be on its way. */
 const onItsWay = 1_000;
 
+/** Messages without what the receiver has read itself. */
+const sent = () => messages.filter(({ type }) => type !== 'read');
+
 /** Messages with a review that was hidden or deleted before their connection began. */
 function leaks(): Message[] {
-  return messages.filter(({ at, data }) => {
+  return sent().filter(({ at, data }) => {
     const isRestoredAfter = ({ id, begin }: Deed) =>
       restorations.some((each) => each.id === id && each.end > begin && each.begin < at);
     const isHidden = removals.some(
@@ -129,7 +145,7 @@ function leaks(): Message[] {
 function wentBack(): Message[] {
   const highest = new Map<string, number>();
   const seen = new Set<string>();
-  return messages.filter(({ id, data }) => {
+  return sent().filter(({ id, data }) => {
     const before = highest.get(data.id) ?? 0;
     const isNew = !seen.has(id);
     seen.add(id);
@@ -138,15 +154,14 @@ function wentBack(): Message[] {
   });
 }
 
-/** Returns the newest message about each review that the receiver has kept. */
+/** Returns what the receiver has last kept of each review. */
 function mirrored(): Map<string, Message['data']> {
   const newest = new Map<string, Message['data']>();
   for (const { type, isKept, data } of messages) {
-    if (
-      isKept &&
-      type.startsWith('review.') &&
-      data.version >= (newest.get(data.id)?.version ?? 0)
-    ) {
+    if (!isKept) continue;
+    if (type === 'log.restarted') newest.clear();
+    const isOfReview = type === 'read' || type.startsWith('review.');
+    if (isOfReview && data.version >= (newest.get(data.id)?.version ?? 0)) {
       newest.set(data.id, data);
     }
   }
@@ -169,6 +184,19 @@ test(
         return (await makeGrant(user, ['review', 'vote', 'user'])).access_token;
       }),
     );
+    readEverything = async () => {
+      const call = callerOf(service.url);
+      const { readItem } = await import('../helpers/items.ts');
+      const all = await Promise.all(
+        reviews.map(async ({ id }) => {
+          // First, so that a change meanwhile is told later.
+          const version = Number((await readItem(reviewKey(id)))?.version);
+          const { status, body } = await call('GET', `/review/${id}`);
+          return status === 200 ? [{ id, version, review: body.review }] : [];
+        }),
+      );
+      return all.flat();
+    };
     const webhook = await addWebhook(owner.id, address);
     const repository = () => import('../../shared/webhooks/webhook-repository.ts');
     async function read() {
@@ -254,8 +282,10 @@ test(
     expect(Object.keys(done)).toEqual(expect.arrayContaining(['hide', 'delete', 'vote', 'edit']));
     // Votes are mostly folded into weightier changes.
     const types = new Set(messages.map(({ type }) => type));
-    for (const type of ['published', 'edited', 'removed'])
+    for (const type of ['published', 'edited', 'removed']) {
       expect(types).toContain(`review.${type}`);
+    }
+    expect(types).toContain('log.restarted');
     expect(removals.length).toBeGreaterThan(0);
     const summary = { messages: messages.length, reviews: reviews.length, answered, done };
     if (process.env.WEBHOOK_SECONDS) process.stderr.write(`${JSON.stringify(summary)}\n`);

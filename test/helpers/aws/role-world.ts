@@ -46,7 +46,7 @@ export async function startRoleWorld() {
   /** The operations that have done what they are for. */
   const succeeded = new Set<string>();
   const loaded = new Map<string, Promise<Handler>>();
-  /** The last deletion of an account. The eraser would do a part of it, and its rights seem idle. */
+  /** The last deletion of an account. The eraser waits for it, and leaves it all it has to do. */
   let deletion: Promise<unknown> = Promise.resolve();
 
   /** The code that is deployed, but that signs its requests as the operation. */

@@ -7,6 +7,7 @@ import {
   continueWebhook,
   pauseWebhook,
   replayWebhook,
+  restartWebhooks,
   skipMessage,
   testWebhook,
   updateWebhook,
@@ -214,6 +215,29 @@ describe('a webhook', () => {
     const id = await ann.publishes();
     await run();
     expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
+  test('says log.restarted after a restore, and goes on with what is new', async () => {
+    const receiver = await startReceiver();
+    const paused = await startReceiver();
+    await beginWebhook(receiver);
+    const webhook = await beginWebhook(paused);
+    await pauseWebhook(webhook);
+    await ann.publishes();
+    await applyStream();
+    await restartWebhooks();
+    const id = await ann.publishes();
+    stopClock(Date.now() + 60_000);
+    await run();
+    expect(receiver.take()).toContain('log.restarted');
+    expect(paused.take()).toEqual([]);
+    await continueWebhook(webhook);
+    await run();
+    expect(paused.take()).toEqual(['log.restarted']);
+    await ann.deletes(id);
+    await run();
+    expect(receiver.take()).toEqual([`review.removed ${id}`]);
+    expect(paused.take()).toEqual([`review.removed ${id}`]);
   });
 
   test('tests a new address before anything is sent there', async () => {
