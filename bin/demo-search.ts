@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// The search of the demo: a database of its own entities, asked as any other.
+// The search of the demo: a database of its own entities, with the protocol of a real one.
 
 interface Named {
   entity_id: string;

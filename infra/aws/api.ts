@@ -130,7 +130,8 @@ export class Api extends Construct {
         templates: { 'application/json': body },
       });
     }
-    acknowledge(this.restApi, { ...accepted, ...(firewall && !cdn ? {} : noFirewall) });
+    acknowledge(this.restApi, accepted);
+    if (!firewall || cdn) acknowledge(this.restApi, noFirewall);
     this.#functionStack = new NestedStack(this, 'Functions', {
       description: 'Review service: the functions behind the API',
     });

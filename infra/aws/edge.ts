@@ -91,12 +91,10 @@ export class Edge extends Construct {
         minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
-    acknowledge(this.distribution, {
-      ...accepted,
-      ...(firewall ? {} : noFirewall),
-      ...(domain ? {} : noDomain),
-    });
+    acknowledge(this.distribution, accepted);
+    if (!firewall) acknowledge(this.distribution, noFirewall);
     if (domain) this.#name(domain);
+    else acknowledge(this.distribution, noDomain);
     this.#admit(restApi);
   }
 

@@ -56,14 +56,23 @@ export function displayable(text: string): string {
 
 const maxBytes = { each: 262_144, all: 4_194_304 };
 
+/** Returns the settings of a group's database, whether or not it is configured. */
+export function settingsOf(
+  group: EntityGroup,
+): Partial<Provider> & Pick<Provider, 'agent' | 'interval'> {
+  const prefix = group.toUpperCase();
+  return {
+    api: process.env[`${prefix}_API`],
+    page: process.env[`${prefix}_PAGE`],
+    agent: process.env[`${prefix}_AGENT`] ?? 'review-service',
+    interval: Number(process.env[`${prefix}_INTERVAL`]) || 0,
+  };
+}
+
 /** Returns the database of a group, if it is configured. */
 export function providerOf(group: EntityGroup): Provider | undefined {
-  const prefix = group.toUpperCase();
-  const api = process.env[`${prefix}_API`];
-  const page = process.env[`${prefix}_PAGE`];
-  const agent = process.env[`${prefix}_AGENT`] ?? 'review-service';
-  const interval = Number(process.env[`${prefix}_INTERVAL`]) || 0;
-  return api && page ? { api, page, agent, interval } : undefined;
+  const { api, page, ...others } = settingsOf(group);
+  return api && page ? { api, page, ...others } : undefined;
 }
 
 /** Number of entities of a type that one request can ask for. */

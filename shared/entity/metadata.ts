@@ -129,9 +129,8 @@ function requestsFor(entities: readonly Entity[]): Request[] {
 }
 
 async function refresh({ provider, type, ids }: Request, names: Names, signal: AbortSignal) {
-  const { interval } = provider;
-  if (interval > 0 && !(await take({ Key: paceKey(groupOf(type)), milliseconds: interval })))
-    return;
+  const pace = { Key: paceKey(groupOf(type)), milliseconds: provider.interval };
+  if (pace.milliseconds > 0 && !(await take(pace))) return;
   const isNamed = (id: string) => Boolean(names.get(keyString(metadataKey(type, id))));
   const taken = await Promise.all(
     ids.map((id) =>

@@ -1,7 +1,7 @@
 import { authUrl } from '../auth-url.ts';
 import { canonicalUuid } from '../values.ts';
 import { type EntityGroup, type EntityType, entityTypes, groupOf } from './entity-type.ts';
-import { pageOf } from './metadata-provider.ts';
+import { pageOf, settingsOf } from './metadata-provider.ts';
 
 // What people paste to name an entity: its id, or the address of its page.
 
@@ -36,13 +36,13 @@ export function readPasted(text: string): Pasted | null | undefined {
 
 /** Returns the address of the site of a database, for people. */
 export function siteOf(group: EntityGroup): string {
-  const page = process.env[`${group.toUpperCase()}_PAGE`];
+  const { page } = settingsOf(group);
   return new URL('/', URL.parse(page ?? '') ?? publicPages[group]).href;
 }
 
 function pagesOf(type: EntityType, id: string): string[] {
   const group = groupOf(type);
-  const pages = [process.env[`${group.toUpperCase()}_PAGE`], publicPages[group]];
+  const pages = [settingsOf(group).page, publicPages[group]];
   return pages.flatMap((page) => (page ? [pageOf({ page }, type, id)] : []));
 }
 

@@ -15,6 +15,7 @@ import {
   pageOf,
   readJson,
   request,
+  settingsOf,
   withType,
 } from './metadata-provider.ts';
 import { epochSeconds, take } from './pace.ts';
@@ -85,7 +86,7 @@ function templateOf(group: EntityGroup): string | undefined {
 }
 
 async function takeTurn(group: EntityGroup): Promise<boolean> {
-  const interval = Number(process.env[`${group.toUpperCase()}_INTERVAL`]) || 0;
+  const { interval } = settingsOf(group);
   const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, 2 * interval) };
   if (interval === 0) return take(own);
   return take(own, { Key: paceKey(group), milliseconds: interval });
@@ -93,7 +94,7 @@ async function takeTurn(group: EntityGroup): Promise<boolean> {
 
 /** Returns names for the pages of found entities, without those that are stored already. */
 async function missingNames(type: EntityType, matches: readonly Match[]) {
-  const page = process.env[`${groupOf(type).toUpperCase()}_PAGE`];
+  const { page } = settingsOf(groupOf(type));
   if (!page) return [];
   const stored = await batchGet(matches.map(({ id }) => metadataKey(type, id)));
   return matches.flatMap(({ id, name }) => {
@@ -109,7 +110,7 @@ async function askForMatches(
   name: string,
 ): Promise<Match[]> {
   const url = withType(template, type).replace('{name}', encodeURIComponent(name));
-  const agent = process.env[`${group.toUpperCase()}_AGENT`] ?? 'review-service';
+  const { agent } = settingsOf(group);
   const response = await request(url, agent, AbortSignal.timeout(patience));
   if (!response.ok) {
     await response.body?.cancel();

@@ -24,7 +24,7 @@ import type { Key } from './item.ts';
  * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also reports, publications and edits  |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
- * | webhook     | WEBHOOK          | HOOK#<client>#<n>         | all WEBHOOK → date, of the next attempt, while it is on or has a test due |
+ * | webhook     | WEBHOOK          | HOOK#<client>#<n>         | all WEBHOOK → date of the next attempt, while active   |
  * | sending     | WEBHOOK#RUN      | RUN                       | time up to which webhooks have told everything          |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |

@@ -100,6 +100,12 @@ describe('npm run admin: output and mistakes', () => {
     const invalid = (option: string, value: string, why: string) =>
       `error: option '${option}' argument '${value}' is invalid. ${why}\n`;
     const name = (value: string, why: string) => invalid('--name <name>', value, why);
+    const long = 'x'.repeat(65);
+    const counts = ['-1', '0', '1.5', '99999999999999', '1e3', ''];
+    const refusedCounts = counts.map((value): [string[], string] => [
+      [...issue, client, '--expires-in', value],
+      invalid('--expires-in <seconds>', value, count),
+    ]);
     await refuses(2, [
       [[], /^Usage: npm run admin -- \[options\] \[command\]\n/],
       [['user'], /^Usage: npm run admin -- user \[options\] \[command\]\n/],
@@ -114,10 +120,8 @@ describe('npm run admin: output and mistakes', () => {
         "error: required options '--user <user id>', '--client <client id>' not specified\n",
       ],
       [create, "error: option '--name <name>' argument missing\n"],
-      ...['', 'x'.repeat(65)].map((value): [string[], string] => [
-        [...create, value],
-        name(value, 'It must have 1 to 64 characters.'),
-      ]),
+      [[...create, ''], name('', 'It must have 1 to 64 characters.')],
+      [[...create, long], name(long, 'It must have 1 to 64 characters.')],
       [
         [...create, 'Ann', '--email', 'ann'],
         invalid('--email <address>', 'ann', 'It must be one email address.'),
@@ -148,10 +152,7 @@ describe('npm run admin: output and mistakes', () => {
           'It may hold review, vote, user, separated by commas or spaces.',
         ),
       ],
-      ...['-1', '0', '1.5', '99999999999999', '1e3', ''].map((value): [string[], string] => [
-        [...issue, client, '--expires-in', value],
-        invalid('--expires-in <seconds>', value, count),
-      ]),
+      ...refusedCounts,
       [['token', 'list'], /^error: option '--user <user id>' or '--client <client id>' .+\n$/],
       [['review', 'hide'], "error: missing required argument 'review id'\n"],
       [['review', 'hide', 'x'], /^error: .*'x' is invalid for argument 'review id'\. .+UUID\.\n$/],

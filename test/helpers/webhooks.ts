@@ -12,7 +12,6 @@ import { batchDelete } from '../../shared/table/batch.ts';
 import { webhookKey } from '../../shared/table/keys.ts';
 import type { MessageType, Webhook } from '../../shared/webhooks/webhook.ts';
 import { insertWebhook, listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
-
 import { listen } from './listen.ts';
 import { makeClient } from './oauth-client.ts';
 import { applyStream } from './stream.ts';
@@ -26,8 +25,12 @@ interface Received {
   text: string;
   type: string;
   timestamp: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read messages before they check their types.
-  data: any;
+  data: {
+    id?: string;
+    version?: number;
+    review?: { text: string | null } | null;
+    challenge?: string;
+  };
 }
 
 /** Answers a message. `tests` are answered with their challenge, unless the answer is another. */
