@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { importFunction } from '../infra/functions.ts';
 import { factsOf } from '../infra/guides/facts.ts';
 import { renderGuides } from '../infra/guides/render.ts';
 import { openApiDocument } from '../infra/openapi/document.ts';
@@ -10,7 +11,7 @@ import { routes } from '../shared/routes.ts';
 
 /** Writes the OpenAPI document, the guides and the reference, from routes and infra/guides. */
 const modules = await Promise.all(
-  routes.map(async (route) => ({ route, ...(await import(`../functions/${route.operation}.ts`)) })),
+  routes.map(async (route) => ({ route, ...(await importFunction(route.operation)) })),
 );
 const endpoints = modules.filter(({ response }) => response !== undefined) as Endpoint[];
 const text = JSON.stringify(openApiDocument(endpoints));

@@ -17,6 +17,17 @@ const floors = [
   ['table', 'background'],
 ];
 
+/** Folders of shared/pages/, from the top floor down. */
+const floorsOfPages = [
+  ['account'],
+  ['application', 'moderation'],
+  ['review'],
+  ['entity'],
+  ['form'],
+  ['frame'],
+  ['session'],
+];
+
 /** Top folders, each with the top folders that it may import. */
 const mayImport: Record<string, readonly string[]> = {
   bin: ['functions', 'infra', 'shared'],
@@ -48,6 +59,10 @@ function floorOf(file: string): number {
     : floors.findIndex((folders) => folders.includes(folder));
 }
 
+/** Returns the floor of a file in shared/pages/, where 0 is the top. */
+const floorOfPage = (file: string) =>
+  floorsOfPages.findIndex((folders) => folders.includes(file.split('/')[2] ?? ''));
+
 /** Says why an import is wrong; returns an empty list if it goes down. */
 function faultOf(from: string, to: string): string[] {
   const [top = '', folder] = from.split('/');
@@ -58,6 +73,12 @@ function faultOf(from: string, to: string): string[] {
   }
   if (top === 'functions') return [`${from} imports ${to}: no function imports another`];
   if (top !== 'shared' || floorOf(from) < floorOf(to)) return [];
+  if (folder === 'pages' && otherFolder === 'pages') {
+    const isSameFolder = dirname(from) === dirname(to);
+    return isSameFolder || floorOfPage(from) < floorOfPage(to)
+      ? []
+      : [`${from} imports ${to}: that is up`];
+  }
   const isSameRoom = folder === otherFolder || floorOf(to) === floors.length;
   return isSameRoom && floorOf(from) === floorOf(to) ? [] : [`${from} imports ${to}: that is up`];
 }
@@ -65,6 +86,11 @@ function faultOf(from: string, to: string): string[] {
 test('every folder of shared/ has a floor', () => {
   const folders = sources.flatMap((file) => /^shared\/(.*?)\//.exec(file)?.[1] ?? []);
   expect(folders.filter((folder) => !floors.flat().includes(folder))).toEqual([]);
+});
+
+test('every file of shared/pages/ lies in a folder with a floor', () => {
+  const files = sources.filter((file) => file.startsWith('shared/pages/'));
+  expect(files.filter((file) => floorOfPage(file) < 0)).toEqual([]);
 });
 
 test('imports only go down', () => {
@@ -76,16 +102,21 @@ test.each([
   ['shared/list/cursor.ts', 'shared/review/review.ts', 'up'],
   ['shared/list/cursor.ts', 'shared/http/request.ts', 'up'],
   ['shared/vote/vote.ts', 'shared/http/request.ts', 'up'],
-  ['shared/http/oauth-endpoint.ts', 'shared/pages/session.ts', 'up'],
+  ['shared/http/oauth-endpoint.ts', 'shared/pages/session/session.ts', 'up'],
+  ['shared/pages/frame/layout.ts', 'shared/pages/form/fields.ts', 'up'],
+  ['shared/pages/session/session.ts', 'shared/pages/frame/notice.ts', 'up'],
+  ['shared/pages/review/review-card.ts', 'shared/pages/moderation/moderation.ts', 'up'],
+  ['shared/pages/moderation/moderation.ts', 'shared/pages/application/abilities.ts', 'up'],
   ['shared/table/keys.ts', 'shared/list/cursor.ts', 'up'],
   ['shared/errors.ts', 'shared/table/keys.ts', 'up'],
   ['shared/entity/metadata.ts', 'shared/summary/summary.ts', 'up'],
   ['shared/review/review.ts', 'shared/summary/presented.ts', 'up'],
   ['shared/review/review.ts', 'shared/moderation/case-repository.ts', 'up'],
   ['shared/feed/atom.ts', 'shared/summary/summary.ts', 'up'],
-  ['shared/errors.ts', 'functions/get-me.ts', 'may not'],
-  ['functions/get-me.ts', 'functions/get-user.ts', 'no function'],
-  ['infra/local/gateway.ts', 'functions/get-me.ts', 'may not'],
+  ['shared/errors.ts', 'functions/api/get-me.ts', 'may not'],
+  ['functions/api/get-me.ts', 'functions/api/get-user.ts', 'no function'],
+  ['functions/pages/show-user.ts', 'functions/api/get-user.ts', 'no function'],
+  ['infra/local/gateway.ts', 'functions/api/get-me.ts', 'may not'],
 ])('%s may not import %s', (from, to, fault) => {
   expect(faultOf(from, to)).toEqual([expect.stringContaining(fault)]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { handler as createToken } from '../functions/create-token.ts';
-import { response } from '../functions/get-review.ts';
+import { handler as createToken } from '../functions/api/create-token.ts';
+import { response } from '../functions/api/get-review.ts';
 import { type Route, routes } from '../shared/routes.ts';
 import { checkResponse, faultsOf } from './helpers/contract.ts';
 import { invoke } from './helpers/invoke.ts';

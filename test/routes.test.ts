@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { handler as noRoute } from '../functions/no-route.ts';
+import { handler as noRoute } from '../functions/api/no-route.ts';
+import { importFunction } from '../infra/functions.ts';
 import { consumers } from '../shared/background/consumers.ts';
 import { schedules } from '../shared/background/schedules.ts';
 import { matchRoute, resourceOf } from '../shared/http/match-route.ts';
-import { routes } from '../shared/routes.ts';
+import { type Route, routes } from '../shared/routes.ts';
 import { invoke } from './helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -13,10 +14,33 @@ process.env.AUTH_URL = 'https://api.example/ws';
 const operations = routes.map(({ operation }) => operation);
 const background = [...consumers, ...schedules].map(({ operation }) => operation);
 
-test('every operation has a file under functions/, and every file is one', () => {
-  const files = readdirSync(new URL('../functions', import.meta.url));
-  const expected = [...operations, ...background, 'authorizer', 'no-route'];
-  expect(files.toSorted()).toEqual(expected.map((operation) => `${operation}.ts`).toSorted());
+/** Paths beside the versioned API that programs read. All others are pages for people. */
+const forPrograms = [
+  '/health',
+  '/oembed',
+  '/sitemap.xml',
+  '/.well-known/oauth-authorization-server',
+];
+
+function isForPrograms(route: Route): boolean {
+  const resource = resourceOf(route);
+  return resource.startsWith('/1/') || forPrograms.includes(resource);
+}
+
+const inFolder = (folder: string, names: readonly string[]) =>
+  names.map((name) => `${folder}/${name}.ts`);
+
+test('every operation has a file under functions/, in the folder of its kind, and every file is one', () => {
+  const folder = new URL('../functions', import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const namesOf = (some: readonly Route[]) => some.map(({ operation }) => operation);
+  const expected = [
+    ...inFolder('api', namesOf(routes.filter(isForPrograms))),
+    ...inFolder('api', ['authorizer', 'no-route']),
+    ...inFolder('background', background),
+    ...inFolder('pages', namesOf(routes.filter((route) => !isForPrograms(route)))),
+  ];
+  expect(files.toSorted()).toEqual([...expected, 'api', 'background', 'pages'].toSorted());
 });
 
 /**
@@ -147,7 +171,7 @@ test.each(routes.map((route) => [`${route.method} ${resourceOf(route)}`, route] 
 test.each(routes)(
   'functions/$operation.ts has a handler, and says what it reads',
   async (route) => {
-    const module = await import(`../functions/${route.operation}.ts`);
+    const module = await importFunction(route.operation);
     expect(typeof module.handler).toBe('function');
     // Pages and the endpoints that take a form read theirs by themselves.
     const isJson = route.base === undefined && !route.path.startsWith('/oauth/');
@@ -170,7 +194,7 @@ describe('a path parameter that cannot name anything is 404, and the answer says
     );
 
   test.each(parameters)('%s: %s', async (_, name, { operation, method }) => {
-    const { handler } = await import(`../functions/${operation}.ts`);
+    const { handler } = await importFunction(operation);
     for (const sent of ['x', '']) {
       const path = { ...valid, [name]: sent };
       const { status, body } = await invoke(handler, { method, path, caller });

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { countRoundTrips } from '../../infra/local/round-trips.ts';
@@ -63,7 +64,7 @@ export async function measureCalmly(operation: string, request: EndpointRequest)
 
 /** Does the same as `measure` with a ready event. A handler that throws counts as status 401. */
 export async function measureEvent(operation: string, event: object): Promise<Cost> {
-  const { handler } = await import(`../../functions/${operation}.ts`);
+  const { handler } = await importFunction(operation);
   const { result, ...cost } = await measureRun<{ statusCode?: number; body?: string }>(() =>
     handler(event, contextOf(operation, 29_000)).catch(() => ({ statusCode: 401 })),
   );

@@ -8,7 +8,7 @@ import { presentApplication } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
-import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { revisionTagOf } from '../../shared/review/review-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';

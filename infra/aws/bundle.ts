@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, parse, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { operations as allOperations, fileOf } from '../functions.ts';
 import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of a Lambda, as uploaded. */
@@ -42,12 +43,12 @@ const bundleOptions = {
 export function bundleFunctions(
   outdir: string,
   hasSourceMaps = false,
-  operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name),
+  operations = allOperations,
 ): Map<string, Bundle> {
   // Other exports, such as texts for the OpenAPI document, are left out.
   const entries = mkdtempSync(join(tmpdir(), 'entries-'));
   for (const operation of operations) {
-    const file = JSON.stringify(join(root, 'functions', `${operation}.ts`));
+    const file = JSON.stringify(fileOf(operation));
     writeFileSync(join(entries, `${operation}.js`), `export { handler } from ${file};\n`);
   }
   const options = {

@@ -4,10 +4,10 @@ import { html } from 'hono/html';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { readPairs } from '../../shared/http/form.ts';
-import { field } from '../../shared/pages/fields.ts';
-import { securityHeaders } from '../../shared/pages/html-response.ts';
-import { layout } from '../../shared/pages/layout.ts';
-import { styleSource } from '../../shared/pages/style.ts';
+import { field } from '../../shared/pages/form/fields.ts';
+import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
+import { layout } from '../../shared/pages/frame/layout.ts';
+import { styleSource } from '../../shared/pages/frame/style.ts';
 import { readBody } from './integration.ts';
 
 const { base, Check } = interactionPolicy;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
+import { importFunction } from '../functions.ts';
 
 /** The `handler` that a file under functions/ exports. */
 export type Handler = (event: unknown, context: Context) => unknown;
@@ -8,7 +9,7 @@ export type Load = (operation: string) => Promise<Handler>;
 
 /** Loads handlers from functions/, each at its first call. */
 export const loadFunction: Load = async (operation) => {
-  const { handler } = await import(`../../functions/${operation}.ts`);
+  const { handler } = await importFunction(operation);
   return handler;
 };
 

@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const endpoint = join(folder, 'functions/list-languages.ts');
+const endpoint = join(folder, 'functions/api/list-languages.ts');
 const good = readFileSync(endpoint, 'utf8');
 
 /**

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
 import { seed } from '../../bin/seed.ts';
-import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
+import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { readHealth } from '../../shared/health/health.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { GetCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
-import { handler } from '../../functions/authorizer.ts';
+import { handler } from '../../functions/api/authorizer.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { sealToken } from '../../shared/oauth/credentials.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/batch-get-reviews.ts';
+import { handler } from '../../functions/api/batch-get-reviews.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as authorizer } from '../../functions/authorizer.ts';
-import { handler } from '../../functions/create-token.ts';
-import { handler as getMe } from '../../functions/get-me.ts';
-import { handler as listMyTokens } from '../../functions/list-my-tokens.ts';
-import { handler as revokeToken } from '../../functions/revoke-token.ts';
+import { handler as authorizer } from '../../functions/api/authorizer.ts';
+import { handler } from '../../functions/api/create-token.ts';
+import { handler as getMe } from '../../functions/api/get-me.ts';
+import { handler as listMyTokens } from '../../functions/api/list-my-tokens.ts';
+import { handler as revokeToken } from '../../functions/api/revoke-token.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import {
   deleteApplication,

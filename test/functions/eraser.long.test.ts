@@ -1,7 +1,7 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler } from '../../functions/eraser.ts';
+import { handler } from '../../functions/background/eraser.ts';
 import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
 import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

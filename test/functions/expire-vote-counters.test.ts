@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { handler } from '../../functions/expire-vote-counters.ts';
+import { handler } from '../../functions/background/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
 import { restore } from '../helpers/clock.ts';

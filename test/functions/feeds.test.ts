@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import { handler as getEntity } from '../../functions/get-entity.ts';
-import { handler as entityFeed } from '../../functions/get-entity-feed.ts';
-import { handler as getUser } from '../../functions/get-user.ts';
-import { handler as userFeed } from '../../functions/get-user-feed.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { handler as getEntity } from '../../functions/api/get-entity.ts';
+import { handler as entityFeed } from '../../functions/api/get-entity-feed.ts';
+import { handler as getUser } from '../../functions/api/get-user.ts';
+import { handler as userFeed } from '../../functions/api/get-user-feed.ts';
+import { handler as listReviews } from '../../functions/api/list-reviews.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';

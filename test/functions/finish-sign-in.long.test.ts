@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { generateKeyPair, SignJWT } from 'jose';
-import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
-import { handler as showAccount } from '../../functions/show-account.ts';
-import { handler as showDeletion } from '../../functions/show-account-deletion.ts';
-import { handler as signIn } from '../../functions/sign-in.ts';
-import { handler as updateAccount } from '../../functions/update-account.ts';
+import { handler as finishSignIn } from '../../functions/pages/finish-sign-in.ts';
+import { handler as showAccount } from '../../functions/pages/show-account.ts';
+import { handler as showDeletion } from '../../functions/pages/show-account-deletion.ts';
+import { handler as signIn } from '../../functions/pages/sign-in.ts';
+import { handler as updateAccount } from '../../functions/pages/update-account.ts';
 import { contactKey } from '../../shared/table/keys.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/get-entity.ts';
+import { handler } from '../../functions/api/get-entity.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as dailyJob } from '../../functions/expire-vote-counters.ts';
-import { handler } from '../../functions/get-health.ts';
-import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
+import { handler } from '../../functions/api/get-health.ts';
+import { handler as dailyJob } from '../../functions/background/expire-vote-counters.ts';
+import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { batchDelete } from '../../shared/table/batch.ts';

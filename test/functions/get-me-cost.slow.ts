@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/get-me.ts';
+import { handler } from '../../functions/api/get-me.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/get-me.ts';
+import { handler } from '../../functions/api/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { contactKey } from '../../shared/table/keys.ts';
@@ -129,7 +129,7 @@ describe('GET /user/me', () => {
   });
 
   test('does not show the email address to others', async () => {
-    const { handler: getUser } = await import('../../functions/get-user.ts');
+    const { handler: getUser } = await import('../../functions/api/get-user.ts');
     const user = await makeUser();
     await setAttributes(contactKey(user.id), { email: 'secret@example.com' });
     const { body } = await invoke(getUser, { path: { user_id: user.id } });

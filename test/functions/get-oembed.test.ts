@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/get-oembed.ts';
-import { handler as showEmbed } from '../../functions/show-entity-embed.ts';
+import { handler } from '../../functions/api/get-oembed.ts';
+import { handler as showEmbed } from '../../functions/pages/show-entity-embed.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';

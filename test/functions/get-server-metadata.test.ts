@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { handler } from '../../functions/get-server-metadata.ts';
+import { handler } from '../../functions/api/get-server-metadata.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { invoke } from '../helpers/invoke.ts';
 

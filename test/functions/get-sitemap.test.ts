@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/get-sitemap.ts';
+import { handler } from '../../functions/api/get-sitemap.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler } from '../../functions/list-changes.ts';
+import { handler } from '../../functions/api/list-changes.ts';
 import { expireItems } from '../../infra/local/expire.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { logChanges } from '../../shared/changes/log.ts';

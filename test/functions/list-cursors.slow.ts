@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { handler as listUsers } from '../../functions/list-users.ts';
+import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { readFromCursor } from '../../shared/list/cursor.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { handler } from '../../functions/list-languages.ts';
+import { handler } from '../../functions/api/list-languages.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 test('GET /review/languages returns every ISO 639-1 code, sorted', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/list-my-applications.ts';
+import { handler } from '../../functions/api/list-my-applications.ts';
 import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler } from '../../functions/list-reviews.ts';
+import { handler } from '../../functions/api/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

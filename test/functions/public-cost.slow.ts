@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
+import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { chunks } from '../../shared/chunks.ts';

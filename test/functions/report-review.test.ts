@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as expire } from '../../functions/expire-vote-counters.ts';
-import { handler } from '../../functions/report-review.ts';
+import { handler } from '../../functions/api/report-review.ts';
+import { handler as expire } from '../../functions/background/expire-vote-counters.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
 import { caseKey, dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';

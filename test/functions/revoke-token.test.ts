@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/revoke-token.ts';
+import { handler } from '../../functions/api/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { handler as docs } from '../../functions/show-docs.ts';
-import { handler as guide } from '../../functions/show-guide.ts';
+import { handler as docs } from '../../functions/pages/show-docs.ts';
+import { handler as guide } from '../../functions/pages/show-guide.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { invoke } from '../helpers/invoke.ts';
 

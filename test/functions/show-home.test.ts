@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/show-home.ts';
+import { handler } from '../../functions/pages/show-home.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/show-review.ts';
+import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';

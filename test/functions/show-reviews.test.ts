@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/show-reviews.ts';
+import { handler } from '../../functions/pages/show-reviews.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

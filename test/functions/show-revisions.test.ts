@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as showReview } from '../../functions/show-review.ts';
-import { handler } from '../../functions/show-revisions.ts';
+import { handler as showReview } from '../../functions/pages/show-review.ts';
+import { handler } from '../../functions/pages/show-revisions.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';

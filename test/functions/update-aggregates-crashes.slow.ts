@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler } from '../../functions/update-aggregates.ts';
+import { handler } from '../../functions/background/update-aggregates.ts';
 import { addDeferred } from '../../shared/aggregates/defer.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { table } from '../../shared/table/client.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { handler } from '../../functions/update-aggregates.ts';
+import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { restore } from '../helpers/clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as getMe } from '../../functions/get-me.ts';
-import { handler } from '../../functions/update-me.ts';
+import { handler as getMe } from '../../functions/api/get-me.ts';
+import { handler } from '../../functions/api/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/update-review.ts';
+import { handler } from '../../functions/api/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';

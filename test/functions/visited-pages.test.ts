@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measureCalmly } from '../../bin/bench/measure.ts';
-import { startSession } from '../../shared/pages/session.ts';
+import { startSession } from '../../shared/pages/session/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { endSessions, setModerator } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';

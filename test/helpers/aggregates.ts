@@ -1,7 +1,7 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, jest } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler } from '../../functions/update-aggregates.ts';
+import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { type Consumer, consumers, isFor } from '../../shared/background/consumers.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { importFunction } from '../../infra/functions.ts';
 import { openApiAt } from '../../shared/docs/openapi.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { ErrorBody, OAuthErrorBody } from '../../shared/http/presented.ts';
@@ -22,7 +23,7 @@ interface Endpoint {
 export const isJson = ({ base, operation }: Route) =>
   base === undefined || operation === 'get-server-metadata';
 
-const load = (route: Route): Promise<Endpoint> => import(`../../functions/${route.operation}.ts`);
+const load = (route: Route): Promise<Endpoint> => importFunction(route.operation);
 
 let routesByHandler: Promise<Map<unknown, Route>> | undefined;
 

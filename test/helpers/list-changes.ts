@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import { handler } from '../../functions/list-changes.ts';
-import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
+import { handler } from '../../functions/api/list-changes.ts';
+import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
 import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { reviewRecord } from '../../shared/changes/record.ts';
 import { Review } from '../../shared/review/review.ts';

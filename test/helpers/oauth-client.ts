@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { handler as createToken } from '../../functions/create-token.ts';
+import { handler as createToken } from '../../functions/api/create-token.ts';
 import type { Application } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import {

@@ -8,8 +8,8 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { handler as eraser } from '../../functions/eraser.ts';
-import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
+import { handler as eraser } from '../../functions/background/eraser.ts';
+import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
 import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { tableName } from '../../shared/table/client.ts';
 import './table.ts';

@@ -1,7 +1,7 @@
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { formOf } from './oauth-client.ts';

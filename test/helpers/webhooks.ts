@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from '@jest/globals';
-import { handler as sendWebhooks } from '../../functions/send-webhooks.ts';
+import { handler as sendWebhooks } from '../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { webhookKey } from '../../shared/table/keys.ts';
 import type { MessageType, Webhook } from '../../shared/webhooks/webhook.ts';

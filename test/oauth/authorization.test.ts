@@ -36,7 +36,7 @@ const { answerAuthorization, insertAuthorizationRequest } = await import(
 const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { table } = await import('../../shared/table/client.ts');
-const { sealRequest } = await import('../../shared/pages/sealed.ts');
+const { sealRequest } = await import('../../shared/pages/session/sealed.ts');
 const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
 
 describe('the state', () => {

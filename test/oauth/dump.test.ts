@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { handler as authorizer } from '../../functions/authorizer.ts';
+import { handler as authorizer } from '../../functions/api/authorizer.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
-import { readSession, startSession } from '../../shared/pages/session.ts';
+import { readSession, startSession } from '../../shared/pages/session/session.ts';
 import { scanTable } from '../helpers/items.ts';
 import { challenge, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { makeUser } from '../helpers/world.ts';

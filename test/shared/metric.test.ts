@@ -1,8 +1,8 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, type TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as eraser } from '../../functions/eraser.ts';
-import { handler as sendHeartbeat } from '../../functions/send-heartbeat.ts';
+import { handler as eraser } from '../../functions/background/eraser.ts';
+import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { makeModerator, makeUsers } from '../helpers/world.ts';
 
 let written: string[];

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { importFunction } from '../../../infra/functions.ts';
 import { routes } from '../../../shared/routes.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 
@@ -46,9 +47,7 @@ function descriptionsIn(part: unknown): string[] {
 }
 
 test('no bundle contains descriptions for the OpenAPI document', async () => {
-  const modules = await Promise.all(
-    routes.map(({ operation }) => import(`../../../functions/${operation}.ts`)),
-  );
+  const modules = await Promise.all(routes.map(({ operation }) => importFunction(operation)));
   const texts = modules.flatMap(({ docs, response }) =>
     docs ? [docs.summary, ...descriptionsIn(response)] : [],
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { forgetSession } from '../../../shared/pages/session.ts';
+import { forgetSession } from '../../../shared/pages/session/session.ts';
 import {
   circles,
   only,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
-import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
-import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
+import { handler as batchGetEntities } from '../../../functions/api/batch-get-entities.ts';
+import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
 import { accessLine, functionLine, takes } from '../../helpers/aws/access-log.ts';
 import {
   alarms,

@@ -33,7 +33,7 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
   '../../helpers/world.ts'
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
-const { startSession } = await import('../../../shared/pages/session.ts');
+const { startSession } = await import('../../../shared/pages/session/session.ts');
 const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey } = await import(
   '../../../shared/table/keys.ts'
 );

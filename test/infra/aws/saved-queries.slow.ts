@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
-import { handler as getReview } from '../../../functions/get-review.ts';
+import { handler as getReview } from '../../../functions/api/get-review.ts';
 import { accessLine, functionLine } from '../../helpers/aws/access-log.ts';
 import { only, propertiesOf } from '../../helpers/aws/checks.ts';
 import { type LogLine, queried } from '../../helpers/aws/insights.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { handler } from '../../../functions/get-openapi.ts';
+import { handler } from '../../../functions/api/get-openapi.ts';
+import { importFunction } from '../../../infra/functions.ts';
 import { factsOf } from '../../../infra/guides/facts.ts';
 import { renderGuides } from '../../../infra/guides/render.ts';
 import { openApiDocument } from '../../../infra/openapi/document.ts';
@@ -44,7 +45,7 @@ interface Operation {
 const modules = await Promise.all(
   routes.filter(isJson).map(async (route) => ({
     route,
-    ...(await import(`../../../functions/${route.operation}.ts`)),
+    ...(await importFunction(route.operation)),
   })),
 );
 const endpoints = modules as (Endpoint & { handler: unknown })[];

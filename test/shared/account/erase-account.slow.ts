@@ -1,8 +1,8 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler as eraser } from '../../../functions/eraser.ts';
-import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
+import { handler as eraser } from '../../../functions/background/eraser.ts';
+import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background/consumers.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { handler as getOpenApi } from '../../../functions/get-openapi.ts';
-import { handler as listLanguages } from '../../../functions/list-languages.ts';
-import { handler as listReviews } from '../../../functions/list-reviews.ts';
-import { handler as noRoute } from '../../../functions/no-route.ts';
-import { handler as showDocs } from '../../../functions/show-docs.ts';
+import { handler as getOpenApi } from '../../../functions/api/get-openapi.ts';
+import { handler as listLanguages } from '../../../functions/api/list-languages.ts';
+import { handler as listReviews } from '../../../functions/api/list-reviews.ts';
+import { handler as noRoute } from '../../../functions/api/no-route.ts';
+import { handler as showDocs } from '../../../functions/pages/show-docs.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
 const { AUTH_URL } = process.env;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as createToken } from '../../../functions/create-token.ts';
-import { handler as registerApplication } from '../../../functions/register-application.ts';
-import { handler as revokeToken } from '../../../functions/revoke-token.ts';
-import { handler as signOut } from '../../../functions/sign-out.ts';
-import { startSession } from '../../../shared/pages/session.ts';
+import { handler as createToken } from '../../../functions/api/create-token.ts';
+import { handler as revokeToken } from '../../../functions/api/revoke-token.ts';
+import { handler as registerApplication } from '../../../functions/pages/register-application.ts';
+import { handler as signOut } from '../../../functions/pages/sign-out.ts';
+import { startSession } from '../../../shared/pages/session/session.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { makeUser } from '../../helpers/world.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { handler as listLanguages } from '../../../functions/list-languages.ts';
+import { handler as listLanguages } from '../../../functions/api/list-languages.ts';
 import { loggedIds } from '../../../shared/http/request-ids.ts';
 import { invoke } from '../../helpers/invoke.ts';
 

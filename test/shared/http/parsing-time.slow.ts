@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
-import { handler as createToken } from '../../../functions/create-token.ts';
-import { handler as getMe } from '../../../functions/get-me.ts';
-import { handler as listLanguages } from '../../../functions/list-languages.ts';
-import { handler as listUsers } from '../../../functions/list-users.ts';
-import { handler as noRoute } from '../../../functions/no-route.ts';
-import { handler as updateMe } from '../../../functions/update-me.ts';
-import { handler as updateReview } from '../../../functions/update-review.ts';
+import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
+import { handler as createToken } from '../../../functions/api/create-token.ts';
+import { handler as getMe } from '../../../functions/api/get-me.ts';
+import { handler as listLanguages } from '../../../functions/api/list-languages.ts';
+import { handler as listUsers } from '../../../functions/api/list-users.ts';
+import { handler as noRoute } from '../../../functions/api/no-route.ts';
+import { handler as updateMe } from '../../../functions/api/update-me.ts';
+import { handler as updateReview } from '../../../functions/api/update-review.ts';
 import { type EndpointRequest, eventOf } from '../../../infra/local/endpoint-event.ts';
 import { readPairs } from '../../../shared/http/form.ts';
 import { tokenExpression } from '../../../shared/http/gateway-responses.ts';
 import { openToken } from '../../../shared/oauth/credentials.ts';
 import { parseScopes } from '../../../shared/oauth/scopes.ts';
-import { readSession } from '../../../shared/pages/session.ts';
+import { readSession } from '../../../shared/pages/session/session.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import { invoke } from '../../helpers/invoke.ts';
 

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
+import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';
 import { table } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
 import { entityKey, rankTreeKey, userKey } from '../../../shared/table/keys.ts';

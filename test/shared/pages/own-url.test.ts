@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ownUrl } from '../../../shared/pages/own-url.ts';
+import { ownUrl } from '../../../shared/pages/frame/own-url.ts';
 
 const base = 'https://host.example/of/us/ws';
 process.env.AUTH_URL = base;

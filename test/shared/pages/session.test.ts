@@ -3,7 +3,7 @@ import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CompactSign, SignJWT } from 'jose';
 import { eventOf } from '../../../infra/local/endpoint-event.ts';
-import { seal } from '../../../shared/pages/sealed.ts';
+import { seal } from '../../../shared/pages/session/sealed.ts';
 import {
   csrfToken,
   forgetSession,
@@ -14,7 +14,7 @@ import {
   type SignIn,
   startSession,
   startSignIn,
-} from '../../../shared/pages/session.ts';
+} from '../../../shared/pages/session/session.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 
 const key = Buffer.alloc(32, 'session');

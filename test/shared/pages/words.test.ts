@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { nameOfEntityType } from '../../../shared/entity/entity-type.ts';
-import { nameOfLanguage } from '../../../shared/pages/language-names.ts';
-import { ageOf } from '../../../shared/pages/words.ts';
+import { nameOfLanguage } from '../../../shared/pages/frame/language-names.ts';
+import { ageOf } from '../../../shared/pages/frame/words.ts';
 import { languages } from '../../../shared/review/languages.ts';
 import { stopClock } from '../../helpers/clock.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { handler as eraser } from '../../../functions/eraser.ts';
-import { handler as listUsers } from '../../../functions/list-users.ts';
-import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
+import { handler as listUsers } from '../../../functions/api/list-users.ts';
+import { handler as eraser } from '../../../functions/background/eraser.ts';
+import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';
 import { audit } from '../../../shared/audit/audit.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background/consumers.ts';
 import { deleteItems } from '../../../shared/table/erase.ts';

@@ -55,7 +55,7 @@ test('an export has webhooks without their places, and an import begins now', as
     refused: {},
   });
   expect(await read(running)).toMatchObject({ secret_id: running.secret_id, state: 'on' });
-  const { handler: sendWebhooks } = await import('../../../functions/send-webhooks.ts');
+  const { handler: sendWebhooks } = await import('../../../functions/background/send-webhooks.ts');
   await sendWebhooks();
   expect(other.take()).toEqual(['log.restarted']);
   // It stays paused where its owner has paused it.

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { handler as sendWebhooks } from '../../../functions/send-webhooks.ts';
+import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { afterSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
-import { handler as sendWebhooks } from '../../../functions/send-webhooks.ts';
+import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
 import {

@@ -1,0 +1,26 @@
+import * as v from 'valibot';
+import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../../shared/http/bulk.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { findSummaries } from '../../shared/summary/summary.ts';
+
+export { EntitiesById as response } from '../../shared/summary/presented.ts';
+export const request = v.object({
+  query_string: BulkQueryString,
+  query: v.object({ entity_ids: BulkIds(25) }),
+});
+
+export const docs = {
+  tag: 'Entities',
+  summary: 'Read several entities',
+  description: 'Their reviews in numbers.',
+  fields: {
+    entity_ids:
+      'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
+  },
+  errors: bulkErrors,
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ query }) => {
+  const { found, mapping } = await lookUp(query.entity_ids, findSummaries);
+  return { entities: found, entity_id_mapping: mapping };
+});

@@ -1,0 +1,73 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
+import { bodyOf, Caller } from '../../shared/http/request.ts';
+import { processed } from '../../shared/http/response.ts';
+import {
+  Language,
+  LicenseChoice,
+  newReview,
+  Rating,
+  ReviewedType,
+  ReviewText,
+} from '../../shared/review/review.ts';
+import { insertReview } from '../../shared/review/review-repository.ts';
+import { Uuid } from '../../shared/values.ts';
+
+export { Created as response } from '../../shared/http/presented.ts';
+export const request = v.object({
+  caller: Caller,
+  idempotency_key: IdempotencyKey,
+  body: bodyOf({
+    entity_id: Uuid,
+    entity_type: ReviewedType,
+    text: v.nullish(ReviewText, null),
+    rating: v.nullish(Rating, null),
+    license_choice: LicenseChoice,
+    language: v.nullish(Language, 'en'),
+    is_draft: v.nullish(v.boolean('must be true or false'), false),
+  }),
+});
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Publish a review',
+  description:
+    '`is_draft` saves a draft instead. New reviews and drafts have a daily limit (UTC). A user has at most one review of an entity, drafts and hidden reviews included. Send `text`, `rating` or both.',
+  fields: {
+    entity_id: 'The reviewed entity',
+    entity_type: 'Its type',
+    text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
+    rating: '1 to 5',
+    license_choice: 'The licence of the review',
+    language: 'The language of the text',
+    is_draft: '`true` while only the author sees it',
+  },
+  needsOneOf: ['text', 'rating'],
+  example: {
+    entity_id: '8e8a594f-2175-38c7-a871-abb68ec363e7',
+    entity_type: 'release_group',
+    language: 'en',
+    text: 'Forty minutes that reward every new listen.',
+    rating: 5,
+    license_choice: 'CC BY-SA 4.0',
+  },
+  errors: {
+    access_denied:
+      'A moderator has blocked the account, or had hidden the review of this entity when the user deleted it.',
+    limit_exceeded: 'The daily limit of publications is reached.',
+    invalid_request: 'A field is not valid, or the user has a review of this entity already.',
+  },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
+  const review = newReview(caller.user_id, body);
+  return answerOnce(
+    { user_id: caller.user_id, key, request: ['create-review', body] },
+    { ...processed, id: review.id },
+    async (record) => {
+      await insertReview(review, record);
+      return {};
+    },
+  );
+});

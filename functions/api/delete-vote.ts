@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { Caller, ReviewPath } from '../../shared/http/request.ts';
+import { processed } from '../../shared/http/response.ts';
+import { deleteVote } from '../../shared/vote/vote-repository.ts';
+
+export { Processed as response } from '../../shared/http/presented.ts';
+export const request = v.object({ caller: Caller, path: ReviewPath });
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: 'Delete your vote',
+  errors: {
+    access_denied: 'A moderator has blocked the account.',
+    not_found: 'The review does not exist or is not public, or the caller has not voted on it.',
+  },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, path }) => {
+  await deleteVote(path.review_id, caller.user_id);
+  return processed;
+});

@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { readOwnData } from '../../shared/account/export.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { Caller } from '../../shared/http/request.ts';
+import { Answer } from '../../shared/http/response.ts';
+
+export { OwnData as response } from '../../shared/account/presented.ts';
+export const request = v.object({
+  caller: Caller,
+  query: v.object({ cursor: v.optional(v.string()) }),
+});
+
+export const docs = {
+  tag: 'Own account',
+  summary: 'Export your data',
+  description:
+    'All stored data about the user: profile, applications, connections, personal access tokens, reviews with all revisions and decisions, votes and reports. It includes drafts, hidden reviews, and deleted reviews that were hidden. Times are ISO 8601. A large account has several parts: follow `next`, and join the lists. A vote that changes meanwhile may appear twice: the later one counts. Secrets, data that lives for a day at most, and decisions on others are left out.',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, query }) => {
+  const part = await readOwnData(caller.user_id, query.cursor);
+  if (!part.next) return new Answer(part);
+  const next = new URLSearchParams({ cursor: part.next });
+  return new Answer(part, { headers: { Link: `<?${next}>; rel="next"` } });
+});

@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { linksOf } from '../../shared/feed/link.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { EntityPath } from '../../shared/http/request.ts';
+import { Answer, brieflyShared } from '../../shared/http/response.ts';
+import { presentReview } from '../../shared/review/review.ts';
+import type { AuthoredReview } from '../../shared/review/review-repository.ts';
+import { readEntity } from '../../shared/summary/summary.ts';
+import { oneOf } from '../../shared/values.ts';
+
+export { EntityOverview as response } from '../../shared/summary/presented.ts';
+export const request = v.object({
+  path: EntityPath,
+  query: v.object({ include_metadata: v.optional(oneOf(['true', 'false']), 'false') }),
+});
+
+export const docs = {
+  tag: 'Entities',
+  summary: 'Read an entity',
+  description:
+    'Its public reviews in numbers, with the three latest and the three most popular. An entity without reviews has zero of each.',
+  headers: ['Link'],
+  fields: {
+    include_metadata: '`true` adds the name and page of the entity from its music or book database',
+  },
+} satisfies Docs<typeof request>;
+
+const present = ({ review, author }: AuthoredReview) => presentReview(review, author);
+
+export const handler = endpoint(request, async ({ path, query }) => {
+  const { summary, latest, popular } = await readEntity(path.entity_id);
+  const body = { entity: summary, latest: latest.map(present), popular: popular.map(present) };
+  const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
+  if (query.include_metadata === 'false') return new Answer(body, { headers });
+  const { id: entity_id, entity_type } = summary;
+  const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
+  return new Answer({ ...body, metadata }, { headers });
+});

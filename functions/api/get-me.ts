@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import { readActivity } from '../../shared/account/activity.ts';
+import { invalidToken } from '../../shared/errors.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { Caller } from '../../shared/http/request.ts';
+import { OwnProfileResponse } from '../../shared/user/presented.ts';
+import { presentOwnProfile } from '../../shared/user/user.ts';
+import { findAccount } from '../../shared/user/user-repository.ts';
+import { userTypeOf } from '../../shared/user/user-type.ts';
+import { listOf } from '../../shared/values.ts';
+
+export const request = v.object({
+  caller: Caller,
+  query: v.object({ inc: v.optional(listOf(['user_type', 'stats']), '') }),
+});
+
+export const response = OwnProfileResponse;
+
+export const docs = {
+  tag: 'Own account',
+  summary: 'Get your profile',
+  fields: {
+    inc: 'Also include `user_type` (what the karma allows) and `stats` (reviews and votes by day), separated by commas or spaces',
+  },
+} satisfies Docs<typeof request>;
+
+type Body = v.InferOutput<typeof response>;
+
+export const handler = endpoint(request, async ({ caller, query: { inc } }): Promise<Body> => {
+  const [account, stats] = await Promise.all([
+    findAccount(caller.user_id),
+    inc.includes('stats') ? readActivity(caller.user_id) : undefined,
+  ]);
+  if (!account) throw invalidToken();
+  const { user, contact } = account;
+  const { label, votes_per_day } = userTypeOf(user);
+  return {
+    user: {
+      ...presentOwnProfile(user, contact),
+      ...(inc.includes('user_type') && { user_type: { label, votes_per_day } }),
+      stats,
+    },
+  };
+});

@@ -1,0 +1,19 @@
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { openApiAt } from '../../shared/docs/openapi.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { Answer } from '../../shared/http/response.ts';
+
+export { OpenApi as response } from '../../shared/http/presented.ts';
+export const request = v.object({});
+
+export const docs = {
+  tag: 'Service',
+  summary: 'Read this description',
+  description: 'OpenAPI 3.1, with the addresses of this service.',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(
+  request,
+  () => new Answer(openApiAt(authUrl()), { headers: { 'Cache-Control': 'public, max-age=3600' } }),
+);

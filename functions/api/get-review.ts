@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { linkToPage } from '../../shared/feed/link.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { ReviewPath } from '../../shared/http/request.ts';
+import { Answer } from '../../shared/http/response.ts';
+import { presentReview } from '../../shared/review/review.ts';
+import { getPublicReview, revisionTagOf } from '../../shared/review/review-repository.ts';
+
+export { ReviewResponse as response } from '../../shared/review/presented.ts';
+export const request = v.object({ path: ReviewPath });
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Read a review',
+  headers: ['Link'],
+  errors: { not_found: 'The review does not exist, or is a draft or hidden.' },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ path }) => {
+  const { review, author } = await getPublicReview(path.review_id);
+  return new Answer(
+    { review: presentReview(review, author) },
+    { revisionTag: revisionTagOf(review), headers: { Link: linkToPage(`/review/${review.id}`) } },
+  );
+});

@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { IntegerParameter, PathId, PathParameter } from '../../shared/http/request.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { presentRevision } from '../../shared/review/revision.ts';
+import { getRevision } from '../../shared/review/revision-repository.ts';
+
+export { RevisionResponse as response } from '../../shared/review/presented.ts';
+export const request = v.object({
+  path: v.object({
+    review_id: PathId('Review'),
+    rev: PathParameter('Revision', IntegerParameter(1, 999_999)),
+  }),
+});
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Read a revision',
+  errors: { not_found: 'The review does not exist or is not public, or has no such revision.' },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ path }) => {
+  const { review } = await getPublicReview(path.review_id);
+  return { revision: presentRevision(await getRevision(review, path.rev)) };
+});

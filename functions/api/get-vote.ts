@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { Caller, ReviewPath } from '../../shared/http/request.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { presentVote } from '../../shared/vote/vote.ts';
+import { getVote } from '../../shared/vote/vote-repository.ts';
+
+export { VoteResponse as response } from '../../shared/vote/presented.ts';
+export const request = v.object({ caller: Caller, path: ReviewPath });
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: 'Get your vote',
+  errors: {
+    not_found: 'The review does not exist or is not public, or the caller has not voted on it.',
+  },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, path }) => {
+  await getPublicReview(path.review_id);
+  return { vote: presentVote(await getVote(path.review_id, caller.user_id)) };
+});

@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { Caller, pageParameters } from '../../shared/http/request.ts';
+import { listOwnReviews } from '../../shared/review/own-reviews.ts';
+import { OwnReviewPage } from '../../shared/review/presented.ts';
+import { isDraft, presentReview } from '../../shared/review/review.ts';
+import { presentModeration } from '../../shared/review/verdict.ts';
+
+export const request = v.object({ caller: Caller, query: v.object(pageParameters) });
+
+export const response = OwnReviewPage;
+
+export const docs = {
+  tag: 'Own account',
+  summary: 'List your reviews',
+  description: 'Newest first, with drafts, hidden reviews, and decisions of moderators.',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
+  const { count, reviews } = await listOwnReviews(caller.user_id, query.limit, query.offset);
+  return {
+    count,
+    ...query,
+    reviews: reviews.map(({ review, author }) => ({
+      ...presentReview(review, author),
+      is_draft: isDraft(review),
+      is_hidden: review.is_hidden,
+      moderation: presentModeration(review),
+    })),
+  };
+});

@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { type EntityGroup, entityGroups, entityTypes } from '../../shared/entity/entity-type.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { invalidRequest } from '../../shared/errors.ts';
+import { linkToFeed } from '../../shared/feed/link.ts';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { pagedAnswer, pagedParameters } from '../../shared/http/paged.ts';
+import { Language, presentReview, Stars } from '../../shared/review/review.ts';
+import { listReviews } from '../../shared/review/review-list.ts';
+import { oneOf, Uuid } from '../../shared/values.ts';
+
+export { ReviewPage as response } from '../../shared/review/presented.ts';
+
+const groups = Object.keys(entityGroups) as EntityGroup[];
+
+export const request = v.object({
+  query: v.object({
+    entity_id: v.optional(Uuid),
+    entity_type: v.optional(oneOf([...groups, ...entityTypes])),
+    user_id: v.optional(Uuid),
+    sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
+    sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),
+    ...pagedParameters,
+    language: v.optional(Language),
+    review_type: v.optional(oneOf(['review', 'rating'])),
+    rating: v.optional(Stars),
+    include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
+  }),
+});
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'List reviews',
+  description:
+    'Public reviews, by any combination of filters. With `entity_id` the answer also has `average_rating`. Drafts and hidden reviews are in no list, count or average.',
+  fields: {
+    entity_id: 'Only reviews of this entity',
+    entity_type:
+      'Only reviews of this type. `musicdb` and `bookdb` mean all types of that database',
+    user_id: 'Only reviews by this author',
+    sort: 'Sort by time of publication, or by votes',
+    sort_order: '`desc`: newest or most popular first. `asc`: last',
+    language: 'Only reviews in this language',
+    review_type: 'Only reviews that have a text (`review`) or a rating (`rating`)',
+    rating: 'Only reviews with these stars, such as `4,5`; together with `entity_id` or `user_id`',
+    include_metadata:
+      '`true` adds the name and page of each entity from its music or book database',
+  },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, ({ query }) => {
+  const { sort, sort_order, include_metadata, ...filter } = query;
+  if (filter.rating && (filter.entity_id ?? filter.user_id) === undefined) {
+    throw invalidRequest('rating must be sent together with entity_id or user_id');
+  }
+  const sorting = {
+    order: sort === 'popularity' ? 'popularity' : 'date',
+    descending: sort_order === 'desc',
+  } as const;
+  return pagedAnswer(
+    query,
+    (position) => listReviews({ ...filter, ...sorting, ...position }),
+    async ({ count, reviews, average_rating }) => {
+      const metadata =
+        include_metadata === 'true' && (await findMetadata(reviews.map(({ review }) => review)));
+      return {
+        count,
+        reviews: reviews.map(({ review, author }, i) => ({
+          ...presentReview(review, author),
+          ...(metadata && { metadata: metadata[i] }),
+        })),
+        average_rating,
+      };
+    },
+    ...feedsOf(filter),
+  );
+});
+
+/** Returns the link to the feed of the filtered entity or user. Returns none for both together. */
+function feedsOf({ entity_id, user_id }: { entity_id?: string; user_id?: string }): string[] {
+  if (entity_id !== undefined) return user_id === undefined ? [linkToFeed({ entity_id })] : [];
+  return user_id === undefined ? [] : [linkToFeed({ user_id })];
+}

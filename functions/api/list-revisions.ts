@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
+import { Answer, LateAnswer } from '../../shared/http/response.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { presentRevision } from '../../shared/review/revision.ts';
+import { listRevisions } from '../../shared/review/revision-repository.ts';
+
+export { RevisionsResponse as response } from '../../shared/review/presented.ts';
+export const request = v.object({
+  path: ReviewPath,
+  query: v.object({ before: v.optional(IntegerParameter(1)) }),
+});
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'List the revisions of a review',
+  description:
+    'Newest first. An answer ends at 256 KB (12 of the longest texts). It then has a `Link` to the rest.',
+  headers: ['Link'],
+  fields: { before: 'Only revisions with a lower `id`, as in the `Link` to the rest' },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ path, query }) => {
+  const { review } = await getPublicReview(path.review_id);
+  // Every change of a revision, votes included, raises the version of the review.
+  const tag = hash('sha256', `${review.id} ${review.version}`, 'base64url').slice(0, 22);
+  return new LateAnswer(tag, async () => {
+    const revisions = await listRevisions(review, query);
+    const body = { revisions: revisions.map(presentRevision) };
+    const oldest = revisions.at(-1)?.id ?? 1;
+    if (oldest === 1) return new Answer(body);
+    return new Answer(body, { headers: { Link: `<?before=${oldest}>; rel="next"` } });
+  });
+});

@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { pagedAnswer, pagedParameters } from '../../shared/http/paged.ts';
+import { presentUser } from '../../shared/user/user.ts';
+import { listUsers } from '../../shared/user/user-list.ts';
+
+export { UserPage as response } from '../../shared/user/presented.ts';
+export const request = v.object({ query: v.object(pagedParameters) });
+
+export const docs = {
+  tag: 'Users',
+  summary: 'List users',
+  description: 'Oldest first.',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, ({ query }) =>
+  pagedAnswer(
+    query,
+    (position) => listUsers({ ...position, limit: query.limit }),
+    ({ count, users }) => ({ count, users: users.map(presentUser) }),
+  ),
+);

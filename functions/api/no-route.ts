@@ -1,0 +1,45 @@
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { methodNotAllowed, notFound } from '../../shared/errors.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { allowedMethods } from '../../shared/http/match-route.ts';
+import { partsOf, readRequest } from '../../shared/http/read-request.ts';
+import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
+import { browserHandler } from '../../shared/pages/frame/error-page.ts';
+import { version } from '../../shared/routes.ts';
+
+// The names `no-route`, `authorizer` and `eraser` are nouns, because these functions are no
+// operations of a route. Other names would replace the deployed functions and delete their logs.
+
+export const request = v.object({
+  method: v.string(),
+  path: v.object({ proxy: v.optional(v.string(), '') }),
+});
+
+const asJson = endpoint(request, (parts) => refuse(parts, 'Path'));
+const asPage = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
+
+/** Catches requests that match no route, and known paths with an unsupported method. */
+export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+  .use(httpHeaderNormalizer())
+  .handler((event, context) => {
+    const path = `/${event.pathParameters?.proxy ?? ''}/`.replaceAll(/\/+/g, '/');
+    if (path === `${version}/` && ['GET', 'HEAD'].includes(event.httpMethod)) {
+      const headers = { ...commonHeaders, ...transportHeaders(), Location: `${authUrl()}/docs` };
+      return { statusCode: 302, headers, body: '' };
+    }
+    // Browsers accept HTML, and other clients rarely do.
+    const isBrowser = /\btext\/html\b/i.test(event.headers.accept ?? '');
+    const isPage = isBrowser && !path.startsWith(`${version}/`);
+    return isPage ? asPage(event, context) : asJson(event, context);
+  });
+
+function refuse({ method, path }: v.InferOutput<typeof request>, what: string): never {
+  const methods = allowedMethods(path.proxy);
+  // A path that supports this method arrives here if it has needless escapes, such as `/%72eview`.
+  const isKnown = methods.length > 0 && !methods.includes(method);
+  throw isKnown ? methodNotAllowed(methods) : notFound(what);
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot';
+import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { IfMatch } from '../../shared/http/entity-tags.ts';
+import { bodyOf, Caller, optional, ReviewPath } from '../../shared/http/request.ts';
+import { processed } from '../../shared/http/response.ts';
+import { Rating, ReviewText } from '../../shared/review/review.ts';
+import { updateReview } from '../../shared/review/review-repository.ts';
+
+export { Changed as response } from '../../shared/http/presented.ts';
+export const request = v.object({
+  caller: Caller,
+  path: ReviewPath,
+  if_match: IfMatch,
+  body: bodyOf({
+    text: v.nullish(ReviewText),
+    rating: v.nullish(Rating),
+    is_draft: optional(v.boolean('must be true or false')),
+  }),
+});
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Change a review',
+  description:
+    'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. Edits have a daily limit (UTC), and publishing a draft is one. A change of nothing succeeds, makes no revision and does not count. Earlier revisions of a published review stay public until the review is deleted.',
+  fields: {
+    text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
+    rating: '1 to 5',
+    is_draft: '`false` publishes a draft. A published review cannot become a draft again',
+  },
+  example: { rating: 4 },
+  errors: {
+    access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
+    limit_exceeded: 'The daily limit of edits is reached.',
+  },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, path, if_match, body }) => {
+  await updateReview(path.review_id, caller.user_id, body, if_match);
+  return { ...processed, review: { id: path.review_id } };
+});

@@ -1,0 +1,50 @@
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { eraseAccount } from '../../shared/account/erase-account.ts';
+import { applyInOrder } from '../../shared/background/apply-in-order.ts';
+import { passHeartbeat } from '../../shared/health/heartbeat.ts';
+import { notingColdStart } from '../../shared/http/cold-start.ts';
+import { hideAll } from '../../shared/moderation/hide-all.ts';
+import { eraseGrants } from '../../shared/oauth/application-repository.ts';
+import { eraseEntity, eraseRemains } from '../../shared/review/erase.ts';
+import { finishDeletion } from '../../shared/review/review-repository.ts';
+import { idIn } from '../../shared/table/keys.ts';
+
+/**
+ * Erases data left by deleted accounts, reviews and applications. Hides all reviews of accounts for
+ * which a moderator has decided so. Follows the stream.
+ */
+export const handler = notingColdStart(
+  ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> =>
+    applyInOrder(Records, erase, 'Erasing failed'),
+);
+
+/** Is false for later changes of the item, such as its counts. */
+function isNew(name: string, { NewImage, OldImage }: NonNullable<DynamoDBRecord['dynamodb']>) {
+  return NewImage?.[name]?.S !== OldImage?.[name]?.S;
+}
+
+async function erase(record: DynamoDBRecord): Promise<void> {
+  const { eventName, dynamodb } = record;
+  const isRemoved = eventName === 'REMOVE';
+  const pk = dynamodb?.Keys?.pk?.S ?? '';
+  const id = idIn({ pk });
+  switch (dynamodb?.Keys?.sk?.S) {
+    case 'REVIEW':
+      if (isRemoved) {
+        await eraseRemains(id, Number(dynamodb.OldImage?.version?.N));
+        await eraseEntity(dynamodb.OldImage?.entity_id?.S ?? '');
+      } else if (dynamodb.NewImage?.deleted_at) {
+        await finishDeletion(id);
+      }
+      return;
+    case 'APP':
+      await eraseGrants(id);
+      return;
+    case 'USER':
+      if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);
+      else if (isNew('hiding', dynamodb)) await hideAll(id);
+      return;
+    default:
+      await passHeartbeat('eraser', [record]);
+  }
+}

@@ -1,0 +1,14 @@
+import { recordHeartbeat } from '../../shared/health/heartbeat.ts';
+import { notingColdStart } from '../../shared/http/cold-start.ts';
+import { countMetric } from '../../shared/metric.ts';
+import { oldestCaseAge } from '../../shared/moderation/oldest-case.ts';
+
+/**
+ * Writes an item every minute, which proves that writes work and that consumers follow. Counts the
+ * hours that the oldest open moderation case has waited.
+ */
+export const handler = notingColdStart(async (): Promise<void> => {
+  await recordHeartbeat();
+  const age = await oldestCaseAge();
+  if (age !== undefined) countMetric('OldestCaseHours', age / 3_600_000);
+});

@@ -1,0 +1,30 @@
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { contributionOf } from '../../shared/aggregates/contribution.ts';
+import { growTrees } from '../../shared/aggregates/grow.ts';
+import { project } from '../../shared/aggregates/project.ts';
+import { applyInOrder } from '../../shared/background/apply-in-order.ts';
+import { changesIn, logChanges } from '../../shared/changes/log.ts';
+import { describeError } from '../../shared/describe-error.ts';
+import { passHeartbeat } from '../../shared/health/heartbeat.ts';
+import { notingColdStart } from '../../shared/http/cold-start.ts';
+
+/** Updates totals, rank trees and the change log. Applies a failed batch again, one by one. */
+export const handler = notingColdStart(
+  async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
+    try {
+      await apply(Records);
+      return { batchItemFailures: [] };
+    } catch (error) {
+      const message = 'A batch failed; retrying its records one by one';
+      console.warn({ message, error: describeError(error) });
+    }
+    return applyInOrder(Records, (record) => apply([record]), 'A record failed');
+  },
+);
+
+async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
+  await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
+  // Last, so that a batch retried after an earlier failure is not logged twice.
+  await logChanges(changesIn(records));
+  await passHeartbeat('update-aggregates', records);
+}

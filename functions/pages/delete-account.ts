@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
+import { bodyOf } from '../../shared/http/request.ts';
+import { deletionPage, farewell, rememberDeletion } from '../../shared/pages/account/leaving.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { forgetSession, isFresh } from '../../shared/pages/session/session.ts';
+import { findProviderSignOut } from '../../shared/user/provider-sign-out.ts';
+
+/** Deletes an account. A recent sign-in and the typed name rule out a mistake. */
+export const handler = page(
+  signedIn({ body: bodyOf({ name: v.string() }) }),
+  async ({ caller, body }, { visitor }) => {
+    if (!isFresh(caller)) return deletionPage(caller, visitor);
+    if (normalized(body.name) !== normalized(visitor.user.display_name)) {
+      const name = 'This does not match your name. Type your name as shown. Nothing was deleted.';
+      const faults = { name };
+      return { ...(await deletionPage(caller, visitor, { values: body, faults })), status: 400 };
+    }
+    await deleteAccount(caller.user_id);
+    const next = await findProviderSignOut();
+    if (next) return farewell('deletion', next);
+    // Redirects, so that reloading or going back does not send the form again.
+    return { location: '/account/sign-out', cookies: [forgetSession(), rememberDeletion()] };
+  },
+  ({ caller }, filled, { visitor }) => deletionPage(caller, visitor, filled),
+);
+
+/** Normalizes a typed name. The number of spaces and the encoding of accents are invisible. */
+function normalized(name: string) {
+  return name.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,6 @@
+import { deletionPage } from '../../shared/pages/account/leaving.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+
+export const handler = page(signedIn({}), ({ caller }, { visitor }) =>
+  deletionPage(caller, visitor),
+);

@@ -1,0 +1,77 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { readFromCursor } from '../../shared/list/cursor.ts';
+import { listCases } from '../../shared/moderation/case-repository.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { ageOf, counted } from '../../shared/pages/frame/words.ts';
+import {
+  moderationTabs,
+  moderationUrl,
+  reasonsOf,
+  reasonWords,
+  requireModerator,
+} from '../../shared/pages/moderation/moderation.ts';
+import { reviewCell } from '../../shared/pages/review/review-card.ts';
+import { reasons } from '../../shared/review/verdict.ts';
+import { oneOf } from '../../shared/values.ts';
+
+export const request = signedIn({
+  query: v.object({
+    sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
+    reason: v.optional(oneOf(reasons)),
+    cursor: v.optional(v.string()),
+  }),
+});
+
+/** Shows moderators the reviews that wait for a decision. */
+export const handler = page(request, async ({ query }, { visitor }) => {
+  requireModerator(visitor);
+  const { sort, reason } = query;
+  // A filter reads more, because it leaves most of them out.
+  const limit = reason ? 100 : perPage;
+  const list = { list: 'cases', sort, reason };
+  const { page, cursor } = await readFromCursor(
+    list,
+    { offset: 0, limit, cursor: query.cursor },
+    ({ after }) => listCases(sort, limit, { reason, after }),
+  );
+  const { cases } = page;
+  const metadata = await findMetadata(cases.map(({ review }) => review));
+  const rows = cases.map(({ review, author, moderationCase }, i) => {
+    const { reports, appeal, opened_at } = moderationCase;
+    const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
+    return [
+      reviewCell(review, metadata[i], moderationUrl(`/reviews/${review.id}`)),
+      html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
+      appeal === undefined ? counts : 'Appeal',
+      ageOf(opened_at),
+    ];
+  });
+  const linkWith = (change: object) => withQuery(moderationUrl(), { sort, reason, ...change });
+  const none = cursor
+    ? html`<p>None of these reviews was reported for this. There are more.</p>`
+    : html`<p>There is nothing to decide.</p>`;
+  return {
+    title: 'Reported reviews',
+    isWide: true,
+    content: html`${moderationTabs('')}
+      <section>
+        <div class="choices">
+          ${tabs('Reason', linkWith({}), [
+            [linkWith({ reason: undefined }), 'All reasons'],
+            ...reasons.map((each) => [linkWith({ reason: each }), reasonWords[each]] as const),
+          ])}
+          ${tabs('Order', linkWith({}), [
+            [linkWith({ sort: 'date' }), 'Oldest first'],
+            [linkWith({ sort: 'popularity' }), 'Most reported first'],
+          ])}
+        </div>
+        ${rowsUnder(['Review', 'Author', 'Reports', 'Waiting'], rows, none)}
+        ${nextPage(moderationUrl(), cursor, { sort, reason })}
+      </section>`,
+  };
+});

@@ -1,0 +1,32 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { guides } from '../../shared/docs/guides.ts';
+import { publicPage } from '../../shared/pages/frame/public-page.ts';
+import { version } from '../../shared/routes.ts';
+
+/** Shows the list of guides, and links to the reference. */
+export const handler = publicPage(v.object({}), () => {
+  const base = authUrl();
+  return {
+    title: 'For developers',
+    description: 'Guides and reference: read reviews, publish them and vote on them over HTTP.',
+    content: html`<section>
+        <h2>Guides</h2>
+        <ol>
+          ${guides.map(
+            ({ slug, title, description }) =>
+              html`<li><a href="${base}/docs/${slug}">${title}</a><br><span class="soft">${description}</span></li>`,
+          )}
+        </ol>
+      </section>
+      <section>
+        <h2>Reference</h2>
+        <ul>
+          <li><a href="${base}/docs/api">API reference</a>: every endpoint, with a command to copy</li>
+          <li><a href="${base}${version}/openapi.json">OpenAPI description</a>: generate a client from it</li>
+        </ul>
+        <p>Base URL: <code>${base}${version}</code></p>
+      </section>`,
+  };
+});

@@ -1,0 +1,170 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { type EntityType, nameOfEntityType } from '../../shared/entity/entity-type.ts';
+import { feedUrl } from '../../shared/feed/link.ts';
+import { EntityPath } from '../../shared/http/request.ts';
+import {
+  embedCode,
+  type NamedEntity,
+  oembedUrl,
+  readNamedEntity,
+} from '../../shared/pages/entity/named-entity.ts';
+import { headOf, ratingData } from '../../shared/pages/frame/head.ts';
+import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { counted, hostOf } from '../../shared/pages/frame/words.ts';
+import { stars } from '../../shared/pages/review/review-card.ts';
+import {
+  type ListQuery,
+  listParameters,
+  listUrl,
+  readReviews,
+  reviewCount,
+  reviewSection,
+} from '../../shared/pages/review/review-list.ts';
+import { readVotes } from '../../shared/pages/review/vote-form.ts';
+import { findOwnReview } from '../../shared/review/own-reviews.ts';
+import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
+
+export const request = v.object({
+  path: EntityPath,
+  query: v.object({
+    rating: v.optional(Stars),
+    language: v.optional(Language),
+    ...listParameters,
+    /** For the link to write the first review: nothing else tells the type then. */
+    entity_type: v.fallback(v.optional(ReviewedType), undefined),
+  }),
+});
+
+export const handler = visitedPage(
+  request,
+  async ({ path, query: { entity_type, ...query } }, reading) => {
+    const { entity_id } = path;
+    const [entity, list, own, visitor] = await Promise.all([
+      readNamedEntity(entity_id, entity_type),
+      readReviews({ entity_id }, query),
+      reading.then((person) => person && findOwnReview(person.user.id, entity_id, fromReplica)),
+      reading,
+    ]);
+    const votes = await readVotes(visitor, list.reviews);
+    const { url, name, summary, metadata } = entity;
+    const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title: name };
+    const isEmpty = summary.review_count === 0;
+    const write = writing(entity_id, summary.entity_type ?? entity_type, own);
+    return {
+      title: name,
+      heading: html`<bdi>${name}</bdi>`,
+      description: descriptionOf(entity),
+      isWide: true,
+      head: headOf({
+        path: `/entity/${entity_id}`,
+        type: 'website',
+        feed: `Reviews of ${name}`,
+        alternates: [oembed],
+        data: ratingData(summary, metadata),
+        isUnlisted: isEmpty,
+      }),
+      content: isEmpty
+        ? html`<section>
+          <p>Nobody has reviewed this yet.</p>
+          <div class="buttons">
+            ${write}
+            <a class="button quiet" href="${authUrl()}/reviews">Read other reviews</a>
+          </div>
+        </section>`
+        : html`<div class="columns">
+          <div>${contentOf(entity)}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
+          ${reviewSection(url, query, list, { isOfOneEntity: true, votes })}
+          ${feedAndEmbed(entity)}
+        </div>`,
+    };
+  },
+);
+
+const fromReplica = { consistent: false };
+
+/** The way to write a review, or to the own one. */
+function writing(
+  entity_id: string,
+  entity_type: EntityType | undefined,
+  own: Awaited<ReturnType<typeof findOwnReview>>,
+) {
+  const base = authUrl();
+  if (own === 'hidden') return html`<span>A moderator has hidden your review of this.</span>`;
+  if (own) {
+    const editor = `${base}/review/${own.review_id}/edit`;
+    return html`<a class="button" href="${editor}">Edit yours</a>`;
+  }
+  // The form needs the type, which the page to find things adds.
+  if (!entity_type) return html`<a class="button" href="${base}/find">Find it to review it</a>`;
+  const form = withQuery(`${base}/review/new`, { entity_id, entity_type });
+  return html`<a class="button" rel="nofollow" href="${form}">Write a review</a>`;
+}
+
+function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {
+  const { rating, count } = average_rating;
+  const average = rating === null ? '' : `${rating} of 5 stars from ${counted(count, 'rating')}. `;
+  return `${average}${reviewCount(review_count)}.`;
+}
+
+function contentOf({ summary: { entity_type }, metadata }: NamedEntity) {
+  return html`<p class="soft">
+    ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
+  </p>`;
+}
+
+function ratings(entity: NamedEntity, query: ListQuery) {
+  const { rating, count } = entity.summary.average_rating;
+  if (rating === null) return '';
+  return html`<section>
+    <h2>Ratings</h2>
+    <p class="big"><span class="number">${rating}</span> ${stars(rating)}</p>
+    <p class="soft">${counted(count, 'rating')}</p>
+    ${histogram(entity, query)}
+  </section>`;
+}
+
+function histogram({ url, summary }: NamedEntity, query: ListQuery) {
+  const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
+    name: counted(number, 'star'),
+    count: summary.ratings[number] ?? 0,
+    href: listUrl(url, { ...query, rating: [number] }),
+  }));
+  const most = Math.max(1, ...bars.map(({ count }) => count));
+  return html`<table class="histogram">
+    ${bars.map(
+      ({ name, count, href }) => html`<tr>
+        <th scope="row">${count > 0 ? html`<a href="${href}">${name}</a>` : name}</th>
+        <td><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.round((count / most) * 1000) / 10}" height="1"/></svg></td>
+        <td>${count}</td>
+      </tr>`,
+    )}
+  </table>`;
+}
+
+function languages({ url, summary }: NamedEntity, query: ListQuery) {
+  return html`<section>
+    <h2>Languages</h2>
+    <ul class="row">
+      ${Object.entries(summary.languages).map(
+        ([language, count]) =>
+          html`<li><a href="${listUrl(url, { ...query, language })}">${nameOfLanguage(language)}</a> <span class="soft">${count}</span></li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+function feedAndEmbed(entity: NamedEntity) {
+  return html`<section>
+    <h2>Follow and embed</h2>
+    <p><a href="${feedUrl({ entity_id: entity.summary.id })}">Atom feed of the reviews</a></p>
+    <details>
+      <summary>Show the stars on your website</summary>
+      <p>Copy this code into the HTML of your page. Add <code>?theme=light</code> or <code>?theme=dark</code> after <code>/embed</code> to fit your page: <a href="${authUrl()}/docs/embed">more about embedding</a>.</p>
+      <code class="copy">${embedCode(entity)}</code>
+    </details>
+  </section>`;
+}

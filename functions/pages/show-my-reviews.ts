@@ -1,0 +1,43 @@
+import { html } from 'hono/html';
+import { authUrl } from '../../shared/auth-url.ts';
+import { appealOn } from '../../shared/pages/account/account-page.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { CursorQuery, nextPage, ownTabs, rowsUnder } from '../../shared/pages/frame/lists.ts';
+import { dayOf } from '../../shared/pages/frame/words.ts';
+import { saying, stateOf } from '../../shared/pages/moderation/moderation.ts';
+import { reviewCell } from '../../shared/pages/review/review-card.ts';
+import { readWritten } from '../../shared/pages/review/review-list.ts';
+import { isDraft, isPublic, type Review } from '../../shared/review/review.ts';
+
+export const request = signedIn({ query: CursorQuery });
+
+export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
+  const base = authUrl();
+  const { written, cursor } = await readWritten(user_id, query.cursor);
+  const rows = written.map(({ review, metadata }) => [
+    reviewCell(review, metadata, isPublic(review) ? `${base}/review/${review.id}` : undefined),
+    html`${stateOf(review)}${review.is_hidden && whyHidden(review, visitor.csrf)}`,
+    `${review.votes_positive} up, ${review.votes_negative} down`,
+    dayOf(review.published_on ?? review.created),
+    changeLinks(review),
+  ]);
+  const none = html`<p>You have not reviewed anything yet.</p>
+    <p>Write about what others have reviewed: <a href="${base}/">see the newest reviews</a>. Reviews also come from <a href="${base}/account/connections">applications that you connect</a>.</p>`;
+  return {
+    title: 'Your reviews',
+    isWide: true,
+    content: html`${ownTabs('reviews')}<section>
+      ${rowsUnder(['Review', 'State', 'Votes', 'Date', 'Change'], rows, none)}
+      ${nextPage(`${base}/account/reviews`, cursor)}
+    </section>`,
+  };
+});
+
+function changeLinks(review: Review) {
+  const url = `${authUrl()}/review/${review.id}`;
+  return html`<a href="${url}/edit">${isDraft(review) ? 'Edit or publish' : 'Edit'}</a> <a href="${url}/delete">Delete</a>`;
+}
+
+function whyHidden(review: Review, csrf: string) {
+  return html`${saying(review.moderation?.note ?? '')}${appealOn(review, csrf)}`;
+}

@@ -1,0 +1,24 @@
+import { html, raw } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { referenceAt } from '../../shared/docs/reference.ts';
+import { beside } from '../../shared/pages/frame/beside.ts';
+import { publicPage } from '../../shared/pages/frame/public-page.ts';
+import { version } from '../../shared/routes.ts';
+
+/** Shows the API reference, which is rendered from the OpenAPI description at build time. */
+export const handler = publicPage(v.object({}), () => {
+  const base = authUrl();
+  const reference = referenceAt(base);
+  return {
+    title: 'API reference',
+    description: 'Every endpoint with its parameters, answers and errors, and a command to copy.',
+    isWide: true,
+    content: beside(
+      'Contents',
+      raw(reference.contents),
+      html`<a href="${base}/docs">Guides</a><br><a href="${base}${version}/openapi.json">OpenAPI description</a>`,
+      raw(reference.html),
+    ),
+  };
+});

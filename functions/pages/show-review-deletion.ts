@@ -1,0 +1,61 @@
+import { html } from 'hono/html';
+import { authUrl } from '../../shared/auth-url.ts';
+import { nameOfEntity } from '../../shared/entity/entity-type.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { ReviewPath } from '../../shared/http/request.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { csrfField } from '../../shared/pages/frame/layout.ts';
+import { reviewCell } from '../../shared/pages/review/review-card.ts';
+import { blockedHelp, obstaclePage } from '../../shared/pages/review/review-obstacle.ts';
+import { currentRevision, isDraft, type Review } from '../../shared/review/review.ts';
+import { getReviewBy } from '../../shared/review/review-repository.ts';
+
+/** Says what goes with an own review before its author deletes it. */
+export const handler = page(signedIn({ path: ReviewPath }), async ({ path }, { visitor }) => {
+  const { user, csrf } = visitor;
+  const review = await getReviewBy(user.id, path.review_id);
+  const [metadata = null] = await findMetadata([review]);
+  const noun = isDraft(review) ? 'draft' : 'review';
+  const title = `Delete your ${noun}: ${nameOfEntity(review, metadata)}`;
+  if (user.blocked_at !== undefined) return obstaclePage(title, blockedHelp());
+  const url = `${authUrl()}/review/${review.id}`;
+  return {
+    title,
+    heading: html`Delete your ${noun}: <bdi>${nameOfEntity(review, metadata)}</bdi>`,
+    content: html`<section>
+        ${reviewCell(review, metadata)}
+      </section>
+      <section>
+        <h2>What is deleted permanently</h2>
+        <ul>${goesWith(review).map((each) => html`<li>${each}</li>`)}</ul>
+        ${
+          !isDraft(review) &&
+          html`<p>Copies that other people have made under the licence stay, and backups for up to 35 days.</p>`
+        }
+        ${
+          review.is_hidden &&
+          html`<p class="warning">A moderator has hidden this review. If you delete it, you can no longer appeal, and cannot write another one about this.</p>`
+        }
+      </section>
+      <section class="end">
+        <form method="post" action="${url}/delete">
+          ${csrfField(csrf)}
+          <button class="danger">Delete ${noun}</button>
+        </form>
+        <p><a href="${authUrl()}/account/reviews">Keep ${noun}</a></p>
+      </section>`,
+  };
+});
+
+/** Everything that is deleted with a review. */
+function goesWith(review: Review): string[] {
+  const { text, rating, votes_positive, votes_negative } = review;
+  const revisions = currentRevision(review);
+  const content = text === null ? 'Your stars' : `Your text${rating === null ? '' : ' and stars'}`;
+  if (isDraft(review)) return [content];
+  return [
+    revisions > 1 ? `${content}, with all ${revisions} revisions` : content,
+    `The votes on it: ${votes_positive} up, ${votes_negative} down. Your karma changes with them`,
+    'Its page: links to it lead nowhere',
+  ];
+}

@@ -1,0 +1,55 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { nameOfEntity } from '../../shared/entity/entity-type.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { authorLine } from '../../shared/pages/frame/person.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { minuteOf } from '../../shared/pages/frame/words.ts';
+import { stars, textOf } from '../../shared/pages/review/review-card.ts';
+import type { Review } from '../../shared/review/review.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
+import type { Revision } from '../../shared/review/revision.ts';
+import { listRevisions } from '../../shared/review/revision-repository.ts';
+
+/** Bytes of a page's revisions: at least two of the longest texts. */
+const maxBytes = 64 * 1024;
+
+export const request = v.object({
+  path: ReviewPath,
+  query: v.object({ before: v.optional(IntegerParameter(1)) }),
+});
+
+/** Shows what a review said before its edits. */
+export const handler = visitedPage(request, async ({ path: { review_id }, query }) => {
+  const { review, author } = await getPublicReview(review_id);
+  const [revisions, [metadata = null]] = await Promise.all([
+    listRevisions(review, { ...query, maxBytes }),
+    findMetadata([review]),
+  ]);
+  const name = nameOfEntity(review, metadata);
+  const address = `${authUrl()}/review/${review_id}`;
+  const oldest = revisions.at(-1)?.id ?? 1;
+  return {
+    title: `Revisions of ${name}, reviewed by ${author.display_name}`,
+    heading: html`Revisions of <a href="${address}"><bdi>${name}</bdi></a>`,
+    head: headOf({ path: `/review/${review_id}/revisions`, type: 'article', isUnlisted: true }),
+    content: html`<section>
+        ${authorLine(author)}
+        <p class="soft">The newest revision comes first.</p>
+      </section>
+      ${revisions.map((revision) => sectionOf(review, revision))}
+      ${oldest > 1 && html`<section><p><a class="button quiet" rel="next" href="${withQuery(`${address}/revisions`, { before: oldest })}">Earlier revisions</a></p></section>`}`,
+  };
+});
+
+function sectionOf(review: Review, { id, rating, text, timestamp }: Revision) {
+  return html`<section>
+    <h2>Revision ${id}</h2>
+    <p class="by">${rating !== null && stars(rating)} <span class="soft">${minuteOf(timestamp)}</span></p>
+    ${textOf({ ...review, text })}
+  </section>`;
+}

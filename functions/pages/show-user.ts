@@ -1,0 +1,69 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { feedUrl } from '../../shared/feed/link.ts';
+import { UserPath } from '../../shared/http/request.ts';
+import { nextSteps } from '../../shared/pages/frame/error-page.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
+import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { dayOf, nameOfType } from '../../shared/pages/frame/words.ts';
+import {
+  listParameters,
+  readReviews,
+  reviewCount,
+  reviewSection,
+} from '../../shared/pages/review/review-list.ts';
+import { readVotes } from '../../shared/pages/review/vote-form.ts';
+import { getUser } from '../../shared/user/user-repository.ts';
+import { userTypeOf } from '../../shared/user/user-type.ts';
+
+export const request = v.object({ path: UserPath, query: v.object(listParameters) });
+
+export const handler = visitedPage(request, async ({ path: { user_id }, query }, reading) => {
+  const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);
+  const { display_name: name, created } = user;
+  const type = userTypeOf(user);
+  const visitor = await reading;
+  const isOwn = visitor?.user.id === user_id;
+  const [metadata, votes] = await Promise.all([
+    findMetadata(list.reviews.map(({ review }) => review)),
+    isOwn ? undefined : readVotes(visitor, list.reviews),
+  ]);
+  const path = `/user/${user_id}`;
+  return {
+    title: name,
+    heading: nameWithRole(user),
+    description: `${reviewCount(list.count)} by ${name}.`,
+    head: headOf({
+      path,
+      type: 'profile',
+      feed: `Reviews by ${name}`,
+      isUnlisted: list.count === 0,
+    }),
+    content: html`<section>
+        ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
+        <dl>
+          <dt>Member since</dt><dd>${dayOf(created)}</dd>
+          <dt>Karma</dt><dd>${user.karma} <span class="soft">(votes of others: up minus down)</span></dd>
+          <dt>Standing</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
+        </dl>
+        <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
+      </section>
+      ${
+        list.count === 0
+          ? noReviews(isOwn)
+          : reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata, votes })
+      }`,
+  };
+});
+
+function noReviews(isOwn: boolean) {
+  const find = { href: `${authUrl()}/find`, text: 'Find something to review' };
+  const browse = { href: `${authUrl()}/reviews`, text: 'Read reviews by others' };
+  return html`<section>
+    <p>No reviews yet.</p>
+    ${isOwn ? nextSteps(find, browse) : nextSteps(browse)}
+  </section>`;
+}

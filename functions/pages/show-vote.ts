@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import { ReviewPath } from '../../shared/http/request.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { VoteChoice } from '../../shared/pages/review/vote-form.ts';
+import { votePage } from '../../shared/pages/review/vote-page.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { findBallot } from '../../shared/vote/vote-repository.ts';
+
+export const request = signedIn({
+  path: ReviewPath,
+  query: v.object({ vote: v.fallback(v.optional(VoteChoice), undefined) }),
+});
+
+/** Asks a person who has signed in to confirm a vote. */
+export const handler = page(request, async ({ path: { review_id }, query }, { visitor }) => {
+  const [review, ballot] = await Promise.all([
+    getPublicReview(review_id),
+    findBallot(review_id, visitor.user),
+  ]);
+  return votePage(review, visitor, ballot, query.vote);
+});

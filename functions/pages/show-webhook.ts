@@ -1,0 +1,6 @@
+import { WebhookPath, webhookPage } from '../../shared/pages/application/webhook-pages.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+
+export const handler = page(signedIn({ path: WebhookPath }), ({ path }, { visitor }) =>
+  webhookPage(path, visitor),
+);

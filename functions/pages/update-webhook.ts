@@ -1,0 +1,68 @@
+import * as v from 'valibot';
+import { applicationPath } from '../../shared/pages/application/application-path.ts';
+import {
+  invalidWebhookPage,
+  typesIn,
+  WebhookPath,
+  webhookFields,
+  webhookPath,
+} from '../../shared/pages/application/webhook-pages.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { UtcTime } from '../../shared/webhooks/webhook.ts';
+import {
+  continueWebhook,
+  deleteWebhook,
+  pauseWebhook,
+  replayWebhook,
+  rotateWebhookSecret,
+  skipMessage,
+  testWebhook,
+  updateWebhook,
+} from '../../shared/webhooks/webhook-repository.ts';
+
+/** Actions without fields of their own. */
+const plain = {
+  test: testWebhook,
+  pause: pauseWebhook,
+  continue: continueWebhook,
+  secret: rotateWebhookSecret,
+};
+
+export const request = signedIn({
+  path: WebhookPath,
+  body: v.variant('action', [
+    v.object({ action: v.picklist(Object.keys(plain) as (keyof typeof plain)[]) }),
+    v.object({ action: v.literal('save'), ...webhookFields }),
+    v.object({ action: v.literal('replay'), from: UtcTime }),
+    v.object({ action: v.literal('skip'), message: v.string() }),
+    v.object({ action: v.literal('delete'), confirm: v.optional(v.string()) }),
+  ]),
+});
+
+export const handler = page(
+  request,
+  async ({ caller: { user_id }, path: { client_id, webhook_id: id }, body }) => {
+    const webhook = { client_id, id, user_id };
+    const location = webhookPath(webhook);
+    const notice = `webhook-${body.action}` as const;
+    switch (body.action) {
+      case 'save':
+        await updateWebhook(webhook, { address: body.address, types: typesIn(body) });
+        break;
+      case 'replay':
+        await replayWebhook(webhook, body.from);
+        break;
+      case 'skip':
+        await skipMessage(webhook, body.message);
+        break;
+      case 'delete':
+        if (body.confirm !== 'yes') return { location, notice: 'not-ticked' };
+        await deleteWebhook(webhook);
+        return { location: applicationPath(client_id), notice };
+      default:
+        await plain[body.action](webhook);
+    }
+    return { location, notice };
+  },
+  ({ path }, filled, { visitor }) => invalidWebhookPage(path, visitor, filled),
+);

@@ -1,7 +1,0 @@
-import { applicationPage } from '../shared/pages/application-pages.ts';
-import { ApplicationPath } from '../shared/pages/application-path.ts';
-import { page, signedIn } from '../shared/pages/page.ts';
-
-export const handler = page(signedIn({ path: ApplicationPath }), ({ path }, { visitor }) =>
-  applicationPage(path.client_id, visitor),
-);

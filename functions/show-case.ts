@@ -1,8 +1,0 @@
-import { ReviewPath } from '../shared/http/request.ts';
-import { casePage } from '../shared/pages/case-page.ts';
-import { page, signedIn } from '../shared/pages/page.ts';
-
-/** Shows moderators a reported, hidden or appealed review, and the form to decide on it. */
-export const handler = page(signedIn({ path: ReviewPath }), ({ path }, { visitor }) =>
-  casePage(path.review_id, visitor),
-);

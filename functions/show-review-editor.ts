@@ -1,8 +1,0 @@
-import { ReviewPath } from '../shared/http/request.ts';
-import { editReviewPage } from '../shared/pages/edit-review-page.ts';
-import { page, signedIn } from '../shared/pages/page.ts';
-
-/** Shows an own review or draft, to edit or publish it. */
-export const handler = page(signedIn({ path: ReviewPath }), ({ path }, { visitor }) =>
-  editReviewPage(path.review_id, visitor),
-);

@@ -1,0 +1,117 @@
+// Errors as pages, and the handler that all pages have in common.
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import type { ApiError } from '../../errors.ts';
+import { noteColdStart } from '../../http/cold-start.ts';
+import type { RequestIds } from '../../http/request-ids.ts';
+import { headResponse, toApiError } from '../../http/response.ts';
+import { respond } from './html-response.ts';
+import type { Html, Page } from './layout.ts';
+import { askedPath, withQuery } from './own-url.ts';
+
+interface Context {
+  ids: RequestIds;
+  /** Page to go back to. */
+  here?: string;
+  isAccountGone?: boolean;
+  isBlocked?: boolean;
+  /** Set if the visitor is unknown, so that there is no account to link to. */
+  isForAnybody?: boolean;
+}
+
+/** A link to a next step. */
+export interface NextStep {
+  href: string;
+  text: string;
+}
+
+/** The link to the account. */
+export function toAccount(text = 'Go to your account'): NextStep {
+  return { href: `${authUrl()}/account`, text };
+}
+
+/** Makes a Lambda handler for browsers that knows no visitor. Errors become pages, no redirects. */
+export function browserHandler(
+  handle: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult> | APIGatewayProxyResult,
+) {
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(noteColdStart())
+    .use(headResponse())
+    .use(httpHeaderNormalizer())
+    .onError(async (request) => {
+      const { event, error } = request;
+      const here = event.httpMethod === 'POST' ? undefined : authUrl() + askedPath(event);
+      request.response = await respond(
+        explain(error, { ids: event.requestContext, here, isForAnybody: true }),
+      );
+    })
+    .handler(handle);
+}
+
+/** Explains an error in plain words, with a link to continue. */
+export function explain(thrown: unknown, place: Context): Page {
+  const error = toApiError(thrown, place.ids);
+  const { status } = error;
+  // Pages use no tokens.
+  const { 'WWW-Authenticate': _, ...headers } = error.headers;
+  const [title, text, way] = inWords(error, place);
+  const content = html`<section>
+      <p>${text}</p>
+      ${status >= 500 && html`<p class="soft">request_id: ${place.ids.requestId}</p>`}
+      ${nextSteps(way)}
+    </section>`;
+  return { status, headers, title, content };
+}
+
+/** Renders links to next steps as buttons, the best first. */
+export function nextSteps(...ways: readonly NextStep[]): Html {
+  return html`<div class="buttons">
+    ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
+  </div>`;
+}
+
+/** Address that signs a person in and returns to a page. `prompt: login` asks even known people. */
+export function signInUrl(return_to: string, prompt?: 'login'): string {
+  return withQuery(`${authUrl()}/account/sign-in`, { prompt, return_to });
+}
+
+function inWords(
+  { code, status, message, headers }: ApiError,
+  { here, isAccountGone, isBlocked, isForAnybody }: Context,
+): [title: string, text: string, way: NextStep] {
+  const back = here === undefined ? toAccount() : { href: here, text: 'Open the page again' };
+  if (code === 'invalid_token' || (code === 'not_authorized' && isAccountGone)) {
+    const text = 'Nothing was changed. If you sign in again, you get a new account.';
+    return ['Your account was deleted', text, toAccount('Sign in')];
+  }
+  switch (code) {
+    case 'not_authorized': {
+      const way = { href: signInUrl(here ?? toAccount().href), text: 'Sign in' };
+      return ['You are signed out', 'Nothing was changed. Sign in to return to the page.', way];
+    }
+    case 'access_denied':
+      return isBlocked
+        ? ['Nothing was changed', `${message}.`, toAccount()]
+        : ['Please try again', `${message}.`, back];
+    case 'limit_exceeded': {
+      const until = headers['Retry-After'] ? ' You can continue after midnight UTC.' : '';
+      const text = `The limit depends on your karma.${until}`;
+      return ['You have reached your daily limit', text, back];
+    }
+    case 'not_found':
+    case 'method_not_allowed': {
+      const reason = isForAnybody ? 'is no longer public' : 'belongs to another account';
+      return [
+        code === 'not_found' ? message : 'Page not found',
+        `Check the address. If it is correct, the page was deleted or ${reason}.`,
+        isForAnybody ? { href: `${authUrl()}/`, text: 'Go to the front page' } : toAccount(),
+      ];
+    }
+    case 'service_unavailable':
+      return ['Please try again in a moment', `${message}.`, back];
+  }
+  return [status < 500 ? 'That did not work' : 'Something went wrong', `${message}.`, back];
+}

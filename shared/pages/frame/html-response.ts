@@ -1,0 +1,73 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { authUrl } from '../../auth-url.ts';
+import { transportHeaders } from '../../http/response.ts';
+import { layout, type Page, type Visitor } from './layout.ts';
+import type { Notice } from './notice.ts';
+import { styleSource } from './style.ts';
+
+/** A redirect by GET, with a notice of a change for the next page. */
+export interface Redirect {
+  /** A path below {auth_url}, or a whole address. */
+  location: string;
+  cookies?: readonly string[];
+  notice?: Notice;
+}
+
+/** A JSON document that a browser saves as a file. */
+export interface Download {
+  file: string;
+  document: object;
+}
+
+/** Builds the response of the Lambda proxy integration. */
+export async function respond(
+  answer: Page | Redirect | Download,
+  visitor?: Visitor,
+): Promise<APIGatewayProxyResult> {
+  const policy = [`style-src ${styleSource}`, 'img-src data:'];
+  if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
+  const headers = securityHeaders(policy);
+  if ('file' in answer) {
+    headers['Content-Type'] = 'application/json';
+    headers['Content-Disposition'] = `attachment; filename="${answer.file}"`;
+    return { statusCode: 200, headers, body: JSON.stringify(answer.document) };
+  }
+  const { cookies = [] } = answer;
+  const withCookies = cookies.length > 0 && { multiValueHeaders: { 'Set-Cookie': [...cookies] } };
+  if ('location' in answer) {
+    const { location } = answer;
+    const Location = location.startsWith('/') ? authUrl() + location : location;
+    return { statusCode: 303, headers: { ...headers, Location }, body: '', ...withCookies };
+  }
+  return {
+    statusCode: answer.status ?? 200,
+    headers: { ...headers, ...answer.headers },
+    body: `${await layout(answer, visitor)}`,
+    ...withCookies,
+  };
+}
+
+/**
+ * The headers of every page: no script, no form or frame elsewhere. Only a page made for it can be
+ * framed (RFC 9700 section 4.16).
+ */
+export function securityHeaders(
+  policy: readonly string[],
+  { isFramed = false } = {},
+): Record<string, string> {
+  const directives = [
+    "default-src 'none'",
+    ...policy,
+    `frame-ancestors ${isFramed ? '*' : "'none'"}`,
+    "base-uri 'none'",
+  ];
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': directives.join('; '),
+    ...(!isFramed && { 'X-Frame-Options': 'DENY' }),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    ...transportHeaders(),
+  };
+}

@@ -1,0 +1,72 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { html } from 'hono/html';
+import { readCookie, setCookie } from '../session/session.ts';
+import type { Page } from './layout.ts';
+
+/** Messages shown once after a change. */
+const notices = {
+  'profile-saved': 'Your profile is saved.',
+  'draft-saved': 'The draft is saved. Only you can see it.',
+  'review-saved': 'Your review is saved.',
+  'review-deleted': 'The review is deleted.',
+  'application-registered': 'The application is registered. Its credentials are below.',
+  'application-saved': 'The registration is saved.',
+  'application-deleted': 'The application is deleted. It no longer has access to any account.',
+  'application-revoked': 'All access is revoked. People have to connect the application again.',
+  'secret-made':
+    'The new secret is created. The old one works for one more day, unless you revoke it.',
+  'secret-ended': 'The old secret is revoked.',
+  'secrets-full': 'There are already two secrets. Revoke the old one before you create another.',
+  'webhook-new': 'The webhook is registered. It begins when its receiver has answered a test.',
+  'webhook-save': 'The webhook is saved.',
+  'webhook-test': 'A test is sent within a minute. Reload this page to see its result.',
+  'webhook-pause': 'The webhook is paused. It keeps its place.',
+  'webhook-continue': 'The webhook continues where it stood.',
+  'webhook-replay': 'The webhook sends again what has changed since that time.',
+  'webhook-skip': 'The message is skipped.',
+  'webhook-secret': 'The new secret is created. For one more day, the old one signs beside it.',
+  'webhook-delete': 'The webhook is deleted.',
+  'not-ticked': 'Nothing was changed. Tick the box to confirm.',
+  'token-revoked': 'The token is revoked.',
+  'connection-revoked': 'The application no longer has access to your account.',
+  'review-hide': 'The review is hidden.',
+  'review-dismiss': 'The reports are dismissed, and the review stays.',
+  'review-restore': 'The review is public again.',
+  'review-uphold': 'The review stays hidden.',
+  'user-block': 'The account is blocked: it can read and be deleted, but not write.',
+  'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
+  'user-unblock': 'The account may write again.',
+  'user-allow': 'The author may review it again.',
+  'vote-cast': 'Your vote is counted.',
+  'vote-taken-back': 'Your vote is taken back.',
+  'appeal-sent': 'Another moderator will decide on your appeal.',
+} as const;
+
+/** The code of a notice. */
+export type Notice = keyof typeof notices;
+
+/**
+ * Returns the Set-Cookie header that leaves a notice for the next page, or deletes it. A query
+ * parameter would let anybody's link show a notice, and would repeat it on reload.
+ */
+export function leaveNotice(notice?: Notice): string {
+  return notice ? setCookie('notice', notice, 60) : setCookie('notice', '', 0);
+}
+
+/** Shows the notice of the last change on a page, once. The last page of a session has none. */
+export function withNotice(page: Page, event: APIGatewayProxyEvent): Page {
+  const notice = readNotice(event);
+  if (!notice) return page;
+  const { content, isLast, cookies = [] } = page;
+  return {
+    ...page,
+    content: html`${!isLast && html`<p class="notice" role="status">${notice}</p>`}
+      ${content}`,
+    cookies: [...cookies, leaveNotice()],
+  };
+}
+
+function readNotice(event: APIGatewayProxyEvent): string | undefined {
+  const code = readCookie(event, 'notice') ?? '';
+  return Object.hasOwn(notices, code) ? notices[code as Notice] : undefined;
+}

@@ -1,0 +1,35 @@
+// The signed-in person who opens a page.
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { requireHttps } from '../../http/read-request.ts';
+import type { User } from '../../user/user.ts';
+import { findUser } from '../../user/user-repository.ts';
+import { csrfToken, readSession, type Session } from '../session/session.ts';
+import type { Visitor } from './layout.ts';
+import { addressOf } from './own-url.ts';
+
+/** The signed-in person, unless the account is deleted or has signed out since. */
+export async function visitorOf(
+  event: APIGatewayProxyEvent,
+  session?: Session,
+  user?: User,
+): Promise<Visitor | undefined> {
+  if (!session || !user || session.signed_in <= (user.signed_out ?? 0)) return undefined;
+  return { user, csrf: await csrfToken(session), here: addressOf(event) };
+}
+
+/**
+ * Finds the person who reads the public page at `here`. Costs nothing without a session cookie, and
+ * otherwise half a read unit. Reads again if a replica does not know a new account yet.
+ */
+export async function findVisitor(
+  event: APIGatewayProxyEvent,
+  here: string,
+): Promise<Visitor | undefined> {
+  const session = await readSession(event);
+  if (!session) return undefined;
+  requireHttps(event);
+  const { user_id } = session;
+  const user = (await findUser(user_id, { consistent: false })) ?? (await findUser(user_id));
+  const visitor = await visitorOf(event, session, user);
+  return visitor && { ...visitor, here };
+}

@@ -1,0 +1,198 @@
+// The page about an author for moderators: facts, reviews, decisions, and forms to decide.
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import { nameOfEntityType } from '../../entity/entity-type.ts';
+import { notFound } from '../../errors.ts';
+import type { Decision } from '../../moderation/decision.ts';
+import { findHistory } from '../../moderation/decision-log.ts';
+import { listHiddenClaims } from '../../moderation/hidden-claims.ts';
+import type { HiddenClaim } from '../../review/hidden-claim.ts';
+import type { User } from '../../user/user.ts';
+import { findUsers } from '../../user/user-repository.ts';
+import { userTypeOf } from '../../user/user-type.ts';
+import { blank, type FormState, faultOf, option } from '../form/fields.ts';
+import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
+import { nextPage, rowsUnder } from '../frame/lists.ts';
+import { nameWithRole } from '../frame/person.ts';
+import { counted, dayOf, minuteOf, nameOfType } from '../frame/words.ts';
+import { reviewCell } from '../review/review-card.ts';
+import { readWritten } from '../review/review-list.ts';
+import {
+  decisionOf,
+  moderationUrl,
+  nameOfPerson,
+  requireModerator,
+  saying,
+  stateOf,
+  whyFields,
+} from './moderation.ts';
+
+type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
+
+/** The page about an author for moderators. Throws ApiError 404 for anyone else. */
+export async function authorPage(
+  userId: string,
+  visitor: Visitor,
+  { filled = blank, cursor }: { filled?: FormState; cursor?: string } = {},
+): Promise<Page> {
+  requireModerator(visitor);
+  const [history, claims, written] = await Promise.all([
+    findHistory(userId),
+    listHiddenClaims(userId),
+    reviewTable(userId, cursor),
+  ]);
+  if (!history) throw notFound('User');
+  const { user } = history;
+  const isBlocked = user.blocked_at !== undefined;
+  // Only the form that was submitted is filled again.
+  const stateOfForm = (...decisions: string[]) =>
+    decisions.includes(filled.values.decision ?? '') ? filled : blank;
+  return {
+    title: `About ${user.display_name}`,
+    isWide: true,
+    content: html`${faultOf(filled)}
+      <section>${facts(history)}</section>
+      <div class="desk">
+      <section><h2>Reviews</h2>${written}</section>
+      <div>
+      ${claims.length > 0 && allowance(claims, user, visitor, stateOfForm('allow'))}
+      ${user.is_moderator ? onModerator : html`${blocking(history, visitor, stateOfForm('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, stateOfForm('unblock'))}`}
+      <section>${await decisionsOn(history)}</section>
+      </div>
+      </div>`,
+  };
+}
+
+async function reviewTable(userId: string, start: string | undefined) {
+  const { written, cursor } = await readWritten(userId, start);
+  const rows = written.flatMap(({ review, metadata }) => {
+    if (review.published_on === null) return [];
+    const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
+    return [[cell, stateOf(review), dayOf(review.published_on)]];
+  });
+  return html`${rowsUnder(['Review', 'State', 'Published'], rows, html`<p>None.</p>`)}
+    ${nextPage(moderationUrl(`/users/${userId}`), cursor)}`;
+}
+
+const onModerator = html`<section>
+    <h2>Block the account</h2>
+    <p>This is a moderator, whom only the operator of the service blocks.</p>
+  </section>`;
+
+/** The form to block an account, with or without its reviews. Empty if nothing is left to do. */
+function blocking({ user, reviews }: History, { csrf }: Visitor, filled: FormState) {
+  const isBlocked = user.blocked_at !== undefined;
+  if (user.hiding !== undefined || (isBlocked && reviews === 0)) return '';
+  const all = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
+  return html`<section class="end">
+    <h2>${isBlocked ? 'Hide all reviews' : 'Block the account'}</h2>
+    ${
+      !isBlocked &&
+      html`<p>
+        A blocked account reads, and can be deleted. It publishes, changes and deletes no review,
+        casts no vote, reports nothing, and connects no application. Its reviews stay as they are,
+        unless you hide them too.
+      </p>`
+    }
+    ${
+      reviews > 0 &&
+      html`<p>
+        Each review is hidden by a decision of its own, with the same reason and note. This goes on
+        after you leave the page. The author can appeal against each. Reviews that you have reported
+        stay for another moderator.
+      </p>`
+    }
+    <form method="post" action="${moderationUrl(`/users/${user.id}`)}">
+      ${csrfField(csrf)}
+      ${whyFields(filled)}
+      <div class="buttons">
+        ${!isBlocked && html`<button class="danger" name="decision" value="block">Block</button>`}
+        ${reviews > 0 && html`<button class="danger" name="decision" value="hide_all">${isBlocked ? 'Hide' : 'Block and hide'} ${all}</button>`}
+      </div>
+    </form>
+  </section>`;
+}
+
+function unblocking({ id }: User, { csrf }: Visitor, filled: FormState) {
+  return html`<section>
+    <h2>End the block</h2>
+    <p>
+      The account may publish, vote, report and change its profile again. Hidden reviews stay hidden.
+    </p>
+    <form method="post" action="${moderationUrl(`/users/${id}`)}">
+      ${csrfField(csrf)}
+      <input type="hidden" name="decision" value="unblock">
+      ${whyFields(filled, 'unblock-')}
+      <button>Unblock</button>
+    </form>
+  </section>`;
+}
+
+function allowance(
+  claims: readonly HiddenClaim[],
+  author: User,
+  { user, csrf }: Visitor,
+  filled: FormState,
+) {
+  return html`<section>
+    <h2>Hidden reviews that were deleted</h2>
+    <p><bdi>${author.display_name}</bdi> can review none of these again until a moderator allows it.</p>
+    ${
+      author.id === user.id
+        ? html`<p>These reviews were your own: another moderator decides on them.</p>`
+        : html`<form method="post" action="${moderationUrl(`/users/${author.id}`)}">
+            ${csrfField(csrf)}
+            <input type="hidden" name="decision" value="allow">
+            <div class="field">
+              <label for="entity_id">Entity</label>
+              <select id="entity_id" name="entity_id" required>
+                ${claims.map(({ entity_id, entity_type, marked_at }) => {
+                  const deleted = `${entity_id}, deleted ${marked_at.slice(0, 10)}`;
+                  const name = `${nameOfEntityType(entity_type)} ${deleted}`;
+                  return option(entity_id, name, filled.values.entity_id);
+                })}
+              </select>
+            </div>
+            ${whyFields(filled, 'allow-')}
+            <button>Allow a new review</button>
+          </form>`
+    }
+  </section>`;
+}
+
+/** Facts about an author, and earlier decisions. */
+export async function historyOf(history: History): Promise<Html> {
+  return html`${facts(history)}${await decisionsOn(history)}`;
+}
+
+function facts({ user, reviews }: History) {
+  const { id, karma, created, blocked_at, hiding } = user;
+  return html`<dl>
+    <dt>Name</dt><dd><a href="${authUrl()}/user/${id}">${nameWithRole(user)}</a></dd>
+    <dt>Here since</dt><dd>${dayOf(created)}</dd>
+    <dt>Reviews</dt><dd>${reviews} public</dd>
+    <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
+    ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
+    ${hiding && html`<dt>Under way</dt><dd>All reviews are being hidden. Reload the page to see how many are left.</dd>`}
+  </dl>`;
+}
+
+async function decisionsOn({ decisions }: History) {
+  const users = await findUsers(decisions.flatMap(({ moderator_id }) => moderator_id ?? []));
+  return html`<h2>Decisions so far</h2>
+    ${
+      decisions.length > 0
+        ? html`<ul class="plain">${decisions.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`
+        : html`<p class="soft">None.</p>`
+    }`;
+}
+
+function entry(decision: Decision, users: ReadonlyMap<string, User>) {
+  const { review_id, moderator_id, decided_at, note, reports } = decision;
+  return html`<p><strong>${decisionOf(decision)}</strong></p>
+    ${saying(note)}
+    <p class="soft">
+      ${minuteOf(decided_at)}, by <bdi>${nameOfPerson(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}
+      ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">The review</a>`}
+    </p>`;
+}

@@ -1,0 +1,197 @@
+// The page of a moderation case: the review, its reports, its author, and the form to decide.
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import { nameOfEntity, nameOfEntityType } from '../../entity/entity-type.ts';
+import { findMetadata } from '../../entity/metadata.ts';
+import type { Metadata } from '../../entity/presented.ts';
+import { notFound } from '../../errors.ts';
+import { checkShown, type ReviewCase, readCase } from '../../moderation/case-repository.ts';
+import { findHistory } from '../../moderation/decision-log.ts';
+import { readReports } from '../../moderation/report-repository.ts';
+import { type Case, carriedReports, type Report } from '../../review/case.ts';
+import type { Review } from '../../review/review.ts';
+import type { User } from '../../user/user.ts';
+import { findUsers } from '../../user/user-repository.ts';
+import { blank, type FormState, faultOf } from '../form/fields.ts';
+import { nameOfLanguage } from '../frame/language-names.ts';
+import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { counted, minuteOf } from '../frame/words.ts';
+import { stars, textOf } from '../review/review-card.ts';
+import { historyOf } from './author-page.ts';
+import {
+  decisionOf,
+  linkTo,
+  moderationUrl,
+  nameOfPerson,
+  reasonOf,
+  reasonsOf,
+  requireModerator,
+  saying,
+  stateOf,
+  whyFields,
+} from './moderation.ts';
+
+/** The number of reports to read, and to show of open and of earlier ones. */
+const mostRead = 1000;
+const mostReports = 100;
+
+/** The page of a case. Throws ApiError 404 for a draft, and if the review or author is missing. */
+export async function casePage(reviewId: string, visitor: Visitor, filled = blank): Promise<Page> {
+  requireModerator(visitor);
+  const reviewCase = await readCase(reviewId);
+  checkShown(reviewCase);
+  const { review, moderationCase } = reviewCase;
+  const [{ open, earlier }, history, [metadata]] = await Promise.all([
+    readReports(moderationCase, mostRead),
+    findHistory(review.user_id),
+    findMetadata([review]),
+  ]);
+  if (!history) throw notFound('Review');
+  const { display_name: author } = history.user;
+  const listed = [...open.slice(0, mostReports), ...earlier.slice(0, mostReports)];
+  const userIds = listed.map(({ user_id }) => user_id);
+  if (moderationCase.decided_by) userIds.push(moderationCase.decided_by);
+  const users = await findUsers(userIds);
+  return {
+    title: `A review by ${author}`,
+    isWide: true,
+    content: html`${faultOf(filled)}
+      <div class="desk">
+        <div>
+          ${appealOf(moderationCase)}
+          <section>
+            ${review.rating !== null && html`<p>${stars(review.rating)}</p>`}
+            ${textOf(review)}
+            ${lastDecision(reviewCase, users)}
+          </section>
+          ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}
+          ${carriedOver(moderationCase)}
+          ${reports(' from before the last decision', earlier, earlier.length, users)}
+          ${verdict(reviewCase, [...open, ...earlier], visitor, filled)}
+        </div>
+        <div>
+          <section><h2>The review</h2>${facts(review, metadata)}</section>
+          <section>
+            <h2>The author</h2>
+            ${await historyOf(history)}
+            <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All reviews, and blocking</a></p>
+          </section>
+        </div>
+      </div>`,
+  };
+}
+
+function facts(review: Review, metadata?: Metadata | null) {
+  const { entity_type, entity_id, language, published_on, created, edits } = review;
+  return html`<dl>
+    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a></dd>
+    <dt>Type</dt><dd>${nameOfEntityType(entity_type)}</dd>
+    <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
+    <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
+    <dt>Votes</dt><dd>${review.votes_positive} up, ${review.votes_negative} down</dd>
+    <dt>State</dt><dd>${stateOf(review)}</dd>
+    <dt>Review id</dt><dd><code>${review.id}</code></dd>
+  </dl>`;
+}
+
+function lastDecision(
+  { review: { moderation }, moderationCase: { decided_by = null } }: ReviewCase,
+  users: ReadonlyMap<string, User>,
+) {
+  if (!moderation) return '';
+  return html`<h2>Decided last</h2>
+    <p>
+      <strong>${decisionOf(moderation)}</strong>
+      <span class="soft">${minuteOf(moderation.decided_at)}, by <bdi>${nameOfPerson(decided_by, users)}</bdi></span>
+    </p>
+    ${saying(moderation.note)}`;
+}
+
+function appealOf({ appeal, opened_at }: Case) {
+  if (appeal === undefined) return '';
+  return html`<section>
+    <h2>The author appeals</h2>
+    ${saying(appeal)}
+    <p class="soft">${minuteOf(opened_at)}</p>
+  </section>`;
+}
+
+function reports(
+  when: string,
+  all: readonly Report[],
+  count: number,
+  users: ReadonlyMap<string, User>,
+) {
+  if (count === 0) return '';
+  const listed = all.slice(0, mostReports);
+  return html`<section>
+    <h2>${counted(count, 'report')}${when}</h2>
+    <ul class="plain">
+      ${listed.map(
+        ({ user_id, reason, reported_at }) => html`<li>
+          ${saying(reasonOf(reason))}
+          <p class="soft">${linkTo(user_id, users)}, ${minuteOf(reported_at)}</p>
+        </li>`,
+      )}
+    </ul>
+    ${count > listed.length && html`<p>And ${counted(count - listed.length, 'report')} more.</p>`}
+  </section>`;
+}
+
+/** Reports of a deleted review: their texts and reporters were deleted with it. */
+function carriedOver({ carried }: Case) {
+  if (!carried) return '';
+  return html`<section>
+    <h2>${counted(carriedReports(carried), 'report')} of an earlier review</h2>
+    <p>The author deleted that review of the same thing before anybody decided: ${reasonsOf(carried)}.</p>
+    <p class="soft">Reported since ${minuteOf(carried.opened_at)}</p>
+  </section>`;
+}
+
+/** Says why this moderator may not decide, as `checkVerdict` does. Undefined if they may. */
+function obstacleOf(
+  { review, moderationCase: { appeal, decided_by } }: ReviewCase,
+  reports: readonly Report[],
+  moderator: User,
+): string | undefined {
+  if (review.user_id === moderator.id) return 'This review is your own';
+  const hasReported = reports.some(({ user_id }) => user_id === moderator.id);
+  if (hasReported) return 'You have reported this review';
+  const isAgainstOwn = appeal !== undefined && decided_by === moderator.id;
+  return isAgainstOwn ? 'The author appeals against your decision' : undefined;
+}
+
+function verdict(
+  reviewCase: ReviewCase,
+  reports: readonly Report[],
+  { user, csrf }: Visitor,
+  filled: FormState,
+) {
+  const { review, moderationCase } = reviewCase;
+  const obstacle = obstacleOf(reviewCase, reports, user);
+  if (obstacle) {
+    return html`<section>
+      <h2>Decide</h2>
+      <p>${obstacle}: another moderator decides on it.</p>
+    </section>`;
+  }
+  const isOpen = moderationCase.state === 'open';
+  return html`<section>
+    <h2>Decide</h2>
+    <form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
+      ${csrfField(csrf)}
+      <input type="hidden" name="version" value="${moderationCase.version}">
+      <input type="hidden" name="edits" value="${review.edits}">
+      ${whyFields(filled)}
+      <div class="buttons">
+        ${
+          review.is_hidden
+            ? html`<button name="decision" value="restore">Make it public again</button>
+              ${isOpen && html`<button class="danger" name="decision" value="uphold">Keep it hidden</button>`}`
+            : html`<button class="danger" name="decision" value="hide">Hide the review</button>
+              ${isOpen && html`<button class="quiet" name="decision" value="dismiss">Dismiss the reports</button>`}`
+        }
+      </div>
+    </form>
+  </section>`;
+}

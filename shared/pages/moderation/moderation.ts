@@ -1,0 +1,107 @@
+// Words, addresses and fields that the pages for moderators share.
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import { notFound } from '../../errors.ts';
+import type { Decision } from '../../moderation/decision.ts';
+import type { Review } from '../../review/review.ts';
+import { type Reason, reasons } from '../../review/verdict.ts';
+import type { User } from '../../user/user.ts';
+import { canModerate } from '../../user/user-type.ts';
+import { type FormState, field, option } from '../form/fields.ts';
+import type { Html, Visitor } from '../frame/layout.ts';
+import { tabs } from '../frame/lists.ts';
+import { nameWithRole } from '../frame/person.ts';
+
+/** Throws ApiError 404 for anyone who is not a moderator. */
+export function requireModerator({ user }: Visitor): void {
+  if (!canModerate(user)) throw notFound('Page');
+}
+
+/** Address of a moderation page. */
+export function moderationUrl(path = ''): string {
+  return `${authUrl()}/account/moderation${path}`;
+}
+
+/** The reasons as pages call them. */
+export const reasonWords: Readonly<Record<Reason, string>> = {
+  spam: 'Spam',
+  abuse: 'Abuse',
+  off_topic: 'Off topic',
+  copyright: 'Copyright',
+  other: 'Another reason',
+};
+
+const decisionWords: Readonly<Record<Decision['decision'], string>> = {
+  hide: 'Hidden',
+  dismiss: 'Reports dismissed',
+  restore: 'Public again',
+  uphold: 'Stays hidden',
+  block: 'Account blocked',
+  hide_all: 'Account blocked, all reviews hidden',
+  unblock: 'Account unblocked',
+  allow: 'May be reviewed again',
+};
+
+/** Tabs of the moderation pages. */
+export function moderationTabs(path: '' | '/log'): Html {
+  return tabs('Moderation', moderationUrl(path), [
+    [moderationUrl(), 'Reported reviews'],
+    [moderationUrl('/log'), 'Log'],
+  ]);
+}
+
+/** A decision and its reason. */
+export function decisionOf({ decision, reason }: Pick<Decision, 'decision' | 'reason'>): string {
+  return `${decisionWords[decision]}: ${reasonWords[reason].toLowerCase()}`;
+}
+
+/** The reason of a report: a word of the list, or the text that somebody wrote. */
+export function reasonOf(text: string): string {
+  return Object.hasOwn(reasonWords, text) ? reasonWords[text as Reason] : text;
+}
+
+/** The reasons of the reports of a case, such as Spam 3, Abuse 1. */
+export function reasonsOf(moderationCase: Readonly<Record<Reason, number>>): string {
+  const counted = reasons.filter((reason) => moderationCase[reason] > 0);
+  return counted.map((reason) => `${reasonWords[reason]} ${moderationCase[reason]}`).join(', ');
+}
+
+/** Text of a person, in any language and direction. */
+export function saying(text: string): Html | '' {
+  return text && html`<p class="verbatim" dir="auto">${text}</p>`;
+}
+
+/** A review as its author and moderators see it. */
+export function stateOf({ is_hidden, published_on, moderation }: Review): string {
+  if (published_on === null) return 'Draft';
+  if (!is_hidden) return 'Public';
+  return moderation ? decisionOf(moderation) : 'Hidden';
+}
+
+/** The public name of a person who may have left; null is the operator. */
+export function nameOfPerson(id: string | null, users: ReadonlyMap<string, User>): string {
+  if (id === null) return 'the operator';
+  return users.get(id)?.display_name ?? 'somebody who has left';
+}
+
+/** The name, with a link to the page about that person, if the account exists. */
+export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
+  const user = users.get(id);
+  if (!user) return html`<bdi>${nameOfPerson(id, users)}</bdi>`;
+  return html`<a href="${moderationUrl(`/users/${id}`)}">${nameWithRole(user)}</a>`;
+}
+
+/** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */
+export function whyFields(filled: FormState, prefix = ''): Html {
+  const { values, faults } = filled;
+  const id = `${prefix}reason`;
+  return html`<div class="field">
+      <label for="${id}">Reason</label>
+      <select id="${id}" name="reason" required${faults.reason && html` aria-invalid="true" aria-describedby="${id}-fault"`}>
+        <option value="">Choose one</option>
+        ${reasons.map((reason) => option(reason, reasonWords[reason], values.reason))}
+      </select>
+      ${faults.reason && html`<p class="fault" id="${id}-fault">${faults.reason}</p>`}
+    </div>
+    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: 'The author reads it, and so do moderators.', maxlength: 500, filled })}`;
+}

@@ -1,0 +1,73 @@
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import { findReport } from '../../moderation/report-repository.ts';
+import { getPublicReview } from '../../review/review-repository.ts';
+import { reasons } from '../../review/verdict.ts';
+import type { User } from '../../user/user.ts';
+import { userTypeOf } from '../../user/user-type.ts';
+import { blank, type FormState, faultOf } from '../form/fields.ts';
+import { nextSteps } from '../frame/error-page.ts';
+import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { nameWithRole } from '../frame/person.ts';
+import { dayOf } from '../frame/words.ts';
+import { excerptOf } from '../review/review-card.ts';
+import { reasonOf } from './moderation.ts';
+
+/** Page to report a review, or why that is impossible. Throws ApiError 404 if it is not public. */
+export async function reportPage(
+  reviewId: string,
+  { user, csrf }: Visitor,
+  filled: FormState = blank,
+): Promise<Page> {
+  const [{ review, author }, report] = await Promise.all([
+    getPublicReview(reviewId),
+    findReport(reviewId, user.id),
+  ]);
+  const href = `${authUrl()}/review/${reviewId}`;
+  const toReview = nextSteps({ href, text: 'Go to the review' });
+  const obstacle = obstacleOf(user, author);
+  return {
+    title: report ? 'You have reported this review' : 'Report a review',
+    content: report
+      ? html`<section>
+          <p>Thank you. You reported it on ${dayOf(report.reported_at)}: ${reasonOf(report.reason)}. Moderators look at every report.</p>
+          ${toReview}
+        </section>`
+      : html`${faultOf(filled)}
+        <section>
+          <p>The review by <a href="${href}">${nameWithRole(author)}</a>:</p>
+          ${review.text !== null && html`<p class="review" lang="${review.language}" dir="auto">${excerptOf(review.text)}</p>`}
+        </section>
+        <section>${obstacle ? html`<p>${obstacle}</p>${toReview}` : form(`${href}/report`, csrf, filled)}</section>`,
+  };
+}
+
+/** Says why a user may not report reviews of an author. Undefined if they may. */
+function obstacleOf(user: User, author: User): string | undefined {
+  if (author.id === user.id) return 'You cannot report your own review.';
+  if (user.blocked_at !== undefined) {
+    return 'You cannot report reviews, because a moderator has blocked your account.';
+  }
+  if (userTypeOf(user).votes_per_day === 0) {
+    return 'You cannot report reviews, because your karma is too low.';
+  }
+  return undefined;
+}
+
+function form(action: string, csrf: string, { values, faults }: FormState) {
+  const fault = faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`;
+  return html`<form method="post" action="${action}">
+    ${csrfField(csrf)}
+    <fieldset>
+      <legend>What is wrong with the review?</legend>
+      ${reasons.map(
+        (reason) => html`<div class="check">
+          <input type="radio" id="${reason}" name="reason" value="${reason}" required${reason === values.reason && html` checked`}${fault}>
+          <label for="${reason}">${reasonOf(reason)}</label>
+        </div>`,
+      )}
+      ${faults.reason && html`<p class="fault" id="reason-fault">${faults.reason}</p>`}
+    </fieldset>
+    <button>Report review</button>
+  </form>`;
+}

@@ -1,0 +1,93 @@
+// The page to edit an own review, or to publish a draft.
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import { nameOfEntity } from '../../entity/entity-type.ts';
+import { findMetadata } from '../../entity/metadata.ts';
+import type { Metadata } from '../../entity/presented.ts';
+import { licenseOf } from '../../review/licenses.ts';
+import { isDraft, type Review } from '../../review/review.ts';
+import { getReviewBy, revisionTagOf } from '../../review/review-repository.ts';
+import { entityLine } from '../entity/named-entity.ts';
+import { blank, type FormState, faultOf } from '../form/fields.ts';
+import { nameOfLanguage } from '../frame/language-names.ts';
+import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
+import { stars, textOf } from './review-card.ts';
+import { starsField, textField } from './review-fields.ts';
+import { findObstacle, obstaclePage } from './review-obstacle.ts';
+
+/** The page with a review as stored or as sent. Throws ApiError 404 if another person wrote it. */
+export async function editReviewPage(
+  reviewId: string,
+  { user, csrf }: Visitor,
+  filled: FormState = blank,
+): Promise<Page> {
+  const [review, obstacle] = await Promise.all([
+    getReviewBy(user.id, reviewId),
+    findObstacle(user, 'edits'),
+  ]);
+  const [metadata = null] = await findMetadata([review]);
+  const name = nameOfEntity(review, metadata);
+  const words = isDraft(review) ? 'Your draft' : 'Edit your review';
+  const title = `${words}: ${name}`;
+  // A form that was sent when the limit was reached keeps its fields.
+  if (obstacle && (filled === blank || user.blocked_at !== undefined)) {
+    return obstaclePage(title, obstacle, filled);
+  }
+  const { text, rating } = filled.values;
+  const isOther =
+    (text !== undefined && text !== (review.text ?? '')) ||
+    (rating !== undefined && rating !== `${review.rating ?? ''}`);
+  return {
+    title,
+    heading: html`${words}: <bdi>${name}</bdi>`,
+    content: html`${faultOf(filled)}
+      ${review.is_hidden && hiddenHelp()}
+      ${form(review, metadata, csrf, filled)}
+      ${filled !== blank && isOther && saved(review)}
+      <section>
+        <p><a href="${authUrl()}/review/${review.id}/delete">Delete this ${nounOf(review)} …</a></p>
+      </section>`,
+  };
+}
+
+function nounOf(review: Review): string {
+  return isDraft(review) ? 'draft' : 'review';
+}
+
+function hiddenHelp(): Html {
+  return html`<section>
+    <p class="warning">A moderator has hidden this review. Only you and moderators can see it, also after you edit it.</p>
+    <p><a href="${authUrl()}/account/reviews">See the reason, or appeal</a></p>
+  </section>`;
+}
+
+function form(review: Review, metadata: Metadata | null, csrf: string, filled: FormState): Html {
+  const { id, text, rating, language } = review;
+  return html`<section>
+    ${entityLine(review, metadata)}
+    <form method="post" action="${authUrl()}/review/${id}/edit">
+      ${csrfField(csrf)}
+      <input type="hidden" name="revision" value="${revisionTagOf(review)}">
+      ${starsField(filled, rating)}
+      ${textField(filled, text)}
+      <p class="soft">In ${nameOfLanguage(language)}, under the licence ${licenseOf(review).id}. Neither can be changed.</p>
+      <div class="buttons">
+        ${
+          isDraft(review)
+            ? html`<button name="is_draft" value="no">Publish</button>
+              <button class="quiet" name="is_draft" value="yes">Save draft</button>`
+            : html`<button>Save</button>`
+        }
+      </div>
+    </form>
+  </section>`;
+}
+
+/** The review as it is stored, beside another text in the form. */
+function saved(review: Review): Html {
+  return html`<section>
+    <h2>The saved ${nounOf(review)}</h2>
+    ${review.rating !== null && html`<p class="big">${stars(review.rating)}</p>`}
+    ${textOf(review)}
+  </section>`;
+}

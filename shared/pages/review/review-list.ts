@@ -1,0 +1,153 @@
+// A list of reviews on a page: its query, its reading and its HTML.
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import {
+  type EntityGroup,
+  type EntityType,
+  entityGroups,
+  nameOfEntity,
+  nameOfEntityType,
+  nameOfGroup,
+} from '../../entity/entity-type.ts';
+import { findMetadata } from '../../entity/metadata.ts';
+import type { Metadata } from '../../entity/presented.ts';
+import type { FeedOwner } from '../../feed/link.ts';
+import { readFromCursor } from '../../list/cursor.ts';
+import type { PageRequest } from '../../list/read-page.ts';
+import type { FacetFilter } from '../../review/counts.ts';
+import { listWritten } from '../../review/own-reviews.ts';
+import { listReviews, listReviewsOf, type ReviewList } from '../../review/review-list.ts';
+import { oneOf } from '../../values.ts';
+import { nameOfLanguage } from '../frame/language-names.ts';
+import type { Html } from '../frame/layout.ts';
+import { perPage, readDated, tabs } from '../frame/lists.ts';
+import { withQuery } from '../frame/own-url.ts';
+import { counted } from '../frame/words.ts';
+import { reviewCard } from './review-card.ts';
+import { type Votes, voteLine } from './vote-form.ts';
+
+/** Query parameters of a list of reviews, named as in the API. */
+export const listParameters = {
+  sort: v.optional(oneOf(['published_on', 'popularity']), 'published_on'),
+  cursor: v.optional(v.string()),
+};
+
+/** Filters, order and cursor of a requested list. */
+export interface ListQuery extends FacetFilter {
+  sort: 'published_on' | 'popularity';
+  cursor?: string;
+}
+
+type ListPage = Omit<ReviewList, 'next'> & { cursor: string | undefined };
+
+/** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
+export async function readReviews(owner: FeedOwner, query: ListQuery): Promise<ListPage> {
+  return readFiltered(owner, query, (list) => listReviewsOf(owner, list));
+}
+
+/** Reads a page of all reviews. Throws ApiError 400 for an invalid cursor. */
+export async function readAllReviews(query: ListQuery): Promise<ListPage> {
+  return readFiltered({}, query, listReviews);
+}
+
+async function readFiltered(
+  owner: FeedOwner | object,
+  { cursor: start, ...query }: ListQuery,
+  read: (list: FacetFilter & PageRequest) => Promise<ReviewList>,
+): Promise<ListPage> {
+  const { sort, ...filter } = query;
+  const order = sort === 'popularity' ? 'popularity' : 'date';
+  const { page, cursor } = await readFromCursor(
+    { ...owner, ...query },
+    { cursor: start, offset: 0, limit: perPage },
+    (position) => read({ ...filter, order, descending: true, limit: perPage, ...position }),
+  );
+  return { ...page, cursor };
+}
+
+/** A page of a person's reviews, with drafts, hidden reviews, and names. */
+export async function readWritten(user_id: string, start: string | undefined) {
+  const page = await readDated({ list: 'written', user_id }, start, (limit, after) =>
+    listWritten(user_id, { limit, offset: 0, after }),
+  );
+  const reviews = page.reviews.map(({ review }) => review);
+  const metadata = await findMetadata(reviews);
+  const written = reviews.map((review, i) => ({ review, metadata: metadata[i] }));
+  return { written, cursor: page.cursor };
+}
+
+/** Address of a list on the page at `url`, from its start or from a cursor. */
+export function listUrl(
+  url: string,
+  { rating, sort, cursor: _, ...filter }: Partial<ListQuery>,
+  cursor?: string,
+): string {
+  const order = sort === 'popularity' ? sort : undefined;
+  return withQuery(url, { rating: rating?.join(), ...filter, sort: order, cursor });
+}
+
+/** Renders the list on the page at `url`, with a choice of order and a link to the next page. */
+export function reviewSection(
+  url: string,
+  query: ListQuery,
+  { count, reviews, cursor }: ListPage,
+  about: {
+    isOfOneEntity?: boolean;
+    isOfOneAuthor?: boolean;
+    metadata?: (Metadata | null)[];
+    votes?: Votes | undefined;
+  },
+): Html {
+  const { rating, language, entity_type, review_type } = query;
+  const isFiltered = (rating ?? language ?? entity_type ?? review_type) !== undefined;
+  if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
+  return html`<section>
+    <h2>${reviewCount(count)}${filterInWords(query)}</h2>
+    ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
+    ${
+      count > 1 &&
+      tabs('Order', listUrl(url, query), [
+        [listUrl(url, { ...query, sort: 'published_on' }), 'Newest'],
+        [listUrl(url, { ...query, sort: 'popularity' }), 'Most popular'],
+      ])
+    }
+    <ul class="plain">
+      ${reviews.map((each, i) => {
+        const metadata = about.metadata?.[i] ?? null;
+        const { id } = each.review;
+        return html`<li id="review-${id}">
+          ${reviewCard(each, { ...about, metadata })}
+          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : nameOfEntity(each.review, metadata), about.votes)}
+        </li>`;
+      })}
+    </ul>
+    ${cursor && html`<p><a class="button quiet" rel="next" href="${listUrl(url, query, cursor)}">Next page</a></p>`}
+  </section>`;
+}
+
+/** Number of reviews in words. */
+export function reviewCount(count: number): string {
+  return count === 0 ? 'No reviews' : counted(count, 'review');
+}
+
+function filterInWords({ rating, language, entity_type, review_type }: ListQuery): string {
+  const words = [
+    entity_type && ` of ${thingsOf(entity_type)}`,
+    review_type && (review_type === 'review' ? ' with a text' : ' with stars'),
+    rating && ` with ${starsIn(rating)}`,
+    language && ` in ${nameOfLanguage(language)}`,
+  ];
+  return words.filter(Boolean).join('');
+}
+
+/** A type or group in the plural, such as works. */
+function thingsOf(filter: EntityGroup | EntityType): string {
+  const name = (isGroup(filter) ? nameOfGroup(filter) : nameOfEntityType(filter)).toLowerCase();
+  return isGroup(filter) || name.endsWith('s') ? name : `${name}s`;
+}
+
+const isGroup = (filter: string): filter is EntityGroup => filter in entityGroups;
+
+function starsIn(rating: readonly number[]): string {
+  return `${rating.join(' or ')} ${rating.join() === '1' ? 'star' : 'stars'}`;
+}

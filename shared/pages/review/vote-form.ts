@@ -1,0 +1,136 @@
+// The vote on a review: its forms on pages and in lists, and what they send.
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import type { Review } from '../../review/review.ts';
+import type { AuthoredReview } from '../../review/review-repository.ts';
+import { limitReached } from '../../user/daily-limit.ts';
+import { blockedAccount } from '../../user/writer.ts';
+import { oneOf } from '../../values.ts';
+import type { Vote } from '../../vote/vote.ts';
+import { type Ballot, findVotesOn, voteObstacle } from '../../vote/vote-repository.ts';
+import { csrfField, type Html, type Visitor } from '../frame/layout.ts';
+import { withQuery } from '../frame/own-url.ts';
+
+/** Choice of a form: to vote up or down, or to take the vote back. */
+export const VoteChoice = oneOf(['up', 'down', 'none']);
+export type Choice = 'up' | 'down' | 'none';
+
+const words: Readonly<Record<Choice, string>> = {
+  up: 'Vote up',
+  down: 'Vote down',
+  none: 'Take back',
+};
+
+/** Reviews at the top of a list that show the visitor's vote. More would cost too much to read. */
+const votesShown = 4;
+
+/** A visitor's votes on the first reviews of a list. */
+export interface Votes {
+  visitor: Visitor;
+  /** By review. Holds only the reviews that were looked up. */
+  votes: ReadonlyMap<string, Vote | undefined>;
+}
+
+/** Reads a visitor's votes on the first reviews of a list that can be voted on: two read units. */
+export async function readVotes(
+  visitor: Visitor | undefined,
+  reviews: readonly AuthoredReview[],
+): Promise<Votes | undefined> {
+  if (!visitor) return undefined;
+  const { id } = visitor.user;
+  const votable = reviews.filter(({ review }) => voteObstacle(review, id) === undefined);
+  const first = votable.slice(0, votesShown).map(({ review }) => review.id);
+  return { visitor, votes: await findVotesOn(first, id) };
+}
+
+/** Address of the page to vote on a review. */
+export function voteUrl(reviewId: string, vote?: Choice): string {
+  return withQuery(`${authUrl()}/review/${reviewId}/vote`, { vote });
+}
+
+/** The votes of a review in a list. `name` tells its buttons from those of other reviews. */
+export function voteLine(review: Review, name: string, mine?: Votes): Html | '' {
+  const { id, user_id, text } = review;
+  if (text === null) return '';
+  const address = `${authUrl()}/review/${id}`;
+  if (mine?.visitor.user.id === user_id) {
+    return html`<p class="votes soft">${tally(review)} <a href="${address}">Your review</a></p>`;
+  }
+  if (!mine?.votes.has(id) || mine.visitor.user.blocked_at !== undefined) {
+    return html`<p class="votes soft">${tally(review)} <a href="${address}#vote">Vote</a></p>`;
+  }
+  const vote = mine.votes.get(id);
+  return html`<form class="votes soft" method="post" action="${voteUrl(id)}">
+      ${csrfField(mine.visitor.csrf)}<input type="hidden" name="return_to" value="${mine.visitor.here}">
+      ${tally(review)} ${vote && html`<strong>${stateOf(vote)}</strong>`}
+      ${choicesAfter(vote).map((choice) => button(id, choice, 'link', name))}
+    </form>`;
+}
+
+/** The section of a review's page to vote, or to sign in first. A review of stars has none. */
+export function voteSection(review: Review, visitor?: Visitor, ballot?: Ballot): Html | '' {
+  if (review.text === null) return '';
+  return html`<section id="vote">
+    <h2>Votes</h2>
+    <p>${tally(review)}</p>
+    ${visitor && ballot ? ownVote(review, visitor, ballot) : signInToVote(review)}
+  </section>`;
+}
+
+function signInToVote({ id }: Review) {
+  return html`<div class="buttons">
+      ${(['up', 'down'] as const).map((choice) => html`<a class="button quiet" rel="nofollow" href="${voteUrl(id, choice)}">${words[choice]}</a>`)}
+    </div>
+    <p class="soft">Everybody has one vote on a review, so you sign in first. Then you confirm your vote and come back here.</p>`;
+}
+
+/**
+ * A visitor's own vote, with the choices, or why the visitor cannot vote. With a `choice` that
+ * changes something, shows its button alone.
+ */
+export function ownVote(
+  review: Review,
+  { user, csrf }: Visitor,
+  { vote, left }: Ballot,
+  choice?: Choice,
+): Html {
+  const isBlocked = user.blocked_at !== undefined;
+  const obstacle = isBlocked ? blockedAccount : voteObstacle(review, user.id)?.message;
+  if (obstacle !== undefined) return html`<p>${obstacle}.</p>`;
+  if (!vote && left === 0) return html`<p>${limitReached('votes', user).message}.</p>`;
+  const choices = choicesAfter(vote);
+  const isAsked = choice !== undefined && choices.includes(choice);
+  return html`${vote && html`<p><strong>${stateOf(vote)}</strong></p>`}
+    <form method="post" action="${voteUrl(review.id)}">
+      ${csrfField(csrf)}
+      <div class="buttons">
+        ${isAsked ? button(review.id, choice, 'confirm') : choices.map((each) => button(review.id, each, 'quiet'))}
+      </div>
+    </form>
+    <p class="soft">${restOf(left)} You can always change a vote.</p>`;
+}
+
+function restOf(left: number): string {
+  if (left === 0) return 'You have no new votes left today (UTC).';
+  return `You can vote on ${left} more ${left === 1 ? 'review' : 'reviews'} today (UTC).`;
+}
+
+/** The choice is in the address, so that a sign-in in between leads back to it. */
+function button(id: string, choice: Choice, kind: 'confirm' | 'quiet' | 'link', name?: string) {
+  const label = name && html` aria-label="${words[choice]}: ${name}"`;
+  const look = kind === 'confirm' ? html` autofocus` : html` class="${kind}"`;
+  return html`<button${look} formaction="${voteUrl(id, choice)}"${label}>${words[choice]}</button>`;
+}
+
+function choicesAfter(vote: Vote | undefined): Choice[] {
+  if (!vote) return ['up', 'down'];
+  return [vote.vote ? 'down' : 'up', 'none'];
+}
+
+function stateOf({ vote }: Vote) {
+  return `You voted ${vote ? 'up' : 'down'}.`;
+}
+
+function tally({ votes_positive, votes_negative }: Review) {
+  return `${votes_positive} up, ${votes_negative} down.`;
+}
