@@ -153,11 +153,15 @@ const pages: readonly Page[] = [
   { operation: 'update-account', method: 'POST', path: '/account', table: 'write' },
 ];
 
-const toRoute = (page: Page): Route => ({
-  access: 'public',
-  base: '',
-  secrets: ['SESSION_KEYS'],
-  ...page,
-});
+// Bundles that do not use the table leave it out.
+export const routes: readonly Route[] = /* @__PURE__ */ allRoutes();
 
-export const routes: readonly Route[] = [...endpoints, ...pages.map(toRoute)];
+function allRoutes(): Route[] {
+  const toRoute = (page: Page): Route => ({
+    access: 'public',
+    base: '',
+    secrets: ['SESSION_KEYS'],
+    ...page,
+  });
+  return [...endpoints, ...pages.map(toRoute)];
+}

@@ -106,7 +106,7 @@ test('a typo that ends the service is mended by the next save', async () => {
 test('a folder that is new is watched', async () => {
   mkdirSync(join(folder, 'shared/new/er'), { recursive: true });
   const file = join(folder, 'shared/new/er/name.ts');
-  const importing = `import { name } from '../shared/new/er/name.ts';\n${without('name')}`;
+  const importing = `import { name } from '../../shared/new/er/name.ts';\n${without('name')}`;
   writeFileSync(file, 'export const name = 4;\n');
   writeFileSync(endpoint, importing);
   await answers('ak');
