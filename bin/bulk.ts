@@ -3,7 +3,7 @@ import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dy
 import { isRebuilding } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
 import { recordHeartbeat } from '../shared/health/heartbeat.ts';
-import { recountOwners } from '../shared/review/owner-counts.ts';
+import { recountOwners } from '../shared/review/recount.ts';
 import { table, tableName } from '../shared/table/client.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';

@@ -1,5 +1,6 @@
-import { readFacetTotals } from '../../shared/list/totals.ts';
-import { countMatching, type FacetFilter } from '../../shared/review/counts.ts';
+import { entityGroups } from '../../shared/entity/entity-type.ts';
+import { type FacetFilter, matchesType } from '../../shared/review/counts.ts';
+import { readCountsOfAll } from '../../shared/review/review-list.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { type Budget, type Cost, type Line, measure, measureRun, toLine } from './measure.ts';
@@ -12,10 +13,10 @@ type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
 export interface Listed {
   name: string;
   query: ListQuery;
-  /** The number of partitions that its filter reads. */
-  partitions: number;
-  /** The list is filtered from other entries of an entity or author. */
-  isSifted: boolean;
+  /** The number of rank trees that find a page far down the list. */
+  trees: number;
+  /** The query alone tells the one partition that holds the list. */
+  isDirect: boolean;
 }
 
 export interface ListedReview {
@@ -89,7 +90,7 @@ export async function checkFlatness(): Promise<string[]> {
 
 /** Returns lists of every kind: whole, filtered, of the busiest entity and the busiest author. */
 export async function someLists(): Promise<Listed[]> {
-  const totals = await readFacetTotals();
+  const counts = await readCountsOfAll();
   const reviews = await sample();
   const entity_id = mostFrequent(reviews.map((review) => review.entity_id));
   const user_id = mostFrequent(reviews.map(({ user }) => user.id));
@@ -111,13 +112,19 @@ export async function someLists(): Promise<Listed[]> {
     ['author ★', { user_id, rating: '1' }],
   ];
   return lists.flatMap(([name, query]) => {
-    const { rating, ...filter } = query;
-    const { count, facets } = countMatching(totals, filter);
-    const isByFacet = (query.entity_type ?? query.language ?? rating) !== undefined;
+    const { rating, language } = query;
+    const types = [...counts].filter(
+      ([type, { languages }]) =>
+        matchesType(query, type) && (language === undefined || languages.has(language)),
+    ).length;
+    const { entity_type } = query;
+    const isByFacet = (entity_type ?? language ?? rating) !== undefined;
     const isOwned = (query.entity_id ?? query.user_id) !== undefined;
-    // A filtered list of an entity or author reads one partition, and a tree for each facet.
-    const partitions = isByFacet ? facets.size + Number(isOwned) : 1;
-    return count > 0 ? [{ name, query, partitions, isSifted: isByFacet && isOwned }] : [];
+    const isOfType = entity_type !== undefined && !(entity_type in entityGroups);
+    const isDirect = !isByFacet || (isOfType && !isOwned);
+    // An entity or author has a tree of all its reviews beside those of each type and facet.
+    const trees = isOwned ? Number(isByFacet) * types + 1 : types;
+    return types > 0 ? [{ name, query, trees, isDirect }] : [];
   });
 }
 
@@ -131,25 +138,27 @@ export async function sample(): Promise<ListedReview[]> {
   return (await Promise.all(pages)).flatMap((page) => page.body.reviews);
 }
 
+/** Most that a page of any list costs. */
+const most = 120;
+
 /**
  * Returns the budget of a page. Each review costs 0.5 read units, the authors cost their batch, and
- * 3 are free. A descent adds 0.5 for each level and partition, and up to 12 for its leaf. A small
- * offset adds 1 for 40 skipped entries. A list merged of many partitions always descends.
+ * 3 are free. A descent adds 0.5 for each level and tree, and up to 12 for its leaf. A small offset
+ * adds 1 for 40 skipped entries.
  */
 async function budgetOf(
-  { partitions, isSifted }: Listed,
+  { trees, isDirect }: Listed,
   sort: (typeof sorts)[number],
   { body }: Cost,
 ): Promise<Budget> {
   const { reviews = [], offset = 0 }: { reviews?: ListedReview[]; offset?: number } = body;
   const ids = [...new Set(reviews.map(({ user }) => user.id))];
   const authors = await measureRun(() => batchGet(ids.map(userKey), { consistent: false }));
-  const isMerged = partitions > 1;
-  const isNear = offset <= 100 && !isSifted && !isMerged;
+  const isNear = offset <= 100 && isDirect;
   const levels = sort === 'popularity' ? 4 : 3;
-  const descent = 0.5 * partitions * levels + Math.max(12, partitions / 2);
-  const position = (isMerged ? 0.5 * partitions : 0) + (isNear ? offset / 40 : descent);
-  return { read: 0.5 * reviews.length + authors.read + 3 + position, roundTrips: isNear ? 2 : 6 };
+  const position = isNear ? offset / 40 : 0.5 * trees * levels + 12;
+  const read = 0.5 * reviews.length + authors.read + 3 + position;
+  return { read: Math.min(read, most), roundTrips: isNear ? 2 : 6 };
 }
 
 function mostFrequent(values: readonly string[]): string {

@@ -5,8 +5,7 @@ import { notFound } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { IntegerParameter } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { readLength } from '../../shared/list/totals.ts';
-import { listReviewIds } from '../../shared/review/review-list.ts';
+import { countReviews, listReviewIds } from '../../shared/review/review-list.ts';
 
 /** Reviews on a page. Their entries are 190 KB of an index, and their addresses 100 KB. */
 const perPage = 1_000;
@@ -34,7 +33,7 @@ export const handler = endpoint(request, async ({ query: { page } }) => {
 });
 
 async function indexOfPages() {
-  const count = Math.ceil((await readLength('all')) / perPage);
+  const count = Math.ceil((await countReviews()) / perPage);
   const numbers = Array.from({ length: Math.min(mostPages, Math.max(1, count)) }, (_, i) => i + 1);
   return html`<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${numbers.map((number) => html`<sitemap><loc>${authUrl()}/sitemap.xml?page=${number}</loc></sitemap>\n`)}</sitemapindex>

@@ -7,7 +7,7 @@ import { type NextStep, nextSteps } from '../../shared/pages/frame/error-page.ts
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { reviewCard } from '../../shared/pages/review/review-card.ts';
-import { findHighlights } from '../../shared/review/review-list.ts';
+import { countReviews, findHighlights } from '../../shared/review/review-list.ts';
 import { version } from '../../shared/routes.ts';
 
 const description =
@@ -19,7 +19,7 @@ const shown = 3;
 export const handler = visitedPage(v.object({}), async () => {
   const [{ popular, newest }, count, people] = await Promise.all([
     findHighlights(shown),
-    readLength('all'),
+    countReviews(),
     readLength('users'),
   ]);
   const reviews = [...popular, ...newest];

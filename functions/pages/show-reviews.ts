@@ -9,7 +9,6 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
-import { readFacetTotals } from '../../shared/list/totals.ts';
 import { option } from '../../shared/pages/form/fields.ts';
 import { nextSteps } from '../../shared/pages/frame/error-page.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
@@ -23,8 +22,10 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
-import { countMatching, type FacetCounts } from '../../shared/review/counts.ts';
-import { Language, parseFacet } from '../../shared/review/review.ts';
+import type { ReviewCounts } from '../../shared/review/counts.ts';
+import { sumOfCounts } from '../../shared/review/owner-counts.ts';
+import { Language } from '../../shared/review/review.ts';
+import { readCountsOfAll } from '../../shared/review/review-list.ts';
 import { oneOf } from '../../shared/values.ts';
 
 const groups = Object.keys(entityGroups) as EntityGroup[];
@@ -50,7 +51,7 @@ export const request = v.object({
 });
 
 export const handler = visitedPage(request, async ({ query }, reading) => {
-  const [list, totals] = await Promise.all([readAllReviews(query), readFacetTotals()]);
+  const [list, counts] = await Promise.all([readAllReviews(query), readCountsOfAll()]);
   const [metadata, votes] = await Promise.all([
     findMetadata(list.reviews.map(({ review }) => review)),
     reading.then((visitor) => readVotes(visitor, list.reviews)),
@@ -75,19 +76,16 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
           <p>Nobody has written a review yet.</p>
           ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}
         </section>`
-      : html`<section>${filters(url, query, totals)}</section>
+      : html`<section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
         ${reviewSection(url, query, list, { metadata, votes })}`,
   };
 });
 
 /** A form to choose from what has reviews, and from what is chosen. */
-function filters(url: string, query: ListQuery, totals: FacetCounts) {
+function filters(url: string, query: ListQuery, counts: ReviewCounts) {
   const { entity_type, language, review_type, sort } = query;
-  const facets = [...countMatching(totals, {}).facets]
-    .filter(([, { count }]) => count > 0)
-    .map(([facet]) => parseFacet(facet));
-  const types = new Set<string>([...facets.map((facet) => facet.entity_type), entity_type ?? '']);
-  const spoken = new Set([...facets.map((facet) => facet.language), language ?? '']);
+  const types = new Set<string>([...counts.types.keys(), entity_type ?? '']);
+  const spoken = new Set([...counts.languages.keys(), language ?? '']);
   const languages = [...spoken].filter((code) => code !== '').map(withName);
   return html`<form class="filters" action="${url}">
     ${choice('entity_type', 'Type', [

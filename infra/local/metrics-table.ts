@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { type Health, readHealth } from '../../shared/health/health.ts';
 import { readLength } from '../../shared/list/totals.ts';
 import { countOpenCases } from '../../shared/moderation/case-repository.ts';
+import { countReviews } from '../../shared/review/review-list.ts';
 
 // The metrics that are read from the table: ages, sizes and open cases.
 
@@ -91,7 +92,7 @@ async function readTable(): Promise<Reading> {
   const [health, openCases, reviews, accounts] = await Promise.all([
     readHealth(),
     countOpenCases(),
-    readLength('all'),
+    countReviews(),
     readLength('users'),
   ]);
   return { health, openCases, reviews, accounts };

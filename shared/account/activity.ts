@@ -1,7 +1,7 @@
 // Statistics of a profile: reviews and votes by day.
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readCountsSince } from '../list/totals.ts';
-import { userKey } from '../table/keys.ts';
+import { countsKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { daysAgo } from '../time.ts';
 import { readDailyCounts } from '../user/daily-limit.ts';
@@ -31,7 +31,7 @@ export async function readActivity(userId: string): Promise<Activity> {
 async function countReviews(userId: string, days: readonly string[]) {
   const few = await readSince(userId, days, leafCapacity + 1);
   if (few.length <= leafCapacity) return countSince(few, days);
-  const owner = userKey(userId);
+  const owner = countsKey(userId);
   const item = await getItem(owner, { consistent: false });
   if (item?.rank_tree !== 'ready') return countSince(await readSince(userId, days), days);
   return readCountsSince(owner.pk, days.map(Date.parse));

@@ -1,7 +1,7 @@
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
 import { batchDelete } from '../table/batch.ts';
-import { userKey } from '../table/keys.ts';
+import { countsKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Update } from '../table/transact.ts';
 import { releaseName } from '../user/moderator-name.ts';
 import { isAlive } from '../user/user.ts';
@@ -31,6 +31,7 @@ export async function deleteAccount(userId: string): Promise<void> {
     };
     await transact([
       { Update: deletion },
+      { Delete: { Key: countsKey(userId) } },
       ...(user.is_moderator ? await releaseName(user.display_name) : []),
       ...revoked(grants.slice(0, maxGrants)),
     ]);

@@ -4,7 +4,15 @@ import { eraseGrants } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
-import { claimKey, dailyVotesKey, idIn, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
+import {
+  claimKey,
+  countsKey,
+  dailyVotesKey,
+  idIn,
+  userKey,
+  webhookKey,
+  webhookSlots,
+} from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
@@ -54,4 +62,5 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
   for await (const days of queryItems(dailyVotesKey(userId, ''))) {
     await deleteItems(days, isGone);
   }
+  await deleteItems([countsKey(userId)], isGone);
 }

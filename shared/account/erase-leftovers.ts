@@ -73,6 +73,7 @@ export async function findLeftovers(
     GRANT: [users, applications],
     CLAIM: [users],
     CONTACT: [users],
+    COUNTS: [users],
     VOTES: [users],
   };
   const setsByKind: Record<string, IdSets> = { USER: users, REVIEW: reviews, APP: applications };

@@ -1,10 +1,19 @@
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
 import { pick } from '../pick.ts';
-import { type ReviewContent, withoutStars } from '../review/review.ts';
+import { totalAttributes } from '../review/owner-counts.ts';
+import { parseFacet, type ReviewContent, withoutStars } from '../review/review.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
 import type { Item, Key } from '../table/item.ts';
-import { entityKey, popularityOf, projectionKey, totalKey, userKey } from '../table/keys.ts';
+import {
+  countsKey,
+  entityKey,
+  idIn,
+  popularityOf,
+  projectionKey,
+  totalKey,
+  userKey,
+} from '../table/keys.ts';
 import { epochSeconds } from '../time.ts';
 
 // The numbers that a review or user adds to totals and rank trees, and the counters that they
@@ -88,9 +97,9 @@ export function readProjection(item: Item): Contribution {
   return pick(stored, ['pk', 'version', 'counted', 'time', 'popularity', 'owners']);
 }
 
-/** Returns the primary key of an entity or author. */
+/** Returns the key of the item that counts the reviews of an entity or author. */
 export function ownerKey(pk: string): Key {
-  return { pk, sk: pk.slice(0, pk.indexOf('#')) };
+  return pk.startsWith(userKey('').pk) ? countsKey(idIn({ pk })) : entityKey(idIn({ pk }));
 }
 
 /** Adds `sign` times a contribution to all of its counters. */
@@ -101,23 +110,29 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
 }
 
 /**
- * Lists with trees are all users, all reviews, and long lists of entities and authors; each list of
- * reviews also by facet. Filters by stars exist by facet of an entity or author, so only these
- * trees tell stars apart.
+ * Lists with trees are all users, the reviews of each type and of each facet, and long lists of
+ * entities and authors, also by type and by facet. The trees of types add up to all reviews, so
+ * there is none of all. Filters by stars exist for an entity or author, so only their trees by type
+ * and by facet tell stars apart.
  */
 function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
   if (counted === 'USER') return countersOf('users', 'user', place);
-  const [type = '', language = '', withStars = ''] = counted.split('|');
-  const content = withoutStars(withStars as ReviewContent);
-  const facet = `${type}|${language}`;
-  const lists = ['all', `all|${facet}`, ...owners];
+  const end = counted.lastIndexOf('|');
+  const facet = counted.slice(0, end);
+  const { entity_type, language } = parseFacet(facet);
+  const withStars = counted.slice(end + 1) as ReviewContent;
+  const content = withoutStars(withStars);
+  const lists = [`all|${entity_type}`, `all|${facet}`, ...owners];
+  const listsWithStars = owners.flatMap((owner) => [
+    `${owner}|${entity_type}`,
+    `${owner}|${facet}`,
+  ]);
+  const key = totalKey(entity_type);
   return [
-    { key: totalKey(type), attribute: `${language}|${content}` },
+    ...totalAttributes({ language, content }).map((attribute) => ({ key, attribute })),
     ...lists.flatMap((list) => countersOf(list, content, place)),
-    ...owners.flatMap((owner) =>
-      countersOf(`${owner}|${facet}`, withStars as ReviewContent, place),
-    ),
+    ...listsWithStars.flatMap((list) => countersOf(list, withStars, place)),
   ];
 }
 

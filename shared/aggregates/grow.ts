@@ -1,6 +1,6 @@
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readLength } from '../list/totals.ts';
-import { countMatching, facetCounts } from '../review/counts.ts';
+import { countsIn } from '../review/owner-counts.ts';
 import { batchGet } from '../table/batch.ts';
 import type { Item, Key } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
@@ -45,4 +45,4 @@ async function grow(owner: Item): Promise<void> {
   if (projected === listLength(counted)) await markTrees(owner, 'ready');
 }
 
-const listLength = (owner: Partial<Item>) => countMatching(facetCounts(owner), {}).all;
+const listLength = (owner: Partial<Item>) => countsIn(owner).all;

@@ -58,7 +58,7 @@ async function readChanges(contributions: readonly Contribution[]) {
   const keys = contributions.flatMap((each) => [projectionKey(each), ...each.owners.map(ownerKey)]);
   const distinct = [...new Map(keys.map((key) => [keyString(key), key])).values()];
   const items = await batchGet(distinct, { consistent: true });
-  const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
+  const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'COUNTS');
   const withTree = new Set(owners.filter(({ rank_tree }) => rank_tree).map(({ pk }) => pk));
   const changes = contributions.flatMap((each): ContributionChange[] => {
     const item = items.get(keyString(projectionKey(each)));

@@ -1,16 +1,15 @@
 import { chunks } from '../chunks.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
-import { readFacetTotals } from '../list/totals.ts';
-import { type Amounts, gain } from '../table/amounts.ts';
+import type { Amounts } from '../table/amounts.ts';
 import { batchWrite } from '../table/batch.ts';
 import { type Key, keyString } from '../table/item.ts';
 import {
+  countsKey,
   deferredKey,
   entityKey,
   projectionKey,
   reviewKey,
-  totalKey,
   userKey,
 } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
@@ -85,11 +84,8 @@ async function rebuild(
   await writeAll(deferred.map((key) => ({ delete: key })));
   const corrected = [...corrections, ...orphans.map(removed)];
   await writeAll(corrected.map((put) => ({ put: projectionItem(put) })));
-  // Read last and written first, because writers may register facets meanwhile.
-  const replaced = await registeredFacets();
-  for (const { key, by } of amounts.values()) gain(replaced, key, by);
-  await writeAll([...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
-  const obsolete = nodes.filter((key) => !replaced.has(keyString(key)));
+  await writeAll([...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
+  const obsolete = nodes.filter((key) => !amounts.has(keyString(key)));
   await writeAll(obsolete.map((key) => ({ delete: key })));
   for (const owner of withTrees) {
     await keepLock();
@@ -99,16 +95,6 @@ async function rebuild(
   const users = contributions.filter(({ counted }) => counted === 'USER').length;
   const listed = contributions.filter(({ counted }) => counted !== null).length;
   return { reviews: listed - users, users, corrected_projections: corrected.length };
-}
-
-/** Returns counts of 0, because writers rely on registered facets: see `registerFacet`. */
-async function registeredFacets(): Promise<Amounts> {
-  const amounts: Amounts = new Map();
-  for (const name of (await readFacetTotals()).keys()) {
-    const [type = '', language = ''] = name.split('|');
-    gain(amounts, totalKey(type), { [`${language}|both`]: 0 });
-  }
-  return amounts;
 }
 
 /** Reads everything that totals and rank trees depend on. */
@@ -121,7 +107,7 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
   const deferred: Key[] = [];
   const pages = scanItems({
     FilterExpression:
-      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR pk = :deferred OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
+      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR pk = :deferred OR begins_with(sk, :totals) OR (sk IN (:entity, :counts) AND attribute_exists(rank_tree))',
     ProjectionExpression:
       'pk, sk, version, counted, #time, popularity, owners, rank_tree, #all, facet, kind, entity, author, #date, popularity_rank',
     ExpressionAttributeNames: { '#all': 'all', '#date': 'date', '#time': 'time' },
@@ -129,6 +115,7 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
       ':review': reviewKey('').sk,
       ':user': userKey('').sk,
       ':entity': entityKey('').sk,
+      ':counts': countsKey('').sk,
       ':projected': projectionKey({ pk: '' }).sk,
       ':nodes': 'TREE#',
       ':deferred': deferredKey().pk,
@@ -142,7 +129,8 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
       if (sk === projectionKey(item).sk) projected.set(pk, readProjection(item));
       else if (/^(TREE#|TOTALS$)/.test(pk)) nodes.push({ pk, sk });
       else if (pk === deferredKey().pk) deferred.push({ pk, sk });
-      else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
+      else if (sk !== entityKey('').sk && sk !== countsKey('').sk)
+        actual.set(pk, contribution(item));
     }
     onProgress(actual.size);
     await keepLock();

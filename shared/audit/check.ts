@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
-import { recount } from '../review/owner-counts.ts';
+import { recount } from '../review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
 import { type Amounts, changesOf } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
@@ -27,13 +27,14 @@ export async function check(item: Item): Promise<Finding[]> {
 async function checkItem(item: Item): Promise<Finding[]> {
   if (item.pk.startsWith('REVIEW#')) return checkReview(item.pk);
   if (item.sk === 'ENTITY') return checkOwner(item, 'entity');
-  if (item.sk === 'USER') return checkOwner(item, 'author');
+  if (item.sk === 'USER' || item.sk === 'COUNTS') return checkOwner(item, 'author');
   if (item.sk.startsWith('CLAIM#')) return checkClaim(item);
   return [];
 }
 
 const noIndexes: { [name in keyof Required<IndexAttributes>]: undefined } = {
   all: undefined,
+  type: undefined,
   facet: undefined,
   entity: undefined,
   author: undefined,

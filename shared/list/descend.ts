@@ -27,11 +27,18 @@ export interface Tree {
   contents: ReadonlySet<Content>;
 }
 
+/** The entries of a span that one tree counts. */
+export interface Part {
+  tree: Tree;
+  matching: number;
+  all: number;
+}
+
 /** A node at the same path in all trees, with the trees that count entries in it. */
 export interface Span {
   path: readonly number[];
-  parts: { tree: Tree; matching: number }[];
-  /** Numbers of entries that match and of all entries. */
+  parts: Part[];
+  /** Numbers of entries that match, and of all entries at most. */
   matching: number;
   all: number;
 }
@@ -56,17 +63,20 @@ export interface PageTarget {
 
 /**
  * Finds the spans that hold a page by the counters of rank trees, a BatchGetItem a level. Reads no
- * entry. Does not open nodes that cost more than the entries below them.
+ * entry. Does not open nodes that cost more than the entries below them. `roots` are nodes that are
+ * known already, by `keyString`.
  */
 export async function descend(
   trees: readonly Tree[],
   sorting: Sorting,
   target: PageTarget,
+  roots?: ReadonlyMap<string, Item>,
 ): Promise<Window & { end: SortKey | undefined }> {
   const { order } = sorting;
-  const nodes = new Map<string, Item>();
-  const parts = trees.map((tree) => ({ tree, matching: 1 }));
-  const root = { path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY };
+  const nodes = new Map(roots);
+  const unknown = { matching: 1, all: Number.POSITIVE_INFINITY };
+  const parts = trees.map((tree) => ({ tree, ...unknown }));
+  const root = { path: [], parts, ...unknown };
   let window: Window = { spans: [root], skip: target.skip, isStart: true, isEnd: true };
   for (let open = spansToOpen(window, order); open.size > 0; open = spansToOpen(window, order)) {
     await readNodes([...open], order, nodes);
@@ -89,8 +99,17 @@ export function endsOf({ spans, isStart, isEnd }: Window): [first?: Span, last?:
 }
 
 /** Returns how many entries cost as much as opening a span: half a unit for each tree. */
-export function costOf({ parts }: Span): number {
-  return entriesPerHalfUnit * parts.length;
+export function costOf(span: Span): number {
+  return entriesPerHalfUnit * partsToOpen(span).length;
+}
+
+/**
+ * Returns the trees to open in a span: those with matches and those that only count the entries in
+ * between. A page has few matches, so a level has few nodes, however many trees there are.
+ */
+function partsToOpen({ parts, matching }: Span): readonly Part[] {
+  if (matching === 0) return parts;
+  return parts.filter((part) => part.matching > 0 || part.tree.contents.size === 0);
 }
 
 /** Returns spans that are cheaper to open than to read whole. */
@@ -110,25 +129,31 @@ function spansToOpen(window: Window, order: Order): Set<Span> {
 /** Reads the nodes not known yet. Both orders share nodes (`nodeKey`). */
 async function readNodes(spans: readonly Span[], order: Order, nodes: Map<string, Item>) {
   const keys = spans
-    .flatMap(({ path, parts }) => parts.map(({ tree }) => nodeKey(tree.list, order, path)))
+    .flatMap((span) => partsToOpen(span).map(({ tree }) => nodeKey(tree.list, order, span.path)))
     .filter((key) => !nodes.has(keyString(key)));
   for (const [key, item] of await batchGet(keys)) nodes.set(key, item);
 }
 
 function childrenOf(parent: Span, { order, descending }: Sorting, nodes: Map<string, Item>) {
-  const { path, parts } = parent;
+  const { path } = parent;
+  const opened = partsToOpen(parent);
+  // Where they lie in the span is unknown, so each child may have all of them.
+  const unopened = parent.parts
+    .filter((part) => !opened.includes(part))
+    .reduce((sum, { all }) => sum + all, 0);
   const children = new Map<number, Span>();
-  for (const { tree } of parts) {
+  for (const { tree } of opened) {
     const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
     for (const { child, content, count } of countsIn(order, path, item)) {
-      const none = { path: [...path, child], parts: [], matching: 0, all: 0 };
+      const none = { path: [...path, child], parts: [], matching: 0, all: unopened };
       const span = children.get(child) ?? none;
       children.set(child, span);
       let part = span.parts.at(-1);
       if (part?.tree !== tree) {
-        part = { tree, matching: 0 };
+        part = { tree, matching: 0, all: 0 };
         span.parts.push(part);
       }
+      part.all += count;
       span.all += count;
       if (!tree.contents.has(content)) continue;
       part.matching += count;

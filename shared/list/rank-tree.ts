@@ -52,6 +52,12 @@ const letters = new Map<Content, string>([
 
 const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
 
+/** Returns the letter of a content in the attributes of counts, such as `b4` for `both4`. */
+export const letterOf = (content: Content): string => letters.get(content) ?? '';
+
+/** Returns the content of a letter, or undefined for anything else. */
+export const contentOfLetter = (letter: string): Content | undefined => contents.get(letter);
+
 /** Contents of reviews, with and without stars. */
 export const reviewContents = [...letters.keys()].filter((content) => content !== 'user');
 
@@ -77,7 +83,7 @@ export function countersOf(
   content: Content,
   { time, popularity }: { time: number; popularity: number },
 ): Counter[] {
-  const letter = letters.get(content) ?? '';
+  const letter = letterOf(content);
   const when = datePath(time);
   const counters = (order: Order, path: readonly number[], letter: string) =>
     path.map((child, depth) => ({
@@ -115,7 +121,7 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
   for (const name in item) {
     const at = name.length - (name.charAt(name.length - 1) <= '9' ? 2 : 1);
     const letter = name.slice(at);
-    const content = contents.get(letter.toLowerCase());
+    const content = contentOfLetter(letter.toLowerCase());
     if (content === undefined || name === 'pk' || name === 'sk') continue;
     const isValue = name.startsWith(valueMark);
     const isPopular = letter !== letter.toLowerCase();

@@ -1,4 +1,4 @@
-import type { Entry, SortKey } from '../table/item.ts';
+import type { Entry, Item, SortKey } from '../table/item.ts';
 import {
   byPlace,
   collect,
@@ -26,29 +26,35 @@ export interface Filter {
   selectivity?: number;
 }
 
-/** Entries to read from the start of a partition, or from the cursor in it. */
-export interface PartitionStart extends Filter {
-  partition: Partition;
+/** Entries to read from the start of each partition, or from the cursor in it. */
+export interface NearPage extends Filter {
+  partitions: readonly Partition[];
   /** Entries that one Query reads. */
   pageSize: number;
-  /** Entries after which reading stops, even if the page is not complete. */
+  /** Entries of a partition after which reading stops, even if the page is not complete. */
   most: number;
 }
 
 /** The ways to read a page, in the order in which they are tried. */
 export interface ListPlan extends Filter {
-  /** The one partition that holds the list and little else, if the page is near its start. */
-  near?: PartitionStart;
+  /** Partitions that hold the list and little else, if the page is near its start. */
+  near?: NearPage;
   /** Rank trees, which find any page. Absent if the list is short. */
   trees?: readonly Tree[];
+  /** Roots of the trees that are read already, by `keyString`. */
+  roots?: ReadonlyMap<string, Item>;
   /** Partitions that together hold all entries. A short list is read up to the page. */
   partitions: readonly Partition[];
+  /** Set if nothing but the entries of a short list tells how many match. */
+  isCounted?: boolean;
 }
 
 /** Entries, and the sort key after which the next page begins; the last page has no `next`. */
 export interface ListPage {
   entries: Entry[];
   next?: SortKey;
+  /** The number of all matches, if the plan asked to count them. */
+  count?: number;
 }
 
 /**
@@ -58,42 +64,47 @@ export interface ListPage {
 export async function readPage(
   plan: ListPlan | Promise<ListPlan>,
   request: PageRequest,
-  near?: PartitionStart,
+  near?: NearPage,
 ): Promise<ListPage> {
-  if (request.limit === 0) return { entries: [] };
-  const [page, { trees, partitions, ...filter }] = await Promise.all([
+  if (request.limit === 0 && !(await plan).isCounted) return { entries: [] };
+  const [page, { trees, roots, partitions, isCounted, ...filter }] = await Promise.all([
     readNearPage(near ?? (await plan).near, request),
     plan,
   ]);
   if (page) return page;
-  if (trees) return readFarPage(trees, filter, request);
-  return readShortList(partitions, filter, request);
+  if (trees) return readFarPage({ trees, roots }, filter, request);
+  return isCounted
+    ? countShortList(partitions, filter, request)
+    : readShortList(partitions, filter, request);
 }
 
 /**
- * Returns how to read a page from the start of a partition. Returns undefined if that is likely to
- * take many more entries than may be skipped.
+ * Returns how to read a page from the start of partitions, of which some are `filled`. Returns
+ * undefined if that is likely to take many more entries than may be skipped.
  */
 export function nearPageOf(
-  partition: Partition,
+  partitions: readonly Partition[],
   filter: Filter,
   request: PageRequest,
-): PartitionStart | undefined {
+  filled = partitions.length,
+): NearPage | undefined {
   const skip = skipOf(request);
-  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
-  // has several trees, which cost more units and round trips than one.
-  const most = (filter.accept ? 2 : 1) * leafCapacity + request.limit + 2;
+  const isPlain = partitions.length === 1 && !filter.accept;
+  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter,
+  // or of several partitions, has several trees, which cost more units and round trips than one.
+  const most = (isPlain ? 1 : 2) * leafCapacity + request.limit + 2;
   const expected = entriesToRead(skip + request.limit + 1, filter);
-  if (skip > leafCapacity || expected > most) return undefined;
-  return { partition, ...filter, pageSize: Math.min(expected + 1, most), most };
+  if (skip > leafCapacity || expected * filled > most) return undefined;
+  return { partitions, ...filter, pageSize: Math.min(expected + 1, most), most };
 }
 
-async function readNearPage(near: PartitionStart | undefined, request: PageRequest) {
+async function readNearPage(near: NearPage | undefined, request: PageRequest) {
   if (!near) return undefined;
   const skip = skipOf(request);
-  const { entries, isAll } = await readStart(near, request);
-  const isComplete = isAll || entries.length > skip + request.limit;
-  return isComplete ? toPage(entries.slice(skip), request) : undefined;
+  const wanted = skip + request.limit + 1;
+  const starts = await readStarts(near, request, wanted);
+  const isComplete = starts.every(({ entries, isAll }) => isAll || entries.length >= wanted);
+  return isComplete ? toPage(merged(starts, request).slice(skip), request) : undefined;
 }
 
 async function readShortList(
@@ -102,26 +113,56 @@ async function readShortList(
   request: PageRequest,
 ): Promise<ListPage> {
   const skip = skipOf(request);
+  const wanted = skip + request.limit + 1;
   // One more for the entry of the cursor.
-  const pageSize = entriesToRead(skip + request.limit + 1, filter) + 1;
-  const starts = await Promise.all(
-    partitions.map((partition) =>
-      readStart({ partition, ...filter, pageSize, most: Number.POSITIVE_INFINITY }, request),
-    ),
-  );
-  const entries = inOrder(
-    starts.map((start) => start.entries),
-    request,
-  );
-  return toPage(entries.slice(skip), request);
+  const pageSize = entriesToRead(wanted, filter) + 1;
+  const all = { partitions, ...filter, pageSize, most: Number.POSITIVE_INFINITY };
+  const starts = await readStarts(all, request, wanted);
+  return toPage(merged(starts, request).slice(skip), request);
 }
 
-/** Reads accepted entries, enough for the page and one more. `isAll` is true at the end. */
-async function readStart(
-  { partition, accept = () => true, pageSize, most }: PartitionStart,
+/** Reads a short list whole, and counts it. */
+async function countShortList(
+  partitions: readonly Partition[],
+  filter: Filter,
   request: PageRequest,
-): Promise<{ entries: Entry[]; isAll: boolean }> {
-  const wanted = skipOf(request) + request.limit + 1;
+): Promise<ListPage> {
+  const most = Number.POSITIVE_INFINITY;
+  const all = { partitions, ...filter, pageSize: leafCapacity, most };
+  const starts = await readStarts(all, { ...request, after: undefined }, most);
+  const entries = merged(starts, request);
+  const { order, descending, after } = request;
+  const rest =
+    after === undefined
+      ? entries.slice(request.offset)
+      : entries.filter((entry) => {
+          const sortKey = sortKeyIn(entry, order);
+          return descending ? sortKey < after : sortKey > after;
+        });
+  return { ...toPage(rest, request), count: entries.length };
+}
+
+/** Reads accepted entries of each partition, up to `wanted` and the rest of a Query. */
+async function readStarts(
+  { partitions, ...start }: NearPage,
+  request: PageRequest,
+  wanted: number,
+): Promise<Start[]> {
+  return Promise.all(partitions.map((partition) => readStart(partition, start, request, wanted)));
+}
+
+/** Accepted entries from the start of a partition. `isAll` is true at its end. */
+interface Start {
+  entries: Entry[];
+  isAll: boolean;
+}
+
+async function readStart(
+  partition: Partition,
+  { accept = () => true, pageSize, most }: Omit<NearPage, 'partitions'>,
+  request: PageRequest,
+  wanted: number,
+): Promise<Start> {
   const range = request.descending ? { high: request.after } : { low: request.after };
   const entries: Entry[] = [];
   let read = 0;
@@ -142,13 +183,13 @@ function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
 
 /** Finds the page by rank trees, and reads the key ranges that hold it. */
 async function readFarPage(
-  trees: readonly Tree[],
+  { trees, roots }: Pick<ListPlan, 'roots'> & { trees: readonly Tree[] },
   { accept }: Filter,
   request: PageRequest,
 ): Promise<ListPage> {
   const take = request.limit + 1;
   const target = { after: request.after, skip: skipOf(request), take };
-  const window = await descend(trees, request, target);
+  const window = await descend(trees, request, target, roots);
   const { skip, end } = window;
   // One more, because a range begins with the entry of the cursor.
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
@@ -172,6 +213,13 @@ function entriesOf(
   pageSize: number,
 ): AsyncGenerator<Entry[]> {
   return queryIndex(`${scope}-by-${order}`, value, { descending, range, pageSize });
+}
+
+function merged(starts: readonly Start[], sorting: Sorting): Entry[] {
+  return inOrder(
+    starts.map(({ entries }) => entries),
+    sorting,
+  );
 }
 
 function inOrder(perPartition: readonly Entry[][], sorting: Sorting): Entry[] {

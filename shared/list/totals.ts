@@ -6,31 +6,35 @@ import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tr
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
-/** Reads the numbers of public reviews by `<type>|<language>|<content>`. They lag by a moment. */
-export async function readFacetTotals(): Promise<Map<string, number>> {
+/** Reads the totals of all reviews, an item for each type. They lag by a moment. */
+export async function readTotals(): Promise<Map<string, Item>> {
   const prefix = totalKey();
-  const counts = new Map<string, number>();
+  const totals = new Map<string, Item>();
   for await (const items of queryItems(prefix, { consistent: false })) {
-    for (const { pk: _, sk, ...numbers } of items) {
-      const type = sk.slice(prefix.sk.length);
-      for (const [name, count] of Object.entries(numbers)) {
-        counts.set(`${type}|${name}`, Number(count));
-      }
-    }
+    for (const item of items) totals.set(item.sk.slice(prefix.sk.length), item);
   }
-  return counts;
-}
-
-/** Reads the number of entries of each content in a list with a rank tree. */
-export async function readLengths(list: string): Promise<Map<Content, number>> {
-  const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
-  const byContent = Map.groupBy(countsIn('date', [], root), ({ content }) => content);
-  return new Map([...byContent].map(([content, counts]) => [content, sum(counts)]));
+  return totals;
 }
 
 /** Returns the length of a list with a rank tree. */
 export async function readLength(list: string): Promise<number> {
-  return [...(await readLengths(list)).values()].reduce((total, count) => total + count, 0);
+  const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
+  return sum(countsIn('date', [], root));
+}
+
+/** Reads the root of each list's rank trees in one round trip, by `keyString`. */
+export async function readRoots(lists: readonly string[]): Promise<Map<string, Item>> {
+  return batchGet(lists.map((list) => nodeKey(list, 'date', [])));
+}
+
+/** Counts the entries of some contents in a list, from the root of its trees. */
+export function countInRoot(
+  roots: ReadonlyMap<string, Item>,
+  list: string,
+  contents: ReadonlySet<Content>,
+): number {
+  const root = roots.get(keyString(nodeKey(list, 'date', [])));
+  return sum(countsIn('date', [], root).filter(({ content }) => contents.has(content)));
 }
 
 /**

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
-import { countMatching, facetCounts } from '../review/counts.ts';
+import { countsIn } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
-import { decisionKey, reviewKey, userKey } from '../table/keys.ts';
-import { getItem, queryIndex } from '../table/query.ts';
+import { countsKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
+import { queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
@@ -101,12 +101,12 @@ export async function listDecided(
 export async function findHistory(
   userId: string,
 ): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {
-  const [item, { decisions }] = await Promise.all([
-    getItem(userKey(userId)),
+  const [[item, counts], { decisions }] = await Promise.all([
+    getItems([userKey(userId), countsKey(userId)], { consistent: true }),
     listDecisions(20, { userId }),
   ]);
   const user = parseUser(item);
-  return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };
+  return user && { user, reviews: countsIn(counts).all, decisions };
 }
 
 /** Reduces a decision on an account that is being erased to ids, and unlists it. */

@@ -1,13 +1,12 @@
 // Decisions on reviews and accounts, and appeals against them.
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
-import { countMatching, facetCounts } from '../review/counts.ts';
-import { registerFacet } from '../review/register-facet.ts';
-import { facetOf, isPublic, type Review } from '../review/review.ts';
+import { countsIn } from '../review/owner-counts.ts';
+import type { Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
-import { reportKey, userKey } from '../table/keys.ts';
-import { getItem } from '../table/query.ts';
+import { getItems } from '../table/batch.ts';
+import { countsKey, reportKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
@@ -107,7 +106,6 @@ export function applyVerdict(
       ...(ofAll ? [logEntry(decision)] : logged(decision)),
     ];
     if (moderator_id !== null) writes.push(hasNotReported(reviewId, moderator_id));
-    if (review.is_hidden && isPublic(after)) await registerFacet(facetOf(after));
     await transact(writes);
     return decision;
   });
@@ -149,13 +147,13 @@ export async function decideUser(
   by: Decider,
 ): Promise<Decision> {
   return retryStale(async () => {
-    const item = await getItem(userKey(userId));
+    const keys = [userKey(userId), countsKey(userId)];
+    const [item, counts] = await getItems(keys, { consistent: true });
     const user = parseUser(item);
     if (!user) throw notFound('User');
     const { is_moderator, blocked_at, hiding } = user;
     const isBlocked = blocked_at !== undefined;
-    const publicReviews = countMatching(facetCounts(item), {}).all;
-    if (isCarriedOut(verdict, user, publicReviews)) {
+    if (isCarriedOut(verdict, user, countsIn(counts).all)) {
       const { decisions } = await listDecisions(20, { userId });
       const last = decisions.find(({ review_id }) => review_id === null);
       if (last && isSame(last, verdict, by)) return last;

@@ -1,8 +1,6 @@
 import { type EntityGroup, type EntityType, typesOf } from '../entity/entity-type.ts';
-import type { AverageRating } from '../entity/presented.ts';
 import {
   contentOf,
-  facetOf,
   isPublic,
   parseFacet,
   type Review,
@@ -11,7 +9,7 @@ import {
   withoutStars,
 } from './review.ts';
 
-// Counts of reviews by facet and content: how they change, and which of them a filter matches.
+// Filters by properties of reviews, and the numbers of reviews with each property.
 
 /** Filters of the review list by properties of a review (spec, endpoint 2). */
 export interface FacetFilter {
@@ -23,91 +21,89 @@ export interface FacetFilter {
   rating?: readonly number[];
 }
 
-/** Numbers of public reviews by `<type>|<language>|<content>`, the name of the attribute. */
-export type FacetCounts = ReadonlyMap<string, number>;
-
-/** Contents in the totals of all reviews, which have no stars. */
-export const contentsOfTotals: readonly ReviewContent[] = ['text', 'rating', 'both'];
-
-/** Reads the counts by facet and content from the item of an entity or user. */
-export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
-  const counts = Object.entries(item).filter(([name]) => name.includes('|'));
-  return new Map(counts.map(([name, count]) => [name, Number(count)]));
-}
-
-export interface Matching {
-  count: number;
+/**
+ * Numbers of public reviews by one property at a time, without zeros. Numbers by several properties
+ * would be as many as types times languages times contents: too many for an item that a list reads.
+ */
+export interface ReviewCounts {
   all: number;
-  /** The same by matching facet: 0 for a registered facet without reviews. */
-  facets: ReadonlyMap<string, { count: number; all: number }>;
+  types: ReadonlyMap<EntityType, number>;
+  languages: ReadonlyMap<string, number>;
+  contents: ReadonlyMap<ReviewContent, number>;
 }
 
-/** Counts the reviews that match, in all and by facet. */
-export function countMatching(counts: FacetCounts, filter: FacetFilter): Matching {
-  const facets = new Map<string, { count: number; all: number }>();
-  let all = 0;
-  for (const [name, number] of counts) {
-    const bar = name.lastIndexOf('|');
-    const facet = name.slice(0, bar);
-    const content = name.slice(bar + 1) as ReviewContent;
-    const numbers = facets.get(facet) ?? { count: 0, all: 0 };
-    all += number;
-    numbers.all += number;
-    if (matches(filter, facet, content)) numbers.count += number;
-    facets.set(facet, numbers);
-  }
-  const byFacet = { entity_type: filter.entity_type, language: filter.language };
-  let count = 0;
-  for (const [facet, numbers] of facets) {
-    count += numbers.count;
-    if (!matches(byFacet, facet, 'both')) facets.delete(facet);
-  }
-  return { count, all, facets };
+/** Numbers of reviews that match a filter by one property each, and by all if that is known. */
+export interface Matching {
+  all: number;
+  types: number;
+  languages: number;
+  contents: number;
+  /** Undefined if several properties exclude reviews: only the reviews then tell. */
+  count: number | undefined;
+  /** Estimated share of the reviews that match, from 0 to 1. */
+  share: number;
 }
 
-/** Returns the average of the ratings in an entity item. Null without an item or ratings. */
-export function averageRating(item: Readonly<Record<string, unknown>> = {}): AverageRating {
-  const sum = Number(item.rating_sum ?? 0);
-  const count = Number(item.rating_count ?? 0);
-  return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
+/** Counts the reviews that match a filter. */
+export function countMatching(counts: ReviewCounts, filter: FacetFilter): Matching {
+  const { all } = counts;
+  const types = sumOf(counts.types, (type) => matchesType(filter, type));
+  const languages = sumOf(counts.languages, (language) => matchesLanguage(filter, language));
+  const contents = sumOf(counts.contents, (content) => matchesContent(filter, content));
+  const parts = [types, languages, contents];
+  const least = Math.min(...parts);
+  const isKnown = least === 0 || parts.filter((part) => part < all).length <= 1;
+  const share = parts.reduce((product, part) => (product * part) / Math.max(1, all), 1);
+  return { all, types, languages, contents, count: isKnown ? least : undefined, share };
 }
 
 /** Returns true if reviews of this facet and content match the filter. */
 export function matches(filter: FacetFilter, facet: string, content: ReviewContent): boolean {
   const { entity_type, language } = parseFacet(facet);
-  const plain = withoutStars(content);
-  const required = filter.review_type === 'review' ? 'text' : 'rating';
   return (
-    (filter.entity_type === undefined || typesOf(filter.entity_type).includes(entity_type)) &&
-    (filter.language === undefined || filter.language === language) &&
-    (filter.review_type === undefined || plain === 'both' || plain === required) &&
-    (filter.rating === undefined || filter.rating.includes(starsOf(content)))
+    matchesType(filter, entity_type) &&
+    matchesLanguage(filter, language) &&
+    matchesContent(filter, content)
   );
 }
 
-/**
- * Returns the changes to the counts of author and entity when `before` becomes `after`, by
- * attribute, without zeros. Drafts and hidden reviews count only in karma.
- */
-export function countChanges(before: Review | undefined, after: Review | undefined) {
-  const facets: Record<string, number> = {};
-  const totals = { review_count: 0, rating_sum: 0, rating_count: 0 };
-  const add = (review: Review | undefined, sign: 1 | -1) => {
-    if (!review || !isPublic(review)) return;
-    const name = `${facetOf(review)}|${contentOf(review)}`;
-    facets[name] = (facets[name] ?? 0) + sign;
-    totals.review_count += sign;
-    if (review.rating !== null) {
-      totals.rating_sum += sign * review.rating;
-      totals.rating_count += sign;
-    }
-  };
-  add(before, -1);
-  add(after, 1);
-  const karma = (after?.popularity ?? 0) - (before?.popularity ?? 0);
-  return { author: nonZero({ ...facets, karma }), entity: nonZero({ ...facets, ...totals }) };
+/** Returns true if reviews of this type match the filter by type. */
+export function matchesType({ entity_type }: FacetFilter, type: EntityType): boolean {
+  return entity_type === undefined || typesOf(entity_type).includes(type);
 }
 
-function nonZero(amounts: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== 0));
+function matchesLanguage(filter: FacetFilter, language: string): boolean {
+  return filter.language === undefined || filter.language === language;
+}
+
+/** Returns true if reviews of this content match the filters by text, rating and stars. */
+export function matchesContent(
+  { review_type, rating }: FacetFilter,
+  content: ReviewContent,
+): boolean {
+  const plain = withoutStars(content);
+  const required = review_type === 'review' ? 'text' : 'rating';
+  return (
+    (review_type === undefined || plain === 'both' || plain === required) &&
+    (rating === undefined || rating.includes(starsOf(content)))
+  );
+}
+
+/** Adds up the numbers of the names that a filter accepts. */
+function sumOf<T>(numbers: ReadonlyMap<T, number>, accepts: (name: T) => boolean): number {
+  let sum = 0;
+  for (const [name, number] of numbers) {
+    if (accepts(name)) sum += number;
+  }
+  return sum;
+}
+
+/** A property of a public review, and the reviews of an author or entity that have it. */
+export type CountedProperty = Pick<Review, 'entity_type' | 'language'> & { content: ReviewContent };
+
+/** Returns the properties by which a review is counted. Drafts and hidden reviews have none. */
+export function countedIn(review: Review): CountedProperty | undefined {
+  if (!isPublic(review)) return undefined;
+  const { entity_type, language } = review;
+  return { entity_type, language, content: contentOf(review) };
 }

@@ -3,6 +3,7 @@ import type { Item } from '../table/item.ts';
 import { entityKey, projectionKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
+import { countsIn } from './owner-counts.ts';
 
 // Deletion of what reviews and entities leave behind.
 
@@ -52,10 +53,10 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   const item = await getItem(Key);
   if (!item || !isEmpty(item)) return false;
   // An entity that has changed may have a review again.
-  return tryTransact([{ Delete: { Key, was: { review_count: 0, rank_tree: undefined } } }]);
+  return tryTransact([{ Delete: { Key, was: { version: item.version } } }]);
 }
 
 /** Is true for the item of an entity that counts no review and has no rank tree. */
-export function isEmpty({ review_count, rank_tree }: Readonly<Record<string, unknown>>): boolean {
-  return review_count === 0 && rank_tree === undefined;
+export function isEmpty(entity: Readonly<Record<string, unknown>>): boolean {
+  return countsIn(entity).all === 0 && entity.rank_tree === undefined;
 }

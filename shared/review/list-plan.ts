@@ -1,124 +1,173 @@
-import { typesOf } from '../entity/entity-type.ts';
+import { type EntityType, entityTypes, typesOf } from '../entity/entity-type.ts';
 import type { Partition, Tree } from '../list/descend.ts';
 import { reviewContents } from '../list/rank-tree.ts';
 import {
   type Filter,
   type ListPlan,
+  type NearPage,
   nearPageOf,
   type PageRequest,
-  type PartitionStart,
 } from '../list/read-page.ts';
 import type { Entry, Key } from '../table/item.ts';
-import { entityKey, userKey } from '../table/keys.ts';
-import { type FacetFilter, type Matching, matches } from './counts.ts';
+import { countsKey, entityKey } from '../table/keys.ts';
+import {
+  countMatching,
+  type FacetFilter,
+  type Matching,
+  matches,
+  matchesContent,
+  matchesType,
+  type ReviewCounts,
+} from './counts.ts';
+import { sumOfCounts } from './owner-counts.ts';
 import type { ReviewContent } from './review.ts';
 
-// The way to read a page of reviews, decided from the query and the counts of the list.
+// The way to read a page of reviews, decided from the query and the counts of the list. A list has
+// a partition and a tree for each type or each facet in it, so no page needs more than there are
+// types.
 
 export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;
   user_id?: string;
 }
 
-/** Counts of a list, read before any entry. */
+/** Counts of the list without its filter, read before any entry. */
 export interface Overview {
-  matching: Matching;
+  counts: ReviewCounts;
+  /** Counts of all reviews by type. Absent for the reviews of an entity or author. */
+  byType?: ReadonlyMap<EntityType, ReviewCounts>;
   /** True if the list is long enough for rank trees. */
   hasTrees: boolean;
+}
+
+/** A plan, and the number of matches if the counts tell it. */
+export interface ReviewPlan extends ListPlan {
+  count: number | undefined;
 }
 
 /** Most reviews have a text, and most a rating: the estimated share of `review_type`. */
 const shareWithContent = 0.8;
 
-/**
- * Decides how to read a page of reviews: from the start of one partition, by rank trees, or from
- * short partitions. aggregates/contribution.ts lists the trees.
- */
-export function planOf(query: ReviewQuery, { matching, hasTrees }: Overview): ListPlan {
-  const { after, offset } = query;
+/** The partition of all reviews. */
+const wholeList: Partition = { scope: 'all', value: 'REVIEW' };
+
+/** Decides how to read a page of reviews. aggregates/contribution.ts lists the trees. */
+export function planOf(query: ReviewQuery, overview: Overview): ReviewPlan {
   const owner = ownerOf(query);
+  const plan = owner ? planOwned(query, owner, overview) : planAll(query, overview);
+  const { after, offset } = query;
+  const { count = Number.POSITIVE_INFINITY } = plan;
   // Counts of all reviews lag behind, so their first page is always read.
-  const isBeyondEnd = after === undefined && offset > 0 && offset >= matching.count;
-  if (isBeyondEnd || (owner && matching.count === 0)) return { partitions: [] };
+  const isBeyondEnd = after === undefined && offset > 0 && offset >= count;
+  const isEmpty = isBeyondEnd || (owner !== undefined && count === 0);
+  return isEmpty ? { partitions: [], count: plan.count } : plan;
+}
 
-  const list = owner?.pk ?? 'all';
+/** Reviews of an entity or author lie in one partition, which a filter sifts. */
+function planOwned(query: ReviewQuery, owner: Key, { counts, hasTrees }: Overview): ReviewPlan {
+  const matching = countMatching(counts, query);
+  const { count, share } = matching;
   const partition = partitionOf(query);
+  const list = {
+    partitions: [partition],
+    ...(share < 1 && { accept: acceptOf(query), selectivity: share }),
+    count,
+  };
+  if (!hasTrees) return { ...list, isCounted: count === undefined };
+  const trees = treesOf(query, owner, counts, matching).map((tree) => ({ ...tree, partition }));
+  return { ...list, near: nearPageOf([partition], list, query), trees };
+}
+
+/**
+ * The trees of an owner: one of all reviews, and one of each type and each facet, which also tell
+ * stars apart. A tree without contents counts what lies between the matches.
+ */
+function treesOf(
+  query: ReviewQuery,
+  { pk }: Key,
+  { types }: ReviewCounts,
+  matching: Matching,
+): Omit<Tree, 'partition'>[] {
   const contents = contentsOf(query);
-  if (!isByFacet(query)) {
-    const trees = [{ list, partition, contents }];
-    return planOne(query, partition, contentFilter(query), hasTrees ? trees : undefined);
-  }
+  const isSifted = Math.min(matching.types, matching.languages) < matching.all;
+  if (!isSifted && query.rating === undefined) return [{ list: pk, contents }];
+  const facet = matching.languages < matching.all ? `|${query.language}` : '';
+  const trees = [...types.keys()]
+    .filter((type) => matchesType(query, type))
+    .map((type) => ({ list: `${pk}|${type}${facet}`, contents }));
+  return isSifted ? [...trees, { list: pk, contents: new Set<ReviewContent>() }] : trees;
+}
 
-  // Counts of an owner are exact. Among all reviews, a facet may just have got its first.
-  const facets = [...matching.facets].filter(([, { count }]) => count > 0 || !owner);
-  const selectivity = Math.max(1, matching.count) / Math.max(1, matching.all);
-  const accept = acceptOf(query);
+/** All reviews lie in one partition, and in one for each type and each facet. */
+function planAll(query: ReviewQuery, { counts, byType = new Map() }: Overview): ReviewPlan {
+  const { entity_type, language } = query;
+  const contents = contentsOf(query);
+  const types = entity_type === undefined ? entityTypes : typesOf(entity_type);
+  const isByType = isByFacet(query);
+  const filled = types.flatMap((type) => {
+    const ofType = byType.get(type);
+    const isFilled = ofType && (language === undefined || ofType.languages.has(language));
+    return isFilled ? [{ type, counts: ofType }] : [];
+  });
+  const trees = filled.map(({ type }): Tree => {
+    const partition = partitionOfAll(type, language);
+    const list = `all|${partition.value}`;
+    return { list, partition: isByType ? partition : wholeList, contents };
+  });
+  const matching = countMatching(sumOfCounts(filled.map((each) => each.counts)), query);
+  const filter = contentFilter(query);
+  const plan = { trees, partitions: [wholeList], ...filter, count: matching.count };
+  if (!isByType) return { ...plan, near: nearPageOf([wholeList], filter, query) };
   // If most match, reading all and filtering is cheaper than merging many partitions.
-  if (owner || selectivity > 0.5) {
-    const trees: Tree[] = facets.map(([facet]) => ({
-      list: `${list}|${facet}`,
-      partition,
-      contents,
-    }));
-    // The tree of the whole list counts entries of other facets in between.
-    trees.push({ list, partition, contents: new Set() });
-    return planOne(query, partition, { accept, selectivity }, hasTrees ? trees : undefined);
+  const share = matching.languages / Math.max(1, counts.all);
+  if (types.length > 1 && share > 0.5) {
+    const sifted = { accept: acceptOf(query), selectivity: share * (filter.selectivity ?? 1) };
+    return { ...plan, near: nearPageOf([wholeList], sifted, query) };
   }
-
-  const trees = facets.map(([facet]) => ({
-    list: `${list}|${facet}`,
-    partition: { scope: 'facet', value: facet } as const,
-    contents,
-  }));
-  const [only, ...others] = trees;
-  if (only && others.length === 0) return planOne(query, only.partition, { accept }, trees);
-  return { trees, partitions: trees.map((tree) => tree.partition), accept };
+  // The first review of a type or facet is in no count yet.
+  const partitions = types.map((type) => partitionOfAll(type, language));
+  return { ...plan, near: nearPageOf(partitions, filter, query, filled.length) };
 }
 
 /**
  * Returns the way to read a page near the start of its list, if no count is needed to know the
- * partition. None is needed without a filter by facet, or for one type and language of all reviews.
+ * partition. None is needed without a filter by facet, or for one type of all reviews.
  */
-export function nearWithoutCounts(query: ReviewQuery): PartitionStart | undefined {
-  if (!isByFacet(query)) return nearPageOf(partitionOf(query), contentFilter(query), query);
+export function nearWithoutCounts(query: ReviewQuery): NearPage | undefined {
+  if (!isByFacet(query)) return nearPageOf([partitionOf(query)], contentFilter(query), query);
   const { entity_type, language } = query;
   const [type, ...otherTypes] = entity_type === undefined ? [] : typesOf(entity_type);
-  if (ownerOf(query) || !type || otherTypes.length > 0 || !language) return undefined;
-  return nearPageOf({ scope: 'facet', value: `${type}|${language}` }, contentFilter(query), query);
+  if (ownerOf(query) || !type || otherTypes.length > 0) return undefined;
+  return nearPageOf([partitionOfAll(type, language)], contentFilter(query), query);
 }
 
-/** Returns the key of the entity or user whose reviews are listed. */
+function partitionOfAll(type: EntityType, language: string | undefined): Partition {
+  return language === undefined
+    ? { scope: 'type', value: type }
+    : { scope: 'facet', value: `${type}|${language}` };
+}
+
+/** Returns the key of the item that counts the reviews of the listed entity or user. */
 export function ownerOf({ entity_id, user_id }: ReviewQuery): Key | undefined {
   if (entity_id !== undefined) return entityKey(entity_id);
-  return user_id === undefined ? undefined : userKey(user_id);
+  return user_id === undefined ? undefined : countsKey(user_id);
 }
 
-/** Returns true if the filter needs counts by facet. Only these distinguish stars. */
-export function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
+/** Returns true if the filter is by type, language or stars, not by content alone. */
+function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
   return (entity_type ?? language ?? rating) !== undefined;
-}
-
-/** A list in one partition. Without trees it is short, and read whole. */
-function planOne(
-  query: ReviewQuery,
-  partition: Partition,
-  filter: Filter,
-  trees: readonly Tree[] | undefined,
-): ListPlan {
-  const near = trees && nearPageOf(partition, filter, query);
-  return { near, trees, partitions: [partition], ...filter };
 }
 
 /** Returns the partition that holds the list, without filters. */
 function partitionOf({ entity_id, user_id }: ReviewQuery): Partition {
   if (entity_id !== undefined) return { scope: 'entity', value: entity_id };
   if (user_id !== undefined) return { scope: 'author', value: user_id };
-  return { scope: 'all', value: 'REVIEW' };
+  return wholeList;
 }
 
 /** Returns the contents that match, as the trees count them. */
-function contentsOf({ review_type, rating }: FacetFilter): Set<ReviewContent> {
-  return new Set(reviewContents.filter((content) => matches({ review_type, rating }, '', content)));
+function contentsOf(query: FacetFilter): Set<ReviewContent> {
+  return new Set(reviewContents.filter((content) => matchesContent(query, content)));
 }
 
 /** The filter by content alone, which is cheap in a known partition. */

@@ -1,6 +1,7 @@
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
-import { claimKey } from '../table/keys.ts';
-import { countItems, getItem } from '../table/query.ts';
+import { claimKey, countsKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
+import { writtenIn } from './owner-counts.ts';
 import type { Review } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
@@ -10,17 +11,13 @@ export async function listOwnReviews(
   limit: number,
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
-  // A user has one claim a review, in any state. A marked claim has lost its review.
-  const unmarked = {
-    FilterExpression: 'attribute_not_exists(marked_at) AND attribute_not_exists(reported)',
-  };
-  const count = await countItems(claimKey(userId, ''), unmarked);
+  const count = writtenIn(await getItem(countsKey(userId)));
   if (limit === 0 || offset >= count) return { count, reviews: [] };
   const { reviews } = await listWritten(userId, { limit, offset });
   return { count, reviews };
 }
 
-/** Reads the same page without the count, which reads all claims. */
+/** Reads the same page without the count. */
 export async function listWritten(
   userId: string,
   position: Pick<PageRequest, 'limit' | 'offset' | 'after'>,

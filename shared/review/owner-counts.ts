@@ -1,49 +1,129 @@
-import * as v from 'valibot';
-import { chunks } from '../chunks.ts';
-import { type Amounts, changesOf, gain } from '../table/amounts.ts';
-import type { Item } from '../table/item.ts';
-import { applicationKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
-import { scanItems } from '../table/query.ts';
-import { maxActions, transact, type Write } from '../table/transact.ts';
-import { countChanges } from './counts.ts';
-import { Review } from './review.ts';
+import type { EntityType } from '../entity/entity-type.ts';
+import { entityTypes } from '../entity/entity-type.ts';
+import type { AverageRating } from '../entity/presented.ts';
+import { contentOfLetter, letterOf } from '../list/rank-tree.ts';
+import { type CountedProperty, countedIn, type ReviewCounts } from './counts.ts';
+import { type Review, type ReviewContent, starsOf, withoutStars } from './review.ts';
 
-// Recount of the numbers on authors and entities, for audits and bulk imports.
+/**
+ * Counts of reviews as attributes of an item: of an entity, of a user or of all reviews of a type.
+ * There is an attribute for each type (`work`), each language in capitals (`EN`), and each content
+ * by its letter in rank trees (`b4`). So an item has at most 205, about 1 KB, whatever is reviewed.
+ * Capitals tell the language `sk` from the sort key.
+ */
+type Amounts = Record<string, number>;
 
-/** Recounts authors and entities, item by item. In the end `lacking` holds the differences. */
-export function recount(lacking: Amounts, item: Item): void {
-  const { pk, sk } = item;
-  if (sk === reviewKey('').sk) {
-    const review = v.parse(Review, item);
-    const { author, entity } = countChanges(undefined, review);
-    gain(lacking, userKey(review.user_id), author);
-    gain(lacking, entityKey(review.entity_id), entity);
-  } else if (sk === applicationKey('').sk) {
-    gain(lacking, userKey(`${item.user_id}`), { applications: 1 });
-  } else if (sk === userKey('').sk || sk === entityKey('').sk) {
-    for (const [name, number] of Object.entries(item)) {
-      if (isCount(name)) gain(lacking, { pk, sk }, { [name]: -Number(number) });
+/** Number of a user's own reviews, also of drafts and hidden ones. */
+const written = 'written';
+
+const types = new Set<string>(entityTypes);
+
+const isLanguage = (name: string) => /^[A-Z]{2}$/.test(name);
+
+/** Reads the counts of public reviews from the item of an owner. Without an item there are none. */
+export function countsIn(item: Readonly<Record<string, unknown>> = {}): ReviewCounts {
+  const byType = new Map<EntityType, number>();
+  const byLanguage = new Map<string, number>();
+  const byContent = new Map<ReviewContent, number>();
+  let all = 0;
+  for (const [name, value] of Object.entries(item)) {
+    const number = Number(value);
+    if (!(number > 0)) continue;
+    const content = contentOfLetter(name);
+    if (content !== undefined && content !== 'user') {
+      byContent.set(content, number);
+      all += number;
+    } else if (isLanguage(name)) {
+      byLanguage.set(name.toLowerCase(), number);
+    } else if (types.has(name)) {
+      byType.set(name as EntityType, number);
     }
   }
+  return { all, types: byType, languages: byLanguage, contents: byContent };
 }
 
-/** Recounts all authors and entities by one scan and corrects them, after a bulk import. */
-export async function recountOwners(onProgress: (items: number) => void): Promise<void> {
-  const lacking: Amounts = new Map();
-  let read = 0;
-  for await (const { items } of scanItems()) {
-    for (const item of items) recount(lacking, item);
-    read += items.length;
-    onProgress(read);
+/** Returns how many reviews a user has, with drafts and hidden ones. */
+export function writtenIn(item: Readonly<Record<string, unknown>> = {}): number {
+  return Number(item[written] ?? 0);
+}
+
+/** Adds up counts of several items. */
+export function sumOfCounts(some: readonly ReviewCounts[]): ReviewCounts {
+  const sum = <T>(maps: readonly ReadonlyMap<T, number>[]) => {
+    const numbers = new Map<T, number>();
+    for (const [name, number] of maps.flatMap((map) => [...map])) {
+      numbers.set(name, (numbers.get(name) ?? 0) + number);
+    }
+    return numbers;
+  };
+  return {
+    all: some.reduce((total, { all }) => total + all, 0),
+    types: sum(some.map((counts) => counts.types)),
+    languages: sum(some.map((counts) => counts.languages)),
+    contents: sum(some.map((counts) => counts.contents)),
+  };
+}
+
+/** Returns the average of the ratings that are counted, with one decimal. Null without ratings. */
+export function averageRating({ contents }: ReviewCounts): AverageRating {
+  let count = 0;
+  let sum = 0;
+  for (const [content, number] of contents) {
+    const stars = starsOf(content);
+    if (stars === 0) continue;
+    count += number;
+    sum += number * stars;
   }
-  const writes = changesOf(lacking).map(
-    ({ key, by }): Write => ({ Update: { Key: key, amounts: by, isOwner: true } }),
-  );
-  for (const some of chunks(writes, maxActions)) await transact(some);
+  return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
 }
 
-/** Returns true for a count attribute. Counts by facet contain a bar. */
+/**
+ * Returns the changes to the counts of author and entity when `before` becomes `after`, by
+ * attribute, without zeros. Drafts and hidden reviews count for their author alone.
+ */
+export function countChanges(before: Review | undefined, after: Review | undefined) {
+  const counts: Amounts = {};
+  const add = (review: Review | undefined, sign: 1 | -1) => {
+    const counted = review && countedIn(review);
+    if (counted) bump(counts, ownerAttributes(counted), sign);
+  };
+  add(before, -1);
+  add(after, 1);
+  const karma = (after?.popularity ?? 0) - (before?.popularity ?? 0);
+  const more = Number(isWritten(after)) - Number(isWritten(before));
+  return {
+    karma,
+    author: nonZero({ ...counts, [written]: more }),
+    entity: nonZero(counts),
+  };
+}
+
+/** Returns the attributes that a review of an owner adds 1 to. */
+export function ownerAttributes({ entity_type, language, content }: CountedProperty): string[] {
+  return [entity_type, language.toUpperCase(), letterOf(content)];
+}
+
+/** Returns the attributes that a review adds 1 to in the totals of its type, without stars. */
+export function totalAttributes({ language, content }: Omit<CountedProperty, 'entity_type'>) {
+  return [language.toUpperCase(), letterOf(withoutStars(content))];
+}
+
+/** Returns true for an attribute that counts: of a user, of an entity or of the totals. */
 export function isCount(name: string): boolean {
-  const others = ['karma', 'applications', 'review_count', 'rating_sum', 'rating_count'];
-  return name.includes('|') || others.includes(name);
+  const others = [written, 'karma', 'applications'];
+  const isContent = contentOfLetter(name) !== undefined;
+  return isContent || isLanguage(name) || types.has(name) || others.includes(name);
+}
+
+/** A review that is being deleted has left the list of its author. */
+function isWritten(review: Review | undefined): boolean {
+  return review !== undefined && review.deleted_at === undefined;
+}
+
+function bump(amounts: Amounts, names: readonly string[], by: number): void {
+  for (const name of names) amounts[name] = (amounts[name] ?? 0) + by;
+}
+
+function nonZero(amounts: Amounts): Amounts {
+  return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== 0));
 }

@@ -1,27 +1,21 @@
+import type { EntityType } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import { type PageRequest, readPage } from '../list/read-page.ts';
-import { readFacetTotals, readLengths } from '../list/totals.ts';
+import { countInRoot, readRoots, readTotals } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Key, SortKey } from '../table/item.ts';
-import { claimKey, entityKey, idIn, popularityOf, reviewKey, userKey } from '../table/keys.ts';
+import { claimKey, countsKey, entityKey, idIn, popularityOf, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, sortKeyIn } from '../table/query.ts';
+import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
 import {
-  averageRating,
-  contentsOfTotals,
-  countMatching,
-  type FacetCounts,
-  type FacetFilter,
-  facetCounts,
-  matches,
-} from './counts.ts';
-import {
-  isByFacet,
   nearWithoutCounts,
   type Overview,
   ownerOf,
   planOf,
+  type ReviewPlan,
   type ReviewQuery,
 } from './list-plan.ts';
+import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
 import { contentOf, facetOf, type ReviewContent, withoutStars } from './review.ts';
 import { type AuthoredReview, findListed } from './review-repository.ts';
 
@@ -37,11 +31,6 @@ export interface ReviewList {
   average_rating?: AverageRating;
 }
 
-/** The overview of a list, with the average of its entity. */
-interface RatedOverview extends Overview {
-  average_rating?: AverageRating;
-}
-
 /** Lists public reviews (spec, endpoint 2). */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const { entity_id, user_id } = query;
@@ -49,7 +38,7 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     return listReviewOf(user_id, entity_id, query);
   }
   const owner = ownerOf(query);
-  return readList(query, owner ? readOverview(query, owner) : readOverviewOfAll(query));
+  return readList(query, owner ? readOverview(owner) : readOverviewOfAll());
 }
 
 /** Lists the reviews of one entity or user. Its callers need no right to read totals. */
@@ -57,21 +46,32 @@ export async function listReviewsOf(
   owner: Owner,
   list: FacetFilter & PageRequest,
 ): Promise<ReviewList> {
-  const key = 'entity_id' in owner ? entityKey(owner.entity_id) : userKey(owner.user_id);
   const query = { ...list, ...owner };
-  return readList(query, readOverview(query, key));
+  const key = 'entity_id' in owner ? entityKey(owner.entity_id) : countsKey(owner.user_id);
+  return readList(query, readOverview(key));
 }
 
-async function readList(query: ReviewQuery, overview: Promise<RatedOverview>): Promise<ReviewList> {
-  const plan = overview.then((counts) => planOf(query, counts));
-  const [{ matching, average_rating }, page] = await Promise.all([
+async function readList(query: ReviewQuery, overview: Promise<Overview>): Promise<ReviewList> {
+  const plan = overview.then((counts) => withCount(planOf(query, counts)));
+  const [{ counts }, { count: planned }, page] = await Promise.all([
     overview,
+    plan,
     readPage(plan, query, nearWithoutCounts(query)),
   ]);
-  const { count } = matching;
+  const count = planned ?? page.count ?? 0;
+  const average_rating = query.entity_id === undefined ? undefined : averageRating(counts);
   // An author who is being erased has no counts, but may still have reviews.
   if (ownerOf(query) && count === 0) return { count, reviews: [], average_rating };
   return { count, reviews: await findListed(page.entries), next: page.next, average_rating };
+}
+
+/** Adds the number of matches from the roots of the trees, where the counts do not tell it. */
+async function withCount(plan: ReviewPlan): Promise<ReviewPlan> {
+  const { trees, count } = plan;
+  if (!trees || count !== undefined) return plan;
+  const roots = await readRoots(trees.map(({ list }) => list));
+  const numbers = trees.map(({ list, contents }) => countInRoot(roots, list, contents));
+  return { ...plan, roots, count: numbers.reduce((sum, number) => sum + number, 0) };
 }
 
 /**
@@ -105,8 +105,7 @@ function isPopularText(entry: Entry): boolean {
 /** Lists the ids of public reviews, oldest first. A page may have some thousand. */
 export async function listReviewIds(page: { offset: number; limit: number }): Promise<string[]> {
   const query = { ...page, order: 'date', descending: false } as const;
-  const matching = readContentTotals().then((totals) => countMatching(totals, {}));
-  const plan = matching.then((counts) => planOf(query, { matching: counts, hasTrees: true }));
+  const plan = readOverviewOfAll().then((overview) => planOf(query, overview));
   const { entries } = await readPage(plan, query, nearWithoutCounts(query));
   return entries.map(idIn);
 }
@@ -120,30 +119,33 @@ async function listReviewOf(user_id: string, entityId: string, query: ReviewQuer
   return {
     count: reviews.length,
     reviews: reviews.slice(query.offset, query.offset + query.limit),
-    average_rating: averageRating(entity),
+    average_rating: averageRating(countsIn(entity)),
   };
 }
 
-async function readOverviewOfAll(query: ReviewQuery): Promise<RatedOverview> {
-  return { matching: countMatching(await readTotals(query), query), hasTrees: true };
+/** Reads the counts of all public reviews, by type. They lag by a moment. */
+export async function readCountsOfAll(): Promise<Map<EntityType, ReviewCounts>> {
+  const totals = await readTotals();
+  return new Map(
+    [...totals].flatMap(([type, item]) => {
+      const counts = countsIn(item);
+      const types = new Map([[type as EntityType, counts.all]]);
+      return counts.all > 0 ? [[type as EntityType, { ...counts, types }] as const] : [];
+    }),
+  );
 }
 
-async function readOverview(query: ReviewQuery, owner: Key): Promise<RatedOverview> {
+/** Reads the number of all public reviews. It lags by a moment. */
+export async function countReviews(): Promise<number> {
+  return (await readOverviewOfAll()).counts.all;
+}
+
+async function readOverviewOfAll(): Promise<Overview> {
+  const byType = await readCountsOfAll();
+  return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true };
+}
+
+async function readOverview(owner: Key): Promise<Overview> {
   const item = await getItem(owner, { consistent: false });
-  const counts = facetCounts(item?.deleted_at === undefined ? item : {});
-  const matching = countMatching(counts, query);
-  const hasTrees = item?.rank_tree === 'ready';
-  if (query.entity_id === undefined) return { matching, hasTrees };
-  return { matching, hasTrees, average_rating: averageRating(item) };
-}
-
-/** Reads the numbers of all public reviews, in one empty facet if the filter needs none. */
-async function readTotals(query: FacetFilter): Promise<FacetCounts> {
-  return isByFacet(query) ? readFacetTotals() : readContentTotals();
-}
-
-/** Reads the numbers of all public reviews by content, in one empty facet. */
-async function readContentTotals(): Promise<FacetCounts> {
-  const lengths = await readLengths('all');
-  return new Map(contentsOfTotals.map((content) => [`|${content}`, lengths.get(content) ?? 0]));
+  return { counts: countsIn(item), hasTrees: item?.rank_tree === 'ready' };
 }

@@ -11,8 +11,7 @@ import { parseUser, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { Case, newCase, openCarried } from './case.ts';
-import { registerFacet } from './register-facet.ts';
-import { currentRevision, facetOf, isPublic, Review } from './review.ts';
+import { currentRevision, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
 
@@ -45,7 +44,7 @@ export async function getReviewBy(userId: string, id: string): Promise<Review> {
   return review;
 }
 
-/** Attributes of a page. Index attributes and counts would double what is sent and parsed. */
+/** Attributes of a page. Index attributes would add half of what is sent and parsed. */
 const shown = [
   ...new Set([...Object.keys(Review.entries), ...Object.keys(User.entries), 'deleted_at']),
 ];
@@ -116,7 +115,6 @@ export async function findChangedReviews(
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { user_id, entity_id } = review;
-  if (isPublic(review)) await registerFacet(facetOf(review));
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
   await writeAs(user_id, async (writer) => {
     const insert = (reported?: Item) =>
@@ -158,7 +156,6 @@ export async function updateReview(
       const after = applyChange(before, change);
       // An unchanged review still needs an account that may write.
       if (after === before) return transact([checkWriter(userId, writer)]);
-      if (isPublic(after)) await registerFacet(facetOf(after));
       const reported = isPublic(after) ? before.reported : undefined;
       const writes = [
         replaceReview(before, reported ? { ...after, reported: undefined } : after),

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { type ApiError, invalidToken } from '../errors.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
-import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
+import { claimKey, countsKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { Carried, type Case, deleteCase, newCase, openCarried, undecidedIn } from './case.ts';
-import { countChanges } from './counts.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
+import { countChanges } from './owner-counts.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
 import { isDraft, isPublic, listedIn, type Review } from './review.ts';
 
@@ -116,24 +116,28 @@ export function countWrites(
   writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Write[] {
   const { user_id, entity_id } = (after ?? before) as Review;
-  const { author, entity } = countChanges(before, after);
-  return [countOnAuthor(user_id, author, writer), ...countOnEntity(entity_id, entity)];
+  const { karma, author, entity } = countChanges(before, after);
+  return [
+    countKarma(user_id, karma, writer),
+    ...countOn(countsKey(user_id), author),
+    ...countOn(entityKey(entity_id), entity),
+  ];
 }
 
 /** Returns the writes that count a change on the entity. */
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
-  return countOnEntity(entity_id, countChanges(before, after).entity);
+  return countOn(entityKey(entity_id), countChanges(before, after).entity);
 }
 
-/** A change that counts nothing still needs an author who meets the condition. */
-function countOnAuthor(userId: string, amounts: Record<string, number>, writer: Writer): Write {
-  if (Object.keys(amounts).length === 0) return checkWriter(userId, writer);
+/** A change that leaves the karma as it is still needs an author who meets the condition. */
+function countKarma(userId: string, karma: number, writer: Writer): Write {
+  if (karma === 0) return checkWriter(userId, writer);
   const { otherwise, ...condition } = writer;
+  const amounts = { karma };
   return { Update: { Key: userKey(userId), amounts, isOwner: true, ...condition }, otherwise };
 }
 
-function countOnEntity(entityId: string, amounts: Record<string, number>): Write[] {
-  if (Object.keys(amounts).length === 0) return [];
-  return [{ Update: { Key: entityKey(entityId), amounts, isOwner: true } }];
+function countOn(Key: Key, amounts: Record<string, number>): Write[] {
+  return Object.keys(amounts).length > 0 ? [{ Update: { Key, amounts, isOwner: true } }] : [];
 }

@@ -186,6 +186,7 @@ export function listedIn(review: Review): IndexAttributes {
   }
   return {
     all: 'REVIEW',
+    type: review.entity_type,
     facet: facetOf(review),
     entity: entity_id,
     author: user_id,

@@ -1,6 +1,5 @@
-import type { EntityType } from '../entity/entity-type.ts';
-import { averageRating, facetCounts } from '../review/counts.ts';
-import { type ReviewContent, starsOf } from '../review/review.ts';
+import { averageRating, countsIn } from '../review/owner-counts.ts';
+import { starsOf } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
@@ -48,33 +47,23 @@ function readFirst(id: string, order: Order): Promise<Entry[]> {
 
 /** An entity without reviews may have no item. */
 function summaryOf(id: string, item?: Item): EntitySummary {
-  const types = new Map<string, number>();
-  const languages = new Map<string, number>();
-  const stars = new Map<number, number>();
-  for (const [name, number] of facetCounts(item)) {
-    const [type = '', language = '', content = ''] = name.split('|');
-    bump(types, type, number);
-    bump(languages, language, number);
-    bump(stars, starsOf(content as ReviewContent), number);
+  const counts = countsIn(item);
+  const ratings = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
+  for (const [content, number] of counts.contents) {
+    const stars = starsOf(content);
+    if (stars > 0) ratings[stars as keyof typeof ratings] += number;
   }
-  const ratings = [1, 2, 3, 4, 5].map((rating) => [rating, stars.get(rating) ?? 0]);
   return {
     id,
-    entity_type: (byFrequency(types)[0]?.[0] as EntityType | undefined) ?? null,
-    review_count: [...types.values()].reduce((sum, number) => sum + number, 0),
-    average_rating: averageRating(item),
-    ratings: Object.fromEntries(ratings),
-    languages: Object.fromEntries(byFrequency(languages)),
+    entity_type: byFrequency(counts.types)[0]?.[0] ?? null,
+    review_count: counts.all,
+    average_rating: averageRating(counts),
+    ratings,
+    languages: Object.fromEntries(byFrequency(counts.languages)),
   };
 }
 
-function bump<T>(numbers: Map<T, number>, name: T, by: number): void {
-  numbers.set(name, (numbers.get(name) ?? 0) + by);
-}
-
-/** Returns counts above zero, the highest first. Equal counts are in order of name. */
-function byFrequency(numbers: ReadonlyMap<string, number>): [string, number][] {
-  return [...numbers]
-    .filter(([, number]) => number > 0)
-    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+/** Returns counts, the highest first. Equal counts are in order of name. */
+function byFrequency<T extends string>(numbers: ReadonlyMap<T, number>): [T, number][] {
+  return [...numbers].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 // The keys and indexes of the table.
 
-const scopes = ['all', 'facet', 'entity', 'author'] as const;
+const scopes = ['all', 'type', 'facet', 'entity', 'author'] as const;
 const orders = ['date', 'popularity'] as const;
 
 /** Index partition keys, and index orders. keys.ts lists the values that they hold. */
@@ -22,6 +22,7 @@ export const tableDefinition = {
     pk: 'S',
     sk: 'S',
     all: 'S',
+    type: 'S',
     facet: 'S',
     entity: 'S',
     author: 'S',

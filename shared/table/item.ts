@@ -6,6 +6,7 @@ export interface Key {
 /** Index attributes. Each index uses two of them as its keys. */
 export interface IndexAttributes {
   all?: string;
+  type?: string;
   facet?: string;
   entity?: string;
   author?: string;

@@ -7,7 +7,7 @@ import type { Key } from './item.ts';
  *
  * | item        | pk               | sk                        | listed in (index partition → order)                     |
  * |-------------|------------------|---------------------------|---------------------------------------------------------|
- * | review      | REVIEW#<id>      | REVIEW                    | public: all REVIEW, facet <type>|<language>, entity <id>, author <user> → both |
+ * | review      | REVIEW#<id>      | REVIEW                    | public: all REVIEW, type <type>, facet <type>|<language>, entity <id>, author <user> → both |
  * |             |                  |                           | draft or hidden: author UNLISTED#<user> → date          |
  * |             |                  |                           | being deleted: none                                     |
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one; the review holds the current one         |
@@ -16,6 +16,7 @@ import type { Key } from './item.ts';
  * | case        | REVIEW#<id>      | CASE                      | all CASE → both while it is open                        |
  * | decision    | DECISION#<id>    | DECISION                  | all DECISION → date, author SUBJECT#<user> → date       |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
+ * | counts      | USER#<id>        | COUNTS                    | counts of the user's reviews, see review/owner-counts.ts |
  * | contact     | CONTACT#<user>   | CONTACT                   | private fields of the account                           |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
  * |             |                  |                           | marked (hidden, then deleted): author HIDDEN#<user> → date |
@@ -30,7 +31,7 @@ import type { Key } from './item.ts';
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block, hidden and reported reviews |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | the answer to a request, by its user and key            |
- * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
+ * | entity      | ENTITY#<id>      | ENTITY                    | counts of its reviews, see review/owner-counts.ts       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | its name and page, and when to ask its database again   |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
@@ -64,6 +65,9 @@ export const reportKey = (review: string, user: string) =>
 export const caseKey = (review: string) => key(`REVIEW#${review}`, 'CASE');
 export const decisionKey = (id: string) => key(`DECISION#${id}`, 'DECISION');
 export const userKey = (id: string) => key(`USER#${id}`, 'USER');
+
+/** Separate from the user, because every list reads its authors, and none their counts. */
+export const countsKey = (user: string) => key(`USER#${user}`, 'COUNTS');
 
 /** `sha256` is the hexadecimal hash of a name as people read it, see user/moderator-name.ts. */
 export const moderatorNameKey = (sha256: string) => key(`NAME#${sha256}`, 'NAME');

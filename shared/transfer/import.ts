@@ -5,7 +5,6 @@ import { ApiError } from '../errors.ts';
 import { hideAll } from '../moderation/hide-all.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
 import { isWrittenAhead } from '../review/erase.ts';
-import { registerFacet } from '../review/register-facet.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { idIn, reviewKey } from '../table/keys.ts';
 import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
@@ -221,7 +220,7 @@ async function continueHiding(sources: readonly SourcedRecord[]): Promise<void> 
 /** Leaves out the counts of authors and entities, which `recountOwners` computes. */
 function withoutOwners(planned: PlannedRecord): PlannedRecord {
   const isOfOwner = (write: Write) =>
-    !('Put' in write) && ['USER', 'ENTITY'].includes(keyOf(write).sk);
+    !('Put' in write) && ['USER', 'COUNTS', 'ENTITY'].includes(keyOf(write).sk);
   return { ...planned, writes: planned.writes.filter((write) => !isOfOwner(write)) };
 }
 
@@ -230,9 +229,6 @@ function withoutOwners(planned: PlannedRecord): PlannedRecord {
  * read is stale. Throws ApiError 503 if the table stays busy.
  */
 async function write(writes: readonly Write[]): Promise<boolean> {
-  for (const { facet } of itemsIn(writes)) {
-    if (facet) await registerFacet(`${facet}`);
-  }
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
   for (const revisions of chunks(ahead, mostAhead)) {
     // Only for a review that does not exist yet: other revisions hold counts of votes.

@@ -44,6 +44,7 @@ const derived = new Set<string>([
   'pk',
   'sk',
   'all',
+  'type',
   'facet',
   'entity',
   'author',

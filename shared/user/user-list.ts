@@ -1,5 +1,5 @@
 import { nearPageOf, type PageRequest, readPage } from '../list/read-page.ts';
-import { readLengths } from '../list/totals.ts';
+import { readLength } from '../list/totals.ts';
 import type { SortKey } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
 import type { User } from './user.ts';
@@ -14,12 +14,12 @@ export async function listUsers(
   request: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
 ): Promise<{ count: number; users: User[]; next?: SortKey }> {
   const position = { ...request, order: 'date', descending: false } as const;
-  const near = nearPageOf(partition, {}, position);
-  const [lengths, { entries, next }] = await Promise.all([
-    readLengths('users'),
+  const near = nearPageOf(partitions, {}, position);
+  const [count, { entries, next }] = await Promise.all([
+    readLength('users'),
     readPage({ near, trees, partitions }, position),
   ]);
   const ids = entries.map(idIn);
   const users = await findUsers(ids);
-  return { count: lengths.get('user') ?? 0, users: ids.flatMap((id) => users.get(id) ?? []), next };
+  return { count, users: ids.flatMap((id) => users.get(id) ?? []), next };
 }

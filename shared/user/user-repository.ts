@@ -24,7 +24,7 @@ export async function getUser(id: string): Promise<User> {
   return user;
 }
 
-/** Attributes of a user. An item also has counts, by entity type, language and content. */
+/** Attributes of a user. An item also has those of its index. */
 const attributes = [...Object.keys(User.entries), 'deleted_at'];
 
 /** Returns undefined if the account does not exist or is being erased. */

@@ -71,6 +71,7 @@ describe('npm run admin -- audit', () => {
   const review = () => ({ pk: `REVIEW#${review_id}`, sk: 'REVIEW' });
   const revision = () => ({ pk: `REVIEW#${review_id}`, sk: 'REVISION#000001' });
   const user = () => ({ pk: `USER#${author.id}`, sk: 'USER' });
+  const counts = () => ({ pk: `USER#${author.id}`, sk: 'COUNTS' });
   const entity = () => ({ pk: `ENTITY#${entity_id}`, sk: 'ENTITY' });
 
   test.each<[string, () => Key, object, string]>([
@@ -78,8 +79,8 @@ describe('npm run admin -- audit', () => {
     ['a tally of a revision', revision, { votes_positive: 0 }, 'votes_positive is 0, not 1'],
     ['an index attribute', review, { kind: 'text' }, 'kind is text, not both2'],
     ['a karma', user, { karma: 7 }, 'karma is 7, not 1'],
-    ['a count of an author', user, { 'work|en|both': 3 }, 'work|en|both is 3, not 0'],
-    ['a sum of ratings', entity, { rating_sum: 5 }, 'rating_sum is 5, not 2'],
+    ['a count of an author', counts, { work: 3 }, 'work is 3, not 0'],
+    ['a count of an entity', entity, { b5: 5 }, 'b5 is 5, not 0'],
   ])('finds and repairs %s', async (_, keyOf, damage, fault) => {
     await setAttributes(keyOf(), { ...damage });
     await expectRepair(keyOf(), fault);

@@ -4,7 +4,14 @@ import { handler } from '../../functions/api/create-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { licenses } from '../../shared/review/licenses.ts';
-import { claimKey, entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
+import {
+  claimKey,
+  countsKey,
+  entityKey,
+  reviewKey,
+  revisionKey,
+  userKey,
+} from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
@@ -65,12 +72,9 @@ describe('POST /review', () => {
       votes_negative: 0,
     });
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ review_id: body.id });
-    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|de|both4': 1 });
-    expect(await readItem(entityKey(entity_id))).toMatchObject({
-      'release_group|de|both4': 1,
-      rating_sum: 4,
-      rating_count: 1,
-    });
+    const counts = { release_group: 1, DE: 1, b4: 1 };
+    expect(await readItem(countsKey(author.id))).toMatchObject({ ...counts, written: 1 });
+    expect(await readItem(entityKey(entity_id))).toMatchObject(counts);
   });
 
   test('saves a draft that is counted nowhere', async () => {

@@ -26,7 +26,7 @@ describe('DELETE /review/{review_id}', () => {
     // An undecided report waits for the next review of the entity.
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ reported: { spam: 1 } });
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
-    expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 0, rating_count: 0 });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ release_group: 0, EN: 0 });
     expect((await author.deletes(id)).status).toBe(404);
 
     await applyStream();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { countsKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { makeUser, text, visitor } from '../helpers/world.ts';
@@ -40,7 +40,7 @@ describe('POST /review/{review_id}', () => {
       { id: 2, text: changed, rating: 4 },
       { id: 1, text, rating: 4 },
     ]);
-    expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 2, rating_count: 1 });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ b4: 0, b2: 1 });
     expect(await readItem(reviewKey(id))).toMatchObject({ version: 3 });
   });
 
@@ -48,14 +48,14 @@ describe('POST /review/{review_id}', () => {
     await author.edits(id, { rating: null });
     expect(await show()).toMatchObject({ text, rating: null });
     expect(await readItem(entityKey(entity_id))).toMatchObject({
-      rating_sum: 0,
-      rating_count: 0,
-      'release_group|en|both4': 0,
-      'release_group|en|text': 1,
+      release_group: 1,
+      EN: 1,
+      b4: 0,
+      t: 1,
     });
     await author.edits(id, { text: null, rating: 5 });
     expect(await show()).toMatchObject({ text: null, rating: 5, edits: 2 });
-    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|en|rating5': 1 });
+    expect(await readItem(countsKey(author.id))).toMatchObject({ r5: 1 });
     await author.edits(id, { text });
     expect(await show()).toMatchObject({ text, rating: 5, edits: 3 });
   });
@@ -97,7 +97,7 @@ describe('POST /review/{review_id}', () => {
       Array.from({ length: 4 }, () => author.edits(id, { is_draft: false })),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await readItem(entityKey(drafted))).toMatchObject({ review_count: 1 });
+    expect(await readItem(entityKey(drafted))).toMatchObject({ release_group: 1 });
   });
 
   test('changes a draft, and keeps it a draft', async () => {
@@ -116,7 +116,7 @@ describe('POST /review/{review_id}', () => {
     expect((await author.edits(id, { text: changed })).status).toBe(200);
     const hidden = { text: changed, is_hidden: true, edits: 1 };
     expect(await readItem(reviewKey(id))).toMatchObject(hidden);
-    expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_count: 0 });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ release_group: 0 });
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { dailyVotesKey, userKey } from '../../shared/table/keys.ts';
+import { countsKey, dailyVotesKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import type { TransferRecord } from '../../shared/transfer/record.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
@@ -151,7 +151,7 @@ test('an import does not count', async () => {
     },
   ];
   await importRecords(sourced(records));
-  expect(await readItem(userKey(author.id))).toMatchObject({ 'work|en|rating4': 1 });
+  expect(await readItem(countsKey(author.id))).toMatchObject({ work: 1, r4: 1 });
   expect(await counterOf(author)).toEqual({ publications: 0, edits: 0 });
 });
 

@@ -133,12 +133,17 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
     const withStars = `${has}${item.rating ?? ''}`;
     const facet = `${item.entity_type}|${item.language}`;
     counted.set(`${pk} PROJECTION counted`, `${facet}|${withStars}`);
-    bump(`TOTALS TOTAL#${item.entity_type} ${item.language}|${has}`);
+    bump(`TOTALS TOTAL#${item.entity_type} ${`${item.language}`.toUpperCase()}`);
+    bump(`TOTALS TOTAL#${item.entity_type} ${has.charAt(0)}`);
     const owners = [`ENTITY#${item.entity_id}`, `USER#${item.user_id}`];
-    for (const list of ['all', ...owners.filter((owner) => withTree.has(owner))]) {
-      countIn(list, item.published_on, has, Number(item.popularity));
-      const inFacet = list === 'all' ? has : withStars;
-      countIn(`${list}|${facet}`, item.published_on, inFacet, Number(item.popularity));
+    const count = (list: string, content: string) =>
+      countIn(list, item.published_on, content, Number(item.popularity));
+    count(`all|${item.entity_type}`, has);
+    count(`all|${facet}`, has);
+    for (const owner of owners.filter((each) => withTree.has(each))) {
+      count(owner, has);
+      count(`${owner}|${item.entity_type}`, withStars);
+      count(`${owner}|${facet}`, withStars);
     }
   }
   return counted;

@@ -29,7 +29,7 @@ import { newReview, type Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import { entityKey, userKey } from '../../shared/table/keys.ts';
+import { countsKey, entityKey } from '../../shared/table/keys.ts';
 import { setModerator, userItem } from '../../shared/user/user-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes } from './items.ts';
@@ -261,9 +261,11 @@ export async function makeLongLists(
   });
   const counts = new Map<string, number>();
   for (const { rating } of reviews) {
-    counts.set(`work|en|both${rating}`, 1 + (counts.get(`work|en|both${rating}`) ?? 0));
+    for (const name of ['work', 'EN', `b${rating}`]) {
+      counts.set(name, 1 + (counts.get(name) ?? 0));
+    }
   }
-  for (const key of [entityKey(entity_id), userKey(id)]) {
+  for (const key of [entityKey(entity_id), countsKey(id)]) {
     await setAttributes(key, Object.fromEntries(counts));
   }
   await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));

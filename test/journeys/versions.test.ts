@@ -6,7 +6,7 @@ import { audit } from '../../shared/audit/audit.ts';
 import { appeal, decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { deleteApplication } from '../../shared/oauth/application-repository.ts';
-import { recountOwners } from '../../shared/review/owner-counts.ts';
+import { recountOwners } from '../../shared/review/recount.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import { setAttributes } from '../helpers/items.ts';
@@ -17,8 +17,9 @@ import { makeUsers, type Person, text } from '../helpers/world.ts';
 
 /** Counted attributes, by the sort key of the item that counts. */
 const counted: Record<string, RegExp> = {
-  USER: /^(karma|applications|[a-z_]+\|.*)$/,
-  ENTITY: /^(review_count|rating_sum|rating_count|[a-z_]+\|.*)$/,
+  USER: /^(karma|applications)$/,
+  COUNTS: /^(written|release_group|[A-Z]{2}|[trb][1-5]?)$/,
+  ENTITY: /^(release_group|[A-Z]{2}|[trb][1-5]?)$/,
   REVIEW:
     /^((revision_)?votes_(positive|negative)|popularity|edits|is_hidden|published_on|rating)$/,
   CASE: /^(state|round|reports|spam|abuse|off_topic|copyright|other)$/,
@@ -37,7 +38,7 @@ function changesIn(records: readonly DynamoDBRecord[]) {
         counted[sk]?.test(name) &&
         JSON.stringify(OldImage[name]) !== JSON.stringify(NewImage[name]),
     );
-    for (const name of names) changed.add(`${sk} ${name.replace(/.*\|.*/, 'facet')}`);
+    for (const name of names) changed.add(`${sk} ${name}`);
     const isRaised = Number(NewImage.version?.N) > Number(OldImage.version?.N ?? 0);
     if (names.length > 0 && !isRaised) unmarked.push(`${Keys?.pk?.S} ${names}`);
   }
@@ -107,8 +108,8 @@ test('every change of a count also raises its item’s version', async () => {
   await reader.deletes(id);
   const { changed, unmarked } = changesIn(await readStream());
   expect(unmarked).toEqual([]);
-  const owner = ['USER karma', 'USER facet', 'USER applications', 'ENTITY facet'];
-  const sums = ['ENTITY review_count', 'ENTITY rating_sum', 'ENTITY rating_count'];
+  const owner = ['USER karma', 'USER applications', 'COUNTS written'];
+  const sums = ['COUNTS release_group', 'ENTITY release_group', 'ENTITY EN', 'ENTITY b4'];
   const others = ['REVIEW popularity', 'REVIEW is_hidden', 'CASE reports', 'CASE round'];
   expect([...changed]).toEqual(expect.arrayContaining([...owner, ...sums, ...others]));
 
@@ -118,11 +119,11 @@ test('every change of a count also raises its item’s version', async () => {
   ];
   for (const [by, repair] of repairs) {
     await setAttributes(userKey(author.id), { karma: 9 });
-    await setAttributes(entityKey(entity_id), { rating_sum: 9 });
+    await setAttributes(entityKey(entity_id), { b5: 9 });
     await readStream();
     await repair();
     const { changed, unmarked } = changesIn(await readStream());
     expect({ by, unmarked }).toEqual({ by, unmarked: [] });
-    expect([...changed].toSorted()).toEqual(['ENTITY rating_sum', 'USER karma']);
+    expect([...changed].toSorted()).toEqual(['ENTITY b5', 'USER karma']);
   }
 });

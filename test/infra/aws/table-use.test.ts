@@ -29,6 +29,7 @@ test('a query needs the table or the index that it reads', () => {
     'author-by-date',
     'entity-by-date',
     'facet-by-date',
+    'type-by-date',
   ]);
   expect(() => indexesIn('queryIndex(index, value)')).toThrow('the name of an index');
 });

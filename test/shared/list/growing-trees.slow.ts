@@ -2,7 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';
 import { table } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
-import { entityKey, rankTreeKey, userKey } from '../../../shared/table/keys.ts';
+import { countsKey, entityKey, rankTreeKey } from '../../../shared/table/keys.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
 import { readStream } from '../../helpers/stream.ts';
@@ -39,9 +39,9 @@ test('trees are used only if they count all entries of the list', async () => {
 
 test('a list that gets trees late counts the reviews that were counted before it had any', async () => {
   const [author] = await makeUsers(1);
-  const owners = [entityKey(await makeLongLists(author)), userKey(author.id)];
+  const owners = [entityKey(await makeLongLists(author)), countsKey(author.id)];
   const setCount = async (count: number) => {
-    for (const owner of owners) await setAttributes(owner, { 'work|en|both4': count });
+    for (const owner of owners) await setAttributes(owner, { work: count, EN: count, b4: count });
   };
   await setCount(400);
   const reviews = (await readStream()).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');

@@ -47,11 +47,11 @@ describe('the deletion of a review', () => {
       await author.deletes(review_id);
     }
     await applyStream();
-    expect(await readItem(entityKey(long))).toMatchObject({ rating_count: 0 });
+    expect(await readItem(entityKey(long))).toMatchObject({ release_group: 0 });
     expect(await readItem(entityKey(hidden))).toBeUndefined();
     await setHidden(kept, false);
     await applyStream();
-    expect(await readItem(entityKey(hidden))).toMatchObject({ rating_count: 1 });
+    expect(await readItem(entityKey(hidden))).toMatchObject({ release_group: 1 });
     expect(await differences()).toEqual([]);
   });
 });

@@ -1,121 +1,184 @@
 import { describe, expect, test } from '@jest/globals';
-import { countMatching } from '../../../shared/review/counts.ts';
+import { type EntityType, entityTypes } from '../../../shared/entity/entity-type.ts';
+import type { ReviewCounts } from '../../../shared/review/counts.ts';
 import { nearWithoutCounts, planOf, type ReviewQuery } from '../../../shared/review/list-plan.ts';
+import type { ReviewContent } from '../../../shared/review/review.ts';
 
 const entity_id = '11111111-1111-4111-8111-111111111111';
 const user_id = '22222222-2222-4222-8222-222222222222';
 
 const newestFirst = { order: 'date', descending: true, limit: 50, offset: 0 } as const;
 
+type Numbers = Record<string, number>;
+
 /** All reviews: mostly English reviews of events. */
-const totals = {
+const totals: Numbers = {
   'event|en|both': 900,
   'event|de|text': 50,
   'work|en|rating': 30,
   'bk_author|fr|both': 20,
-  'bk_series|fr|both': 0,
 };
 
 /** Reviews of one entity or by one user. Only these counts have stars. */
-const ownCounts = {
+const ownCounts: Numbers = {
   'event|en|both5': 300,
   'event|en|both1': 100,
   'event|de|rating5': 100,
+  'work|de|text': 10,
 };
 
+/** Sums numbers of reviews by type, language and content. */
+function countsOf(numbers: Numbers): ReviewCounts {
+  const types = new Map<EntityType, number>();
+  const languages = new Map<string, number>();
+  const contents = new Map<ReviewContent, number>();
+  let all = 0;
+  for (const [name, number] of Object.entries(numbers)) {
+    const [type, language, content] = name.split('|') as [EntityType, string, ReviewContent];
+    types.set(type, (types.get(type) ?? 0) + number);
+    languages.set(language, (languages.get(language) ?? 0) + number);
+    contents.set(content, (contents.get(content) ?? 0) + number);
+    all += number;
+  }
+  return { all, types, languages, contents };
+}
+
+/** The counts of all reviews, by type. */
+function byTypeOf(numbers: Numbers): Map<EntityType, ReviewCounts> {
+  const groups = Map.groupBy(Object.entries(numbers), ([name]) => name.split('|')[0] as EntityType);
+  return new Map([...groups].map(([type, some]) => [type, countsOf(Object.fromEntries(some))]));
+}
+
 interface Expected {
-  /** Partition that is read from its start. */
-  near?: string;
+  /** Partitions that are read from their start. */
+  near?: string[];
   /** Lists whose rank trees are descended, and how many contents each counts as matches. */
   trees?: [list: string, contents: number][];
   partitions: string[];
   isFiltered?: boolean;
+  /** The number of matches, if the counts tell it. */
+  count?: number;
+  /** The entries of a short list tell the number of matches. */
+  isCounted?: boolean;
 }
 
-function summaryOf(
-  query: Partial<ReviewQuery>,
-  counts: Record<string, number>,
-  hasTrees: boolean,
-): Expected {
+function summaryOf(query: Partial<ReviewQuery>, numbers: Numbers, hasTrees: boolean): Expected {
   const request = { ...newestFirst, ...query };
-  const matching = countMatching(new Map(Object.entries(counts)), request);
-  const { near, trees, partitions, accept } = planOf(request, { matching, hasTrees });
-  const summary: Expected = {
-    partitions: partitions.map(({ scope, value }) => `${scope} ${value}`),
-  };
-  if (near) summary.near = `${near.partition.scope} ${near.partition.value}`;
+  const isOwned = (query.entity_id ?? query.user_id) !== undefined;
+  const counts = countsOf(numbers);
+  const byType = isOwned ? undefined : byTypeOf(numbers);
+  const plan = planOf(request, { counts, byType, hasTrees });
+  const { near, trees, partitions, accept, count, isCounted } = plan;
+  const names = (some: typeof partitions) => some.map(({ scope, value }) => `${scope} ${value}`);
+  const summary: Expected = { partitions: names(partitions) };
+  if (near) summary.near = names(near.partitions);
   if (trees) summary.trees = trees.map(({ list, contents }) => [list, contents.size]);
   if (accept) summary.isFiltered = true;
+  if (count !== undefined) summary.count = count;
+  if (isCounted) summary.isCounted = true;
   return summary;
 }
 
-const all = 'all REVIEW';
+const all = ['all REVIEW'];
 // text, rating, both, and the last two with each number of stars.
 const everyContent = 13;
+const treesOfAll: Expected['trees'] = [
+  ['all|event', everyContent],
+  ['all|work', everyContent],
+  ['all|bk_author', everyContent],
+];
 
 describe('all reviews', () => {
   const rows: [string, Partial<ReviewQuery>, Expected][] = [
     [
       'the first page is read from the one partition',
       {},
-      { near: all, trees: [['all', everyContent]], partitions: [all] },
+      { near: all, trees: treesOfAll, partitions: all, count: 1000 },
     ],
     [
       'an offset of 400 is still near the start',
       { offset: 400 },
-      { near: all, trees: [['all', everyContent]], partitions: [all] },
+      { near: all, trees: treesOfAll, partitions: all, count: 1000 },
     ],
     [
-      'an offset of 401 is found by the tree',
+      'an offset of 401 is found by the trees of the types, and read from the one partition',
       { offset: 401 },
-      { trees: [['all', everyContent]], partitions: [all] },
+      { trees: treesOfAll, partitions: all, count: 1000 },
     ],
     [
       'a cursor begins a page anywhere',
       { offset: 700, after: '2026-01-01T00:00:00.000Z' },
-      { near: all, trees: [['all', everyContent]], partitions: [all] },
+      { near: all, trees: treesOfAll, partitions: all, count: 1000 },
     ],
-    ['nothing is read beyond the end', { offset: 1000 }, { partitions: [] }],
+    ['nothing is read beyond the end', { offset: 1000 }, { partitions: [], count: 1000 }],
     [
       'reviews with a text are filtered in the same partition',
       { review_type: 'review' },
-      { near: all, trees: [['all', 7]], partitions: [all], isFiltered: true },
+      {
+        near: all,
+        trees: treesOfAll.map(([list]) => [list, 7]),
+        partitions: all,
+        isFiltered: true,
+        count: 970,
+      },
     ],
     [
-      'a type and language with few reviews are a partition of their own',
+      'a type is a partition of its own',
+      { entity_type: 'event', offset: 700 },
+      { trees: [['all|event', everyContent]], partitions: all, count: 950 },
+    ],
+    [
+      'a type and language are a partition of their own',
       { entity_type: 'event', language: 'de' },
       {
-        near: 'facet event|de',
+        near: ['facet event|de'],
         trees: [['all|event|de', everyContent]],
-        partitions: ['facet event|de'],
-        isFiltered: true,
+        partitions: all,
+        count: 50,
       },
     ],
     [
-      'facets are merged if few reviews match, with those that have none yet',
+      'the types of a database are merged, with those that have no review yet',
       { entity_type: 'bookdb' },
       {
-        trees: [
-          ['all|bk_author|fr', everyContent],
-          ['all|bk_series|fr', everyContent],
+        near: [
+          'type bk_edition_group',
+          'type bk_literary_work',
+          'type bk_author',
+          'type bk_series',
         ],
-        partitions: ['facet bk_author|fr', 'facet bk_series|fr'],
-        isFiltered: true,
+        trees: [['all|bk_author', everyContent]],
+        partitions: all,
+        count: 20,
       },
     ],
     [
-      'all reviews are filtered if most match',
+      'if most match, all reviews are filtered, and a far page merges the types',
       { language: 'en' },
       {
         near: all,
         trees: [
           ['all|event|en', everyContent],
           ['all|work|en', everyContent],
-          ['all', 0],
         ],
-        partitions: [all],
+        partitions: all,
+        count: 930,
+      },
+    ],
+    [
+      'a language and a content have no number of their own',
+      { entity_type: 'event', language: 'de', review_type: 'rating' },
+      {
+        near: ['facet event|de'],
+        trees: [['all|event|de', 12]],
+        partitions: all,
         isFiltered: true,
       },
+    ],
+    [
+      'a language may have its first review',
+      { entity_type: 'work', language: 'ja' },
+      { near: ['facet work|ja'], trees: [], partitions: all, count: 0 },
     ],
   ];
 
@@ -123,8 +186,20 @@ describe('all reviews', () => {
     expect(summaryOf(query, totals, true)).toEqual(expected);
   });
 
-  test('the first page is read although the counts say that there is none', () => {
-    expect(summaryOf({}, {}, true)).toMatchObject({ near: all, partitions: [all] });
+  test('the most types in most languages are eleven partitions', () => {
+    expect(entityTypes).toHaveLength(11);
+    const languages = Array.from({ length: 183 }, (_, i) => `l${i}`);
+    const names = entityTypes.flatMap((type) =>
+      languages.map((language) => `${type}|${language}|text`),
+    );
+    const numbers = Object.fromEntries(names.map((name) => [name, 1]));
+    expect(summaryOf({ language: 'l7' }, numbers, true).near).toHaveLength(11);
+    expect(summaryOf({ language: 'l7' }, numbers, true).trees).toHaveLength(11);
+    expect(summaryOf({}, numbers, true).trees).toHaveLength(11);
+    expect(summaryOf({ entity_id, language: 'l7' }, numbers, true).trees).toHaveLength(12);
+    expect(
+      summaryOf({ user_id, rating: [1] }, { ...numbers, 'work|l7|both1': 1 }, true).trees,
+    ).toHaveLength(11);
   });
 });
 
@@ -132,33 +207,80 @@ describe('the reviews of an entity', () => {
   const partition = `entity ${entity_id}`;
   const list = `ENTITY#${entity_id}`;
   const rows: [string, Partial<ReviewQuery>, boolean, Expected][] = [
-    ['a short list is read whole', {}, false, { partitions: [partition] }],
+    ['a short list is read whole', {}, false, { partitions: [partition], count: 510 }],
     [
       'a long list has one tree',
       {},
       true,
-      { near: partition, trees: [[list, everyContent]], partitions: [partition] },
+      {
+        near: [partition],
+        trees: [[list, everyContent]],
+        partitions: [partition],
+        count: 510,
+      },
     ],
     [
-      'a filter by stars counts facets that match, and all entries in between',
+      'a filter by stars is counted by the trees of the types',
       { rating: [5] },
       true,
       {
-        near: partition,
+        near: [partition],
         trees: [
-          [`${list}|event|en`, 2],
-          [`${list}|event|de`, 2],
+          [`${list}|event`, 2],
+          [`${list}|work`, 2],
+        ],
+        partitions: [partition],
+        isFiltered: true,
+        count: 400,
+      },
+    ],
+    [
+      'a filter by type has a tree for what matches, and one for all entries in between',
+      { entity_type: 'work' },
+      true,
+      {
+        trees: [
+          [`${list}|work`, everyContent],
           [list, 0],
         ],
         partitions: [partition],
         isFiltered: true,
+        count: 10,
       },
+    ],
+    [
+      'a filter by language has a tree for each type, and one for all entries in between',
+      { language: 'de' },
+      true,
+      {
+        near: [partition],
+        trees: [
+          [`${list}|event|de`, everyContent],
+          [`${list}|work|de`, everyContent],
+          [list, 0],
+        ],
+        partitions: [partition],
+        isFiltered: true,
+        count: 110,
+      },
+    ],
+    [
+      'several filters together are counted by reading a short list',
+      { language: 'de', rating: [5] },
+      false,
+      { partitions: [partition], isFiltered: true, isCounted: true },
+    ],
+    [
+      'a filter that matches everything is none',
+      { entity_type: 'musicdb' },
+      false,
+      { partitions: [partition], count: 510 },
     ],
     [
       'nothing is read if nothing matches',
       { rating: [5], language: 'fr' },
       true,
-      { partitions: [] },
+      { partitions: [], count: 0 },
     ],
   ];
 
@@ -172,25 +294,26 @@ describe('the reviews of a user', () => {
 
   test('are read from their partition', () => {
     expect(summaryOf({ user_id }, ownCounts, true)).toMatchObject({
-      near: partition,
+      near: [partition],
       trees: [[`USER#${user_id}`, everyContent]],
     });
   });
 
   test('are not read without counts, because the account may be being erased', () => {
-    expect(summaryOf({ user_id }, {}, true)).toEqual({ partitions: [] });
+    expect(summaryOf({ user_id }, {}, true)).toEqual({ partitions: [], count: 0 });
   });
 });
 
 describe('what is read beside the counts', () => {
   const rows: [string, Partial<ReviewQuery>, string | undefined][] = [
-    ['all reviews', {}, all],
+    ['all reviews', {}, 'all REVIEW'],
     ['those of an entity', { entity_id }, `entity ${entity_id}`],
     ['those by a user', { user_id }, `author ${user_id}`],
     ['those of one type and language', { entity_type: 'work', language: 'en' }, 'facet work|en'],
-    ['those with a text', { review_type: 'review' }, all],
-    ['not those of one type', { entity_type: 'work' }, undefined],
+    ['those with a text', { review_type: 'review' }, 'all REVIEW'],
+    ['those of one type', { entity_type: 'work' }, 'type work'],
     ['not those of a database', { entity_type: 'bookdb', language: 'fr' }, undefined],
+    ['not those in a language', { language: 'fr' }, undefined],
     ['not those of an entity in one language', { entity_id, language: 'en' }, undefined],
     [
       'not those by a user of one facet',
@@ -203,7 +326,9 @@ describe('what is read beside the counts', () => {
 
   test.each(rows)('%s', (_, query, expected) => {
     const near = nearWithoutCounts({ ...newestFirst, ...query });
-    expect(near && `${near.partition.scope} ${near.partition.value}`).toBe(expected);
+    expect(near?.partitions.map(({ scope, value }) => `${scope} ${value}`)).toEqual(
+      expected && [expected],
+    );
   });
 
   test('at most twice the 400 entries of a leaf with a filter, and once without', () => {
