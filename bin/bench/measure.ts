@@ -1,10 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { countRoundTrips } from '../../infra/local/round-trips.ts';
-import { table } from '../../shared/table/client.ts';
+import { metered } from '../../shared/table/budget.ts';
 
 // Measures what a request costs: request units of the table, and round trips.
 
@@ -24,28 +22,6 @@ export type Budget = Partial<Pick<Cost, 'read' | 'write' | 'roundTrips'>>;
 
 /** A request, its cost, and a sentence for each exceeded limit. */
 export type Line = Required<Budget> & { name: string; broken: string[] };
-
-/** Request units of the current run. Commands outside a run, as of the stream, do not count. */
-const units = new AsyncLocalStorage<{ read: number; write: number }>();
-
-type Consumed = ConsumedCapacity | ConsumedCapacity[];
-
-table.middlewareStack.add(
-  (next, { commandName = '' }) =>
-    async (args) => {
-      const tally = units.getStore();
-      if (!tally) return next(args);
-      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' as const };
-      const answer = await next({ ...args, input });
-      const { ConsumedCapacity: consumed = [] } = answer.output as { ConsumedCapacity?: Consumed };
-      const kind = /Write|Put|Update|Delete/.test(commandName) ? 'write' : 'read';
-      for (const { CapacityUnits = 0 } of [consumed].flat()) {
-        tally[kind] += CapacityUnits;
-      }
-      return answer;
-    },
-  { name: 'units', step: 'initialize', priority: 'high' },
-);
 
 /** Calls the handler of an operation and measures its database cost. */
 export async function measure(operation: string, request: EndpointRequest): Promise<Cost> {
@@ -72,10 +48,11 @@ export async function measureEvent(operation: string, event: object): Promise<Co
   return { ...cost, status, body: body?.startsWith('{') ? JSON.parse(body) : body };
 }
 
+/** Counts what a run uses of the table. Commands outside the run, as of the stream, are not. */
 export async function measureRun<T>(run: () => Promise<T>) {
-  const tally = { read: 0, write: 0, roundTrips: 0 };
-  const result = await countRoundTrips(tally, () => units.run(tally, run));
-  return { result, ...tally };
+  const tally = { roundTrips: 0 };
+  const { result, usage } = await countRoundTrips(tally, () => metered(run));
+  return { result, ...usage, ...tally };
 }
 
 /** Compares a cost with its budget. Throws if the answer has another status than expected. */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { budgetOf } from '../../shared/http/route-load.ts';
+import { routes } from '../../shared/routes.ts';
 import { operations as allOperations, fileOf } from '../functions.ts';
 import { actionsIn, indexesIn } from './table-use.ts';
 
@@ -48,8 +50,7 @@ export function bundleFunctions(
   // Other exports, such as texts for the OpenAPI document, are left out.
   const entries = mkdtempSync(join(tmpdir(), 'entries-'));
   for (const operation of operations) {
-    const file = JSON.stringify(fileOf(operation));
-    writeFileSync(join(entries, `${operation}.js`), `export { handler } from ${file};\n`);
+    writeFileSync(join(entries, `${operation}.js`), entryOf(operation));
   }
   const options = {
     ...bundleOptions,
@@ -90,6 +91,20 @@ export function bundleFunctions(
       return [operation, bundle];
     }),
   );
+}
+
+/** Returns the module that Lambda calls. It runs the handler of a route within its budget. */
+function entryOf(operation: string): string {
+  const file = JSON.stringify(fileOf(operation));
+  const route = routes.find((each) => each.operation === operation);
+  const budget = route && budgetOf(route);
+  if (!budget) return `export { handler } from ${file};\n`;
+  const meter = JSON.stringify(join(root, 'shared/table/budget.ts'));
+  const limits = `${JSON.stringify(operation)}, ${JSON.stringify(budget)}`;
+  return `import { handler as handle } from ${file};
+import { withinBudget } from ${meter};
+export const handler = (...call) => withinBudget(${limits}, () => handle(...call));
+`;
 }
 
 function variablesIn(code: string) {

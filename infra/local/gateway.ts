@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
-import { stage, version } from '../../shared/routes.ts';
+import { budgetOf } from '../../shared/http/route-load.ts';
+import { routes, stage, version } from '../../shared/routes.ts';
+import { withinBudget } from '../../shared/table/budget.ts';
 import { type Door, openDoor } from './door.ts';
 import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
@@ -33,6 +35,9 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** Budgets of requests, by operation. */
+const budgets = new Map(routes.map((route) => [route.operation, budgetOf(route)]));
+
 /**
  * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. The
  * `timeout` is that of a function, the `requestTimeout` that of a request until all of its body has
@@ -56,8 +61,12 @@ export async function startGateway(options: {
   const door = options.door ?? (await openDoor(options));
   const admit = limitClients(clientRateLimit);
   const mounts: Mount[] = [];
-  const call = async (operation: string, event: unknown) =>
-    invoke(await load(operation), operation, event, timeout);
+  const call = async (operation: string, event: unknown) => {
+    const handler = await load(operation);
+    return withinBudget(operation, budgets.get(operation), () =>
+      invoke(handler, operation, event, timeout),
+    );
+  };
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     const start = performance.now();

@@ -6,7 +6,7 @@ import { retryStale, transact, type Update } from '../table/transact.ts';
 import { releaseName } from '../user/moderator-name.ts';
 import { isAlive } from '../user/user.ts';
 import { findUser, named } from '../user/user-repository.ts';
-import { detachIdentity } from './identity-repository.ts';
+import { detachIdentity, reviewsOfRequest } from './identity-repository.ts';
 
 /** Grants that fit the transaction. Few accounts have more. */
 const maxGrants = 90;
@@ -37,7 +37,7 @@ export async function deleteAccount(userId: string): Promise<void> {
     ]);
   });
   try {
-    await detachIdentity(userId);
+    await detachIdentity(userId, reviewsOfRequest);
     await deleteGrants(userId, undefined, batchDelete);
   } catch (error) {
     if (grants.length > maxGrants) throw error;

@@ -1,12 +1,14 @@
 // The link from an identity at the provider to an account, and what moderators decided on it.
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { serviceUnavailable } from '../errors.ts';
 import { Case } from '../review/case.ts';
 import { HiddenMark, hiddenClaimItem, markOf } from '../review/hidden-claim.ts';
 import { ReportedMark, reportedClaimItem, reportedMarkOf } from '../review/reported-claim.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { undecidedOn } from '../review/review-writes.ts';
 import { getItems } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
@@ -26,10 +28,11 @@ const StoredIdentity = v.object({
   reported: v.optional(v.array(ReportedMark)),
 });
 
-/** Hidden reviews that an identity stores at most, the newest ones. An item holds 400 KB. */
-const maxHidden = 2000;
-/** Reported reviews that it stores at most, those that were reported last. */
-const maxReported = 250;
+/** Hidden and reported reviews that an identity stores at most, the newest ones: about 64 KB. */
+const maxHidden = 200;
+const maxReported = 60;
+/** Reviews that a request looks through, for some 400 read units. The eraser takes any number. */
+export const reviewsOfRequest = 50;
 /** Marks that one transaction writes. */
 const maxMarks = 90;
 
@@ -46,7 +49,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
     const { user_id, blocked_at, hidden = [], reported = [] } = record;
     const existing = user_id === undefined ? undefined : await findUser(user_id);
     if (user_id !== undefined && !existing) {
-      await detachIdentity(user_id);
+      await detachIdentity(user_id, reviewsOfRequest);
       throw new StaleRead();
     }
     if (existing && hidden.length + reported.length === 0) return existing;
@@ -90,15 +93,19 @@ async function newUser(proposedName: string, blocked_at: string | undefined): Pr
 /**
  * Detaches a deleted account from its identity, which keeps the block and the hidden reviews for
  * the next account. Safe to repeat: the deletion, the eraser and the next sign-in may run at once.
+ * Throws ApiError 503 if the account has more reviews than `most`.
  */
-export async function detachIdentity(userId: string): Promise<void> {
+export async function detachIdentity(
+  userId: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<void> {
   await retryStale(async () => {
     const keys = [userKey(userId), contactKey(userId)];
     const [user, contact] = await getItems(keys, { consistent: true });
     if (!contact || (user && user.deleted_at === undefined)) return;
     const Key = identityKey(String(contact.identity));
     const record = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
-    const marks = await marksOf(userId, user?.hiding !== undefined);
+    const marks = await marksOf(userId, user?.hiding !== undefined, most);
     const hidden = [...(record.hidden ?? []), ...marks.hidden].slice(-maxHidden);
     const reported = [...(record.reported ?? []), ...marks.reported].slice(-maxReported);
     const blocked_at = user?.blocked_at;
@@ -125,26 +132,35 @@ export async function detachIdentity(userId: string): Promise<void> {
  * had deleted itself, and reviews with undecided reports. While all reviews are being hidden, the
  * public ones count as hidden.
  */
-async function marksOf(userId: string, isHiding: boolean) {
+async function marksOf(userId: string, isHiding: boolean, most: number) {
   const hidden: HiddenMark[] = [];
   const reported: ReportedMark[] = [];
+  /** Returns false for the claim of a review that exists. */
+  const addMark = (claim: Item): boolean => {
+    if (claim.marked_at !== undefined) hidden.push(v.parse(HiddenMark, claim));
+    else if (claim.reported !== undefined) reported.push(v.parse(ReportedMark, claim));
+    else return false;
+    return true;
+  };
+  let read = 0;
   for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
-    const ids = claims.map(({ review_id }) => String(review_id));
+    const ofReviews = claims.filter((claim) => !addMark(claim));
+    read += ofReviews.length;
+    if (read > most) throw serviceUnavailable('The earlier account is still being deleted');
+    const ids = ofReviews.map(({ review_id }) => String(review_id));
     const keys = [...ids.map(reviewKey), ...ids.map(caseKey)];
     const items = await getItems(keys, { consistent: true });
-    for (const [i, listedClaim] of claims.entries()) {
+    for (const [i, claim] of ofReviews.entries()) {
       const review = items[i] && v.parse(Review, items[i]);
-      let claim = listedClaim;
-      if (claim.marked_at === undefined && claim.reported === undefined && !review) {
-        // The deletion of a review may have been finished since the claim was read.
-        claim = (await getItem(claim)) ?? claim;
+      if (!review) {
+        // The deletion of the review may have been finished since the claim was read.
+        addMark((await getItem(claim)) ?? claim);
+        continue;
       }
-      const caseItem = items[claims.length + i];
-      const carried = review && undecidedOn(review, caseItem && v.parse(Case, caseItem));
-      const isHidden = review && (review.is_hidden || (isHiding && isPublic(review)));
-      if (claim.marked_at !== undefined) hidden.push(v.parse(HiddenMark, claim));
-      else if (claim.reported !== undefined) reported.push(v.parse(ReportedMark, claim));
-      else if (isHidden && review.deleted_at === undefined) hidden.push(markOf(review));
+      const caseItem = items[ids.length + i];
+      const carried = undecidedOn(review, caseItem && v.parse(Case, caseItem));
+      const isHidden = review.is_hidden || (isHiding && isPublic(review));
+      if (isHidden && review.deleted_at === undefined) hidden.push(markOf(review));
       else if (carried) reported.push(reportedMarkOf(review, carried));
     }
   }

@@ -2,7 +2,7 @@ import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
 import { pick } from '../pick.ts';
 import { totalAttributes } from '../review/owner-counts.ts';
-import { parseFacet, type ReviewContent, withoutStars } from '../review/review.ts';
+import { parseFacet, type ReviewContent, readKind, withoutStars } from '../review/review.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
 import type { Item, Key } from '../table/item.ts';
 import {
@@ -49,7 +49,7 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
 
 /** Derives the contribution of a review or user from its index attributes. */
 export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
-  const { pk, version, all, facet, kind: content, entity, author, date, popularity_rank } = item;
+  const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
   const nowhere = {
     pk: String(pk),
     version: Number(version),
@@ -63,7 +63,7 @@ export function contribution(item: Readonly<Record<string, unknown>>): Contribut
   if (all === 'USER') return { ...nowhere, counted: 'USER', time };
   return {
     ...nowhere,
-    counted: `${facet}|${content}`,
+    counted: `${facet}|${readKind(`${kind}`).content}`,
     time,
     popularity: popularityOf(BigInt(String(popularity_rank))),
     owners: [entityKey(String(entity)).pk, userKey(String(author)).pk],

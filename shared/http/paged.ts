@@ -18,7 +18,7 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
  * Answers one page of a list. The next cursor is in the body as `next`, and in a Link after `links`
  * (RFC 8288). A cursor also continues `offset`, which is exact while nothing is written.
  */
-export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
+export async function pagedAnswer<T extends { next?: SortKey; limit?: number }, B extends object>(
   query: PagedQuery,
   read: (position: PageStart) => Promise<T>,
   present: (page: T) => Promise<B & { count: number }> | (B & { count: number }),
@@ -34,7 +34,8 @@ export async function pagedAnswer<T extends { next?: SortKey }, B extends object
   const headers: Record<string, string> = { 'Cache-Control': brieflyShared };
   const allLinks = next ? [...links, nextLink({ ...filter, limit, cursor: next })] : links;
   if (allLinks.length > 0) headers.Link = allLinks.join(', ');
-  return new Answer({ count, limit, offset: start, ...body, next }, { headers });
+  const { limit: length = limit } = page;
+  return new Answer({ count, limit: length, offset: start, ...body, next }, { headers });
 }
 
 function nextLink(query: Readonly<Record<string, unknown>>): string {

@@ -5,6 +5,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
+import { use } from '../table/budget.ts';
 import { parseEntityTags } from './entity-tags.ts';
 import { loggedIds, type RequestIds } from './request-ids.ts';
 
@@ -117,6 +118,7 @@ function taggedAnswer(
     response.headers['Content-Type'] = type;
     response.body = `${body}`;
   }
+  use({ answer: Buffer.byteLength(response.body) });
   const digest = tag ?? hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
   if (!isTagKnown(ETag, ifNoneMatch)) {

@@ -1,5 +1,6 @@
 // Kinds of routes by their load, for the limits that both hosts set.
 import type { Route } from '../routes.ts';
+import type { Budget } from '../table/budget.ts';
 
 /**
  * Returns true if the route signs people in or issues tokens. It needs no token itself and may wait
@@ -17,4 +18,24 @@ export function isLarge({ path }: Route): boolean {
 /** Returns true for the guides: pages of some ten kilobytes, the same for everybody. */
 export function isGuide(route: Route): boolean {
   return /^\/docs(\/|$)/.test(route.path) && !isLarge(route);
+}
+
+const megabyte = 1024 * 1024;
+
+/**
+ * Budgets of requests, for what they use of the table. A public read stays within its budget
+ * whatever others have stored. Signed-in people read their own things, as many as they have made. A
+ * write reads and tries again for some seconds while others write the same.
+ */
+const budgets = {
+  public: { read: 200, commands: 60, bytes: 2 * megabyte, answer: megabyte / 2 },
+  own: { read: 400, commands: 120, bytes: 4 * megabyte, answer: 6 * megabyte },
+  write: { read: 600, commands: 400, bytes: 8 * megabyte, answer: 6 * megabyte },
+} as const satisfies Record<string, Budget>;
+
+/** Returns what one request to a route may use of the table, or undefined if it may use nothing. */
+export function budgetOf({ table }: Route): Budget | undefined {
+  if (table === 'none') return undefined;
+  if (table === 'write') return budgets.write;
+  return table.startsWith('read') ? budgets.own : budgets.public;
 }

@@ -22,11 +22,11 @@ const CursorContent = v.tuple([
 
 /**
  * Reads a page at an offset or a cursor, and makes the cursor of the next page. It is bound to
- * `query`, all that determines the entries and their order (`sort`). Throws ApiError 400 for a
- * cursor of another list. The binding is a checksum, not a secret: a forged cursor reads only pages
- * that an offset reads too.
+ * `query`, all that determines the entries and their order (`sort`). A page that ends before its
+ * limit says so by a `limit` of its own. Throws ApiError 400 for a cursor of another list. The
+ * binding is a checksum, not a secret: a forged cursor reads only pages that an offset reads too.
  */
-export async function readFromCursor<T extends { next?: SortKey }>(
+export async function readFromCursor<T extends { next?: SortKey; limit?: number }>(
   query: { sort?: unknown },
   { cursor, offset, limit }: { cursor?: string; offset: number; limit: number },
   read: (position: PageStart) => Promise<T>,
@@ -37,7 +37,8 @@ export async function readFromCursor<T extends { next?: SortKey }>(
   if (position.after !== undefined && isRank !== (query.sort === 'popularity')) throw badCursor();
   const page = await read(position);
   const after = typeof page.next === 'bigint' ? { rank: `${page.next}` } : page.next;
-  const next = after && sealCursor(binding, [position.offset + limit, after]);
+  const end = position.offset + (page.limit ?? limit);
+  const next = after && sealCursor(binding, [end, after]);
   return { page, offset: position.offset, cursor: next };
 }
 

@@ -4,7 +4,10 @@ import { AnyText, Count } from '../described.ts';
 /** Response fields of every list with `limit` and `offset`. */
 export const page = {
   count: Count('The number of all items', 1),
-  limit: Count('The most items on a page', 50),
+  limit: Count(
+    'The most items on a page: as sent, or fewer where long reviews make the page end earlier',
+    50,
+  ),
   offset: Count('The number of items before this page', 0),
 };
 

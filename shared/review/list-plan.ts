@@ -20,7 +20,7 @@ import {
   type ReviewCounts,
 } from './counts.ts';
 import { sumOfCounts } from './owner-counts.ts';
-import type { ReviewContent } from './review.ts';
+import { type ReviewContent, readKind } from './review.ts';
 
 // The way to read a page of reviews, decided from the query and the counts of the list. A list has
 // a partition and a tree for each type or each facet in it, so no page needs more than there are
@@ -179,9 +179,9 @@ function contentFilter(query: ReviewQuery): Filter {
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
   // A list has few different facets and contents.
   const results = new Map<string, boolean>();
-  return ({ facet = '', kind: content }) => {
-    const name = `${facet}|${content}`;
-    const isMatch = results.get(name) ?? matches(query, facet, content as ReviewContent);
+  return ({ facet = '', kind = '' }) => {
+    const name = `${facet}|${kind}`;
+    const isMatch = results.get(name) ?? matches(query, facet, readKind(kind).content);
     results.set(name, isMatch);
     return isMatch;
   };

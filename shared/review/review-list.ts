@@ -1,6 +1,6 @@
 import type { EntityType } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
-import { type PageRequest, readPage } from '../list/read-page.ts';
+import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { countInRoot, readRoots, readTotals } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Key, SortKey } from '../table/item.ts';
@@ -16,7 +16,8 @@ import {
   type ReviewQuery,
 } from './list-plan.ts';
 import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
-import { contentOf, facetOf, type ReviewContent, withoutStars } from './review.ts';
+import { fitting, writtenBytes } from './page-size.ts';
+import { contentOf, facetOf, readKind, withoutStars } from './review.ts';
 import { type AuthoredReview, findListed } from './review-repository.ts';
 
 // Lists of public reviews, with their count.
@@ -28,6 +29,8 @@ export interface ReviewList {
   count: number;
   reviews: AuthoredReview[];
   next?: SortKey;
+  /** Set if the page is shorter than asked for, because its reviews are long. */
+  limit?: number;
   average_rating?: AverageRating;
 }
 
@@ -62,7 +65,22 @@ async function readList(query: ReviewQuery, overview: Promise<Overview>): Promis
   const average_rating = query.entity_id === undefined ? undefined : averageRating(counts);
   // An author who is being erased has no counts, but may still have reviews.
   if (ownerOf(query) && count === 0) return { count, reviews: [], average_rating };
-  return { count, reviews: await findListed(page.entries), next: page.next, average_rating };
+  return { count, average_rating, ...(await readReviews(page, query)) };
+}
+
+/** Reads the reviews of a page, up to the size of an answer. The rest comes with the next page. */
+async function readReviews(
+  { entries, next }: ListPage,
+  { order }: ReviewQuery,
+): Promise<Pick<ReviewList, 'reviews' | 'next' | 'limit'>> {
+  const readable = entries.slice(0, fitting(entries.map(({ kind }) => readKind(kind).bytes)));
+  const listed = await findListed(readable);
+  const reviews = listed.slice(0, fitting(listed.map(({ review }) => writtenBytes(review))));
+  const last = reviews.at(-1)?.review.id;
+  const isShort = reviews.length < listed.length || readable.length < entries.length;
+  const end = entries.find((entry) => idIn(entry) === last);
+  if (!isShort || !end) return { reviews, next };
+  return { reviews, next: sortKeyIn(end, order), limit: entries.indexOf(end) + 1 };
 }
 
 /** Adds the number of matches from the roots of the trees, where the counts do not tell it. */
@@ -98,7 +116,7 @@ export async function findHighlights(
 }
 
 function isPopularText(entry: Entry): boolean {
-  const hasText = withoutStars(entry.kind as ReviewContent) !== 'rating';
+  const hasText = withoutStars(readKind(entry.kind).content) !== 'rating';
   return hasText && popularityOf(BigInt(sortKeyIn(entry, 'popularity'))) > 0;
 }
 

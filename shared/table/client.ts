@@ -1,5 +1,6 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type ConsumedCapacity, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { isMetered, use } from './budget.ts';
 import { warmUp } from './warm-up.ts';
 
 /** Returns the name of the table, which the deployment sets. */
@@ -39,6 +40,29 @@ client.middlewareStack.add(
   { name: 'refuseInstances', step: 'initialize' },
 );
 
+// A command is counted before it is sent, and its units after. Only requests have a budget.
+client.middlewareStack.add(
+  (next, { commandName = '' }) =>
+    async (args) => {
+      if (!isMetered()) return next(args);
+      use({ commands: 1 });
+      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' as const };
+      const answer = await next({ ...args, input });
+      use({ [isWrite(commandName) ? 'write' : 'read']: unitsOf(answer.output as Output) });
+      return answer;
+    },
+  { name: 'countUnits', step: 'initialize', priority: 'high' },
+);
+client.middlewareStack.add(
+  (next) => async (args) => {
+    const answer = await next(args);
+    const { headers } = answer.response as { headers: Record<string, string | undefined> };
+    use({ bytes: Number(headers['content-length'] ?? 0) });
+    return answer;
+  },
+  { name: 'countBytes', step: 'deserialize', priority: 'low' },
+);
+
 /**
  * The one client. The SDK retries a request without an answer after 2 s, with the same idempotency
  * token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values are left out. Throws a
@@ -51,6 +75,18 @@ export const table = DynamoDBDocumentClient.from(client, {
 // The one thing that happens at import. Lambda runs the import of a function at full speed, and a
 // request at the share of a CPU that its memory buys. On a server the process stays warm anyway.
 if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) void warmUp(client);
+
+const isWrite = (commandName: string) => /Write|Put|Update|Delete/.test(commandName);
+
+/** The part of an answer that tells its cost. Batches and transactions have a list. */
+interface Output {
+  ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[];
+}
+
+function unitsOf({ ConsumedCapacity = [] }: Output): number {
+  const consumed = [ConsumedCapacity].flat();
+  return consumed.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+}
 
 function refuseInstances(value: unknown): void {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;

@@ -13,7 +13,7 @@ export interface IndexAttributes {
   date?: string;
   popularity_rank?: bigint;
   /**
-   * Not a key, but in every entry: the content of a review, such as `both4`, or how far a webhook
+   * Not a key, but in every entry: content and size of a review (review.ts), or how far a webhook
    * has come.
    */
   kind?: string;

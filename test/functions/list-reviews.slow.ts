@@ -129,7 +129,7 @@ describe('GET /review/ at any offset', () => {
   test('only the lists of a busy author have rank trees', async () => {
     expect(await readItem(countsKey(authors[0] as string))).toMatchObject({ rank_tree: 'ready' });
     const quiet = await readItem(entityKey(entities[1] as string));
-    expect(quiet?.rating_count).toBeGreaterThan(0);
+    expect(quiet).toMatchObject({ EN: expect.any(Number) });
     expect(quiet).not.toHaveProperty('rank_tree');
   });
 
@@ -194,13 +194,13 @@ describe('GET /review/ at any offset', () => {
     const expected = expectedIds(sorting);
     const first = (popularity: number) =>
       expected.findIndex((id) => reviews.find((each) => each.id === id)?.popularity === popularity);
-    const key = rankTreeKey('all', 'popularity', [1]);
-    const node = await readItem(key);
-    await batchWrite([{ delete: key }]);
+    const keys = types.map((type) => rankTreeKey(`all|${type}`, 'popularity', [1]));
+    const nodes = await Promise.all(keys.map(readItem));
+    await batchWrite(keys.map((key) => ({ delete: key })));
     const { ids, next = '' } = await list({ ...sorting, offset: `${first(1) + 2}`, limit: '3' });
     expect(ids).toEqual([]);
     const after = await list({ ...sorting, cursor: next, limit: '3' });
     expect(after.ids).toEqual(expected.slice(first(2), first(2) + 3));
-    await batchWrite([{ put: node as object }]);
+    await batchWrite(nodes.map((node) => ({ put: node as object })));
   });
 });

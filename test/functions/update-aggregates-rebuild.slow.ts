@@ -66,19 +66,6 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
-  test('keeps facets that writers register during the rebuild', async () => {
-    // Leaves something to correct, so that the rebuild writes after it has counted everything.
-    await (await makeUser()).publishes();
-    const spy = afterSend(async (command) => {
-      if (!(command instanceof BatchWriteCommand)) return;
-      spy.mockRestore();
-      await setAttributes(totalKey('release_group'), { 'mt|both': 0 });
-    });
-    await rebuildTotals();
-    expect(await readItem(totalKey('release_group'))).toMatchObject({ 'mt|both': 0 });
-    await feed(await records());
-  });
-
   test('does not interrupt another rebuild, unless that was silent for a minute', async () => {
     const now = Math.floor(Date.now() / 1000);
     await lockTotals('another', now + 60);

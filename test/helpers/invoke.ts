@@ -2,6 +2,9 @@ import { expect } from '@jest/globals';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
+import { budgetOf } from '../../shared/http/route-load.ts';
+import type { Route } from '../../shared/routes.ts';
+import { type Budget, metered } from '../../shared/table/budget.ts';
 import { checkResponse, routeOf } from './contract.ts';
 
 /** A response. A JSON body is parsed. */
@@ -23,16 +26,28 @@ export async function invoke(
   request: EndpointRequest = {},
 ): Promise<TestResponse> {
   const event = eventOf(request);
-  const result = (await (handler as Handler)(event, lambdaContext())) as APIGatewayProxyResult;
+  const route = await routeOf(handler);
+  const result = await withinItsBudget(route, async () =>
+    (handler as Handler)(event, lambdaContext()),
+  );
   const headers = Object.fromEntries(
     Object.entries(result.headers ?? {}).map(([name, value]) => [name.toLowerCase(), `${value}`]),
   );
   const isJson = headers['content-type'] === 'application/json';
   const body = isJson && result.body !== '' ? JSON.parse(result.body) : result.body;
-  const route = await routeOf(handler);
   const { method = 'GET' } = request;
   if (route) await checkResponse({ route, method, status: result.statusCode, body });
   return { status: result.statusCode, headers, body };
+}
+
+/** Runs a handler as a host does. Throws if it passes the budget of its route. */
+export async function withinItsBudget(route: Route | undefined, run: () => Promise<unknown>) {
+  const budget = route && budgetOf(route);
+  const { result, usage } = await metered(run, budget, route?.operation);
+  if (budget && Object.entries(budget).some(([what, most]) => usage[what as keyof Budget] > most)) {
+    throw new Error(`${route.operation} used ${JSON.stringify(usage)} of the table`);
+  }
+  return result as APIGatewayProxyResult;
 }
 
 /** Returns what `toMatchObject` finds in the answer to an invalid request. */

@@ -3,7 +3,7 @@ import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
-import { invoke, type TestResponse } from './invoke.ts';
+import { invoke, type TestResponse, withinItsBudget } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
 import type { Person } from './world.ts';
 
@@ -28,7 +28,7 @@ export async function requestPage(
   const { method, operation } = route;
   const handler = await loadFunction(operation);
   const withResource = (event: object, context: never) =>
-    handler({ ...event, resource: resourceOf(route) }, context);
+    withinItsBudget(route, async () => handler({ ...event, resource: resourceOf(route) }, context));
   const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const body = typeof form === 'string' ? form : formOf(form);
   const sent = method === 'POST' && { headers: { ...type, ...headers }, body };

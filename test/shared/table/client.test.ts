@@ -58,8 +58,10 @@ describe('the client', () => {
       expect.stringMatching(/^getUserAgentMiddleware/),
     ]);
     expect(ours?.filter((name) => !theirs?.includes(name))).toEqual([
+      'countUnits',
       'refuseInstances',
       'nameCaller',
+      'countBytes',
     ]);
   });
 

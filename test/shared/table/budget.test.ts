@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as listReviews } from '../../../functions/api/list-reviews.ts';
+import { eventOf } from '../../../infra/local/endpoint-event.ts';
+import { budgetOf } from '../../../shared/http/route-load.ts';
+import { routes } from '../../../shared/routes.ts';
+import { batchWrite } from '../../../shared/table/batch.ts';
+import { metered, withinBudget } from '../../../shared/table/budget.ts';
+import { collect, getItem, queryItems } from '../../../shared/table/query.ts';
+import { transact } from '../../../shared/table/transact.ts';
+import { lambdaContext } from '../../helpers/invoke.ts';
+import '../../helpers/table.ts';
+
+interface Answered {
+  statusCode: number;
+  body: string;
+}
+
+const prefix = { pk: 'BUDGET', sk: 'ITEM#' };
+const wide = { read: 1_000, commands: 1_000, bytes: 10_000_000, answer: 10_000_000 };
+const errors = jest.spyOn(console, 'error');
+
+beforeEach(async () => {
+  errors.mockReset().mockImplementation(() => {});
+  const text = 'x'.repeat(4_000);
+  const items = Array.from({ length: 10 }, (_, i) => ({ ...prefix, sk: `ITEM#${i}`, text }));
+  await batchWrite(items.map((put) => ({ put })));
+});
+afterEach(() => {
+  errors.mockReset();
+});
+
+const readOne = () => getItem({ ...prefix, sk: 'ITEM#1' });
+const readAll = () => collect(queryItems(prefix, { pageSize: 2 }));
+
+/** Error of a run within a budget that is wide but for `limits`, and the log's line about it. */
+async function refusal(limits: object, run: () => Promise<unknown>) {
+  const budget = { ...wide, ...limits };
+  const error = await withinBudget('get-it', budget, run).catch((thrown: Error) => thrown);
+  return { error, line: errors.mock.calls[0]?.[0] };
+}
+
+describe('the use of the table', () => {
+  test('is counted in units, commands and bytes', async () => {
+    const { usage } = await metered(async () => {
+      await readOne();
+      await transact([{ Put: { Item: { ...prefix, sk: 'ITEM#1' } } }]);
+    });
+    // 4 KB once, and a transaction of an item of 4 KB.
+    expect(usage).toMatchObject({ read: 1, write: 8, commands: 2 });
+    expect(usage.bytes).toBeGreaterThan(4_000);
+    expect(usage.bytes).toBeLessThan(6_000);
+  });
+
+  test('is that of each of several at once', async () => {
+    const runs = await Promise.all([metered(readOne), metered(readAll), metered(readOne)]);
+    expect(runs.map(({ usage }) => usage.commands)).toEqual([1, 6, 1]);
+  });
+
+  test.each([
+    ['read', { read: 9 }, { read: 10 }],
+    ['commands', { commands: 5 }, { commands: 6 }],
+    ['bytes', { bytes: 39_000 }, { commands: 5 }],
+  ])(
+    'ends with 503 and a line in the log when it has too many: %s',
+    async (exceeded, limits, used) => {
+      const { error, line } = await refusal(limits, readAll);
+      expect(error).toMatchObject({ name: 'OverBudget', status: 503, code: 'service_unavailable' });
+      const named = { message: 'Over budget', operation: 'get-it', exceeded, ...used };
+      expect(line).toMatchObject(named);
+    },
+  );
+
+  test('is free up to the budget, and without one', async () => {
+    expect(await withinBudget('get-it', { ...wide, read: 11 }, readAll)).toHaveLength(10);
+    expect(await withinBudget('get-it', undefined, readAll)).toHaveLength(10);
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  test('stays refused after it was refused', async () => {
+    const { error } = await refusal({ commands: 1 }, async () => {
+      await readAll().catch(() => {});
+      await readOne();
+    });
+    expect(error).toMatchObject({ name: 'OverBudget' });
+  });
+});
+
+test.each([{ commands: 0 }, { answer: 20 }])(
+  'an endpoint over its budget answers 503 as JSON: %j',
+  async (limits) => {
+    const call = listReviews as unknown as (event: object, context: object) => Promise<Answered>;
+    const answer = await withinBudget('list-reviews', { ...wide, ...limits }, () =>
+      call(eventOf({}), lambdaContext()),
+    );
+    expect(answer.statusCode).toBe(503);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: 'service_unavailable',
+      description: expect.stringContaining('ask for less'),
+    });
+  },
+);
+
+/** The budget of each kind of route, from the document that promises it. */
+const promised: [kind: string, read: number, commands: number][] = [
+  ['public', 200, 60],
+  ['metadata', 200, 60],
+];
+
+test.each(promised)(
+  'a public read of routes with rights %s has %i units and %i commands',
+  (kind, read, commands) => {
+    const some = routes.filter(({ table }) => table === kind);
+    expect(some.length).toBeGreaterThan(3);
+    for (const route of some) {
+      expect(budgetOf(route)).toMatchObject({ read, commands, answer: 512 * 1024 });
+    }
+  },
+);
+
+test('every route that touches the table has a budget', () => {
+  const free = routes.filter((route) => budgetOf(route) === undefined);
+  expect(new Set(free.map(({ table }) => table))).toEqual(new Set(['none']));
+});
