@@ -1,26 +1,18 @@
-import * as v from 'valibot';
 import { audit } from '../shared/audit/audit.ts';
-import { openCursor, sealCursor } from '../shared/list/cursor.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
-const Position = v.strictObject({ pk: v.string(), sk: v.string() });
-
 /** Audits the table. Exit status 1: differences remain. Exit status 3: some items kept changing. */
-export async function runAudit(options: { repair?: boolean; from?: string; settle?: number }) {
+export async function runAudit(options: Parameters<typeof audit>[0] = {}) {
   if (await isBulkUnfinished()) {
     throw new Error(
       'an import is running or was interrupted, and counts are missing until it ends: wait for the import or repeat it, then run the audit again',
     );
   }
   const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
-  const from = options.from === undefined ? undefined : openCursor('audit', Position, options.from);
-  if (options.from !== undefined && !from) {
-    throw new Error('--from must be a position that an audit has printed');
-  }
   const show = showProgress('Reading');
-  for await (const part of audit({ ...options, from })) {
-    const { items, differences, repaired, changing, position } = part;
+  for await (const part of audit(options)) {
+    const { items, differences, repaired, changing } = part;
     sum.items += items;
     sum.differences += differences.length;
     sum.repaired += repaired;
@@ -33,9 +25,6 @@ export async function runAudit(options: { repair?: boolean; from?: string; settl
       console.error(
         `${pk} ${sk}: changed during the audit and could not be checked: run the audit again`,
       );
-    }
-    if (position && (differences.length > 0 || sum.items % 50_000 < items)) {
-      console.error(`position ${sealCursor('audit', position)}`);
     }
     show(sum.items);
   }

@@ -21,13 +21,7 @@ const isLocal = () => process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
  */
 export async function bulk<T extends object>(work: (isAlone: boolean) => Promise<T>) {
   const isBegun = await isBulkUnfinished();
-  if (!isLocal()) {
-    if (!isBegun) return work(false);
-    throw new Error(
-      'an import with --pause-consumer is running or was interrupted: repeat it with that option, or give it up with: aggregates rebuild',
-    );
-  }
-  if (!isBegun && !(await isEmptyTable())) return work(false);
+  if (!isLocal() || (!isBegun && !(await isEmptyTable()))) return work(false);
   if (isBegun) {
     console.error('An earlier import was interrupted: this import recounts everything at its end');
   }

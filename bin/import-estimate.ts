@@ -11,11 +11,8 @@ const otherUnits = 4;
 /** Read units of the checks of a record. */
 const readUnits = 6;
 
-/** Write units to count a review: with the consumer in full batches, or by a rebuild. */
+/** Write units of the stream's consumer to count a review, in full batches. */
 const countedByConsumer = 10;
-const countedByRebuild = 4;
-/** Milliseconds of a rebuild for a review: its writes go one after the other. */
-const rebuildMilliseconds = 5;
 
 /** US dollars in us-east-1, 2026. */
 const price = { read: 0.125e-6, write: 0.625e-6 };
@@ -30,10 +27,7 @@ export interface Estimate {
  * Estimates an import into a stack on AWS, from the numbers of records in the file and the write
  * units that the table takes in a second.
  */
-export function estimateImport(
-  counts: Counts,
-  { perSecond, isPaused }: { perSecond: number; isPaused: boolean },
-): Estimate {
+export function estimateImport(counts: Counts, perSecond: number): Estimate {
   const entries = Object.entries(counts);
   const { review: reviews = 0 } = counts;
   const records = entries.reduce((sum, [, count]) => sum + count, 0);
@@ -41,12 +35,10 @@ export function estimateImport(
     (sum, [kind, count]) => sum + count * (writeUnits[kind] ?? otherUnits),
     0,
   );
-  const counted = reviews * (isPaused ? countedByRebuild : countedByConsumer);
-  const whileWriting = isPaused ? written : written + counted;
-  const rebuilding = isPaused ? (reviews * rebuildMilliseconds) / 1000 : 0;
+  const units = written + reviews * countedByConsumer;
   return {
-    minutes: Math.ceil((whileWriting / perSecond + rebuilding) / 60),
-    dollars: (written + counted) * price.write + records * readUnits * price.read,
+    minutes: Math.ceil(units / perSecond / 60),
+    dollars: units * price.write + records * readUnits * price.read,
   };
 }
 

@@ -16,7 +16,6 @@ import {
 } from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
 import type { Counts } from './import-estimate.ts';
-import { whilePaused } from './paused-import.ts';
 import { showProgress } from './progress.ts';
 
 /** Most refused records that are reported one by one. */
@@ -28,8 +27,6 @@ const bytesOf = (file: string) => (file === '-' ? process.stdin : createReadStre
 
 export interface ImportRun {
   isDryRun: boolean;
-  /** With the consumer of a stack on AWS off meanwhile. */
-  isPaused: boolean;
   /** Called before anything is written, with the number of records by kind if it is known. */
   onBegin?: (counts: Counts | undefined) => Promise<void>;
 }
@@ -154,7 +151,7 @@ class Refusals {
 
 async function run(
   records: AsyncIterable<SourcedRecord>,
-  { isDryRun, isPaused }: ImportRun,
+  { isDryRun }: ImportRun,
   { add: onRefused, reasons: refused }: Refusals,
   counts: Counts | undefined,
 ): Promise<ImportResult> {
@@ -172,8 +169,7 @@ async function run(
     });
     return { written, present, refused };
   };
-  if (isDryRun) return importInto(false);
-  return isPaused ? whilePaused(() => importInto(false)) : bulk(importInto);
+  return isDryRun ? importInto(false) : bulk(importInto);
 }
 
 /** Decompresses the source if it begins with the two bytes of gzip. */

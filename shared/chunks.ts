@@ -5,6 +5,18 @@ export function chunks<T>(list: readonly T[], size: number): T[][] {
   );
 }
 
+/** Splits anything iterable into chunks of `size`, without reading ahead. */
+export function* chunksOf<T>(values: Iterable<T>, size: number): Generator<T[]> {
+  let chunk: T[] = [];
+  for (const value of values) {
+    chunk.push(value);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
 /**
  * Splits a list into long chunks that fit, one by one. A single element always fits, and a part of
  * a chunk that fits does so too. Halving asks `fits` a few times for each chunk.

@@ -5,14 +5,11 @@ import { tableName } from '../../shared/table/client.ts';
 import { exportAll, exportPublic } from '../export.ts';
 import { importDump, importExport } from '../import.ts';
 import { type Counts, estimateImport, tableWriteUnits } from '../import-estimate.ts';
-import { refuseTraffic } from '../paused-import.ts';
 import type { AdminCommand, GlobalOptions } from './command.ts';
 
 interface ImportOptions {
   format: string;
   dryRun?: boolean;
-  pauseConsumer?: boolean;
-  besideTraffic?: boolean;
 }
 type ExportOptions = GlobalOptions & { public?: boolean; out: string; table?: string };
 
@@ -72,15 +69,6 @@ what was read so far. The same data gives the same file, byte for byte.
         .default('export'),
     )
     .option('--dry-run', 'writes nothing; reports what would be written')
-    .option(
-      '--pause-consumer',
-      'with --stack: turns off the counting of lists and the change feed meanwhile, and counts everything at the end',
-    )
-    .option(
-      '--beside-traffic',
-      'with --pause-consumer: also if somebody wrote to the service in the last ten minutes',
-    )
-    .option('--yes', 'with --pause-consumer: skips the confirmation')
     .addHelpText(
       'after',
       `
@@ -89,7 +77,6 @@ that cannot be written is reported on stderr by its number. The import continues
 the next line, and ends with exit status 1.
 
   npm run admin -- --stack review-service import everything.jsonl.gz
-  npm run admin -- --stack review-service import --pause-consumer everything.jsonl.gz
   npm run admin -- import --dry-run everything.jsonl.gz
   npm run admin -- import --format critiquebrainz cbdump.tar.bz2 cbdump-reviews-all.tar.bz2`,
     )
@@ -99,18 +86,12 @@ the next line, and ends with exit status 1.
       }
     })
     .answer(async (files: string[], options: ImportOptions, command: AdminCommand) => {
-      const { format, dryRun: isDryRun = false, pauseConsumer: isPaused = false } = options;
+      const { format, dryRun: isDryRun = false } = options;
       const { stack } = command.optsWithGlobals<GlobalOptions>();
-      if (isPaused && stack === undefined) {
-        command.error("error: option '--pause-consumer' works with '--stack' only");
-      }
       const onBegin = async (counts: Counts | undefined) => {
-        if (stack === undefined) return;
-        if (isPaused && !isDryRun && !options.besideTraffic) await refuseTraffic();
-        await printEstimate(counts, isPaused);
-        if (isPaused && !isDryRun) await command.confirm(`Pause the counting of ${stack}?`);
+        if (stack !== undefined) await printEstimate(counts);
       };
-      const run = { isDryRun, isPaused, onBegin };
+      const run = { isDryRun, onBegin };
       const [file = ''] = files;
       const imported = format === 'export' ? importExport(file, run) : importDump(files, run);
       return { is_dry_run: isDryRun, ...(await imported) };
@@ -118,13 +99,13 @@ the next line, and ends with exit status 1.
 }
 
 /** Prints what an import into a stack takes and costs. */
-async function printEstimate(counts: Counts | undefined, isPaused: boolean) {
+async function printEstimate(counts: Counts | undefined) {
   if (!counts) {
     console.error('No estimate: the input does not say how much it contains');
     return;
   }
   const perSecond = await tableWriteUnits();
-  const { minutes, dollars } = estimateImport(counts, { perSecond, isPaused });
+  const { minutes, dollars } = estimateImport(counts, perSecond);
   const { user = 0, review = 0, vote = 0 } = counts;
   console.error(
     `${user} accounts, ${review} reviews and ${vote} votes take at least ${minutes} minutes at ${perSecond} write units a second, and cost about $${dollars.toFixed(2)}`,

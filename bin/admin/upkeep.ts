@@ -9,7 +9,6 @@ import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
 import { rebuild } from '../bulk.ts';
-import { rebuildStack } from '../paused-import.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
 import { type AdminCommand, as, Count, type GlobalOptions } from './command.ts';
@@ -47,22 +46,16 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .command('aggregates')
     .description('totals and rank trees of lists')
     .command('rebuild')
-    .description(
-      'recomputes them from the table, after an incident or a bulk load. On AWS this also ends an interrupted import with --pause-consumer',
-    )
-    .answer(async (_: object, command: AdminCommand) => {
-      const { stack } = command.optsWithGlobals<GlobalOptions>();
-      return stack === undefined ? rebuild(showProgress('Reading')) : rebuildStack();
-    });
+    .description('recomputes them from the table, after an incident or a bulk load')
+    .answer(() => rebuild(showProgress('Reading')));
 
   admin
     .command('audit')
     .summary('recounts everything and reports differences')
     .description(
-      'compares votes, karma, counts and ratings of every item with a recount. Exit status 1: differences remain. Exit status 3: some items kept changing and could not be checked',
+      'compares every number in the table with a recount: votes, karma, counts, cases, totals and rank trees. Exit status 1: differences remain. Exit status 3: some items kept changing and could not be checked',
     )
     .option('--repair', 'repairs differences, except of items that change during the audit')
-    .option('--from <position>', 'continues an interrupted audit from a position that it printed')
     .answer(runAudit);
 
   admin

@@ -19,8 +19,6 @@ export class Background extends Construct {
   readonly deadLetters: Queue;
   readonly consumers: readonly TableFunction[];
   readonly jobs: readonly TableFunction[];
-  /** Ids of the event source mappings of the consumers, by operation. */
-  readonly mappings = new Map<string, string>();
 
   constructor(scope: Construct, id: string, defaults: FunctionDefaults) {
     super(scope, id);
@@ -50,7 +48,7 @@ export class Background extends Construct {
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
       });
-      const mapping = new EventSourceMapping(consumer, 'Stream', {
+      new EventSourceMapping(consumer, 'Stream', {
         target: consumer.lambda,
         eventSourceArn,
         startingPosition: StartingPosition.TRIM_HORIZON,
@@ -66,7 +64,6 @@ export class Background extends Construct {
         maxRecordAge: Duration.hours(6),
         onFailure: new SqsDlq(this.deadLetters),
       });
-      this.mappings.set(operation, mapping.eventSourceMappingId);
       return consumer;
     });
 

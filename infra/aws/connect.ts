@@ -24,8 +24,6 @@ export async function connect(name: string): Promise<{ environment: string | und
     AUTH_URL: output(service, 'AuthUrl'),
   });
   // An older version has no such output.
-  const mapping = findOutput(service, 'AggregatesMapping');
-  if (mapping !== undefined) process.env.AGGREGATES_MAPPING = mapping;
   const parameter = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');
   return { environment: parameter?.ParameterValue };
 }

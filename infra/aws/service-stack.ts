@@ -62,7 +62,5 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, 'BaseUrl', { value: api.url + version });
     new CfnOutput(this, 'AuthUrl', { value: api.url });
     // For imports, which turn it off meanwhile.
-    const value = background.mappings.get('update-aggregates');
-    if (value) new CfnOutput(this, 'AggregatesMapping', { value });
   }
 }

@@ -110,12 +110,14 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
 }
 
 /**
+ * Returns all counters of a contribution.
+ *
  * Lists with trees are all users, the reviews of each type and of each facet, and long lists of
  * entities and authors, also by type and by facet. The trees of types add up to all reviews, so
  * there is none of all. Filters by stars exist for an entity or author, so only their trees by type
  * and by facet tell stars apart.
  */
-function counters({ counted, owners, ...place }: Contribution): Counter[] {
+export function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
   if (counted === 'USER') return countersOf('users', 'user', place);
   const end = counted.lastIndexOf('|');

@@ -1,14 +1,24 @@
-// Recounts what transactions count: one item at a time, or all items of a review together.
+// Recounts what transactions count, and what the stream's consumer has counted of it.
 import * as v from 'valibot';
+import { contribution, ownerKey, readProjection } from '../aggregates/contribution.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
+import { isObsolete } from '../review/owner-counts.ts';
 import { recount } from '../review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
-import { type Amounts, changesOf } from '../table/amounts.ts';
-import { getItems } from '../table/batch.ts';
-import { type IndexAttributes, type Item, type Key, keyString } from '../table/item.ts';
-import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
-import { collect, eachOf, getItem, queryIndex, queryItems } from '../table/query.ts';
+import { type Amounts, changesOf, gain } from '../table/amounts.ts';
+import { type IndexAttributes, type Item, keyString } from '../table/item.ts';
+import {
+  caseKey,
+  claimKey,
+  countsKey,
+  entityKey,
+  idIn,
+  projectionKey,
+  reviewKey,
+  revisionKey,
+  userKey,
+} from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import {
   compare,
@@ -18,17 +28,18 @@ import {
   orphan,
   set,
 } from './finding.ts';
+import type { Source } from './source.ts';
 
-/** Finds the differences of an item, or of all items of its review, as they are now. */
-export async function check(item: Item): Promise<Finding[]> {
-  return (await checkItem(item)).filter(({ differences }) => differences.length > 0);
+/** Finds the differences of the items of a partition, as the source has them. */
+export async function check(pk: string, source: Source): Promise<Finding[]> {
+  const findings = await checkPartition(pk, source);
+  return findings.filter(({ differences }) => differences.length > 0);
 }
 
-async function checkItem(item: Item): Promise<Finding[]> {
-  if (item.pk.startsWith('REVIEW#')) return checkReview(item.pk);
-  if (item.sk === 'ENTITY') return checkOwner(item, 'entity');
-  if (item.sk === 'USER' || item.sk === 'COUNTS') return checkOwner(item, 'author');
-  if (item.sk.startsWith('CLAIM#')) return checkClaim(item);
+async function checkPartition(pk: string, source: Source): Promise<Finding[]> {
+  if (pk.startsWith(reviewKey('').pk)) return checkReview(pk, source);
+  if (pk.startsWith(userKey('').pk)) return checkUser(pk, source);
+  if (pk.startsWith(entityKey('').pk)) return checkEntity(pk, source);
   return [];
 }
 
@@ -43,10 +54,12 @@ const noIndexes: { [name in keyof Required<IndexAttributes>]: undefined } = {
   kind: undefined,
 };
 
-async function checkReview(pk: string): Promise<Finding[]> {
-  const items = await collect(queryItems({ pk, sk: '' }, { pageSize: 1000 }));
+async function checkReview(pk: string, source: Source): Promise<Finding[]> {
+  const items = await source.partition(pk);
   const reviewItem = items.find(({ sk }) => sk === 'REVIEW');
-  if (!reviewItem) return findOrphans(pk, items);
+  if (!reviewItem) {
+    return [...findOrphans(pk, items), await checkProjection({ pk, sk: '' }, items, source)];
+  }
   const { version } = reviewItem;
   const review = v.parse(Review, reviewItem);
   const unchanged: Write = { ConditionCheck: { Key: reviewKey(review.id), was: { version } } };
@@ -62,7 +75,8 @@ async function checkReview(pk: string): Promise<Finding[]> {
   return [
     ...checkRevisions(review, items, tallyOf, unchanged),
     ...checkCase(items),
-    await checkClaimOf(review, unchanged),
+    await checkClaimOf(review, unchanged, source),
+    await checkProjection({ ...reviewItem, ...expected }, items, source),
     // Repaired last, because this repair changes the version that the other repairs depend on.
     compareVersioned(reviewItem, expected),
   ];
@@ -123,10 +137,10 @@ function checkRevisions(
 }
 
 /** Compares the claim of an existing review. A missing claim is written again. */
-async function checkClaimOf(review: Review, unchanged: Write): Promise<Finding> {
+async function checkClaimOf(review: Review, unchanged: Write, source: Source): Promise<Finding> {
   const key = claimKey(review.user_id, review.entity_id);
   const expected = { review_id: review.id };
-  const claim = await getItem(key);
+  const claim = await source.item(key);
   return {
     differences: compare(claim ?? { ...key }, expected, !claim),
     version: review.version,
@@ -154,67 +168,98 @@ function checkCase(items: readonly Item[]): Finding[] {
 }
 
 /**
- * Compares the counts of a user or entity with the sums over its reviews. The owner is read first.
- * If it keeps its version, none of the data read afterwards has changed.
+ * Compares the counts of a user with the sums over its reviews and applications. The items with the
+ * counts are read first. If they keep their versions, nothing read afterwards has changed.
  */
-async function checkOwner(scanned: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
-  const owner = await getItem(scanned);
-  if (!owner || owner.deleted_at !== undefined) return [];
-  const id = idIn(owner);
-  const missingCounts: Amounts = new Map();
-  recount(missingCounts, owner);
-  if (scope === 'author') {
-    const applications = eachOf(queryIndex('author-by-date', `OWNER#${id}`));
-    for await (const item of applications) recount(missingCounts, { ...item });
-  }
-  const reviews = scope === 'author' ? reviewsByUser(id) : reviewsOfEntity(id);
-  for await (const item of reviews) recount(missingCounts, item);
-  const changes = changesOf(missingCounts).find(({ key }) => keyString(key) === keyString(owner));
-  const counts = Object.entries(changes?.by ?? {}).map(([name, by]) => {
-    return [name, Number(owner[name] ?? 0) + by];
-  });
-  return [compareVersioned(owner, Object.fromEntries(counts))];
-}
-
-/** Claims find withdrawn reviews, which are in no index and still count. Indexes find the rest. */
-async function* reviewsByUser(userId: string): AsyncGenerator<Item> {
-  const seen = new Set<string>();
-  const lists: AsyncIterable<Key[]>[] = [
-    claimedReviewKeys(userId),
-    queryIndex('author-by-date', userId, { pageSize: 100 }),
-    queryIndex('author-by-date', `UNLISTED#${userId}`, { pageSize: 100 }),
+async function checkUser(pk: string, source: Source): Promise<Finding[]> {
+  const id = idIn({ pk });
+  const items = await source.partition(pk);
+  const find = (sk: string) => items.find((item) => item.sk === sk);
+  const claims = items.filter(({ sk }) => sk.startsWith('CLAIM#'));
+  const findings = await Promise.all(claims.map((claim) => checkClaim(claim, source)));
+  const user = find(userKey('').sk);
+  findings.push(await checkProjection(user ?? { pk, sk: '' }, items, source));
+  if (!user || user.deleted_at !== undefined) return findings;
+  const lacking: Amounts = new Map();
+  for await (const review of source.reviewsOfUser(id)) recount(lacking, review);
+  const counts = find(countsKey('').sk) ?? { ...countsKey(id) };
+  return [
+    ...findings,
+    compareCounts(user, lacking, { applications: await source.applicationsOf(id) }),
+    compareCounts(counts, lacking),
   ];
-  for (const list of lists) {
-    for await (const keys of list) {
-      const unseen = keys.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
-      yield* (await readReviews(unseen)).filter(({ user_id }) => user_id === userId);
-    }
+}
+
+/** Compares the counts of an entity with the sums over its reviews. */
+async function checkEntity(pk: string, source: Source): Promise<Finding[]> {
+  const [entity] = await source.partition(pk);
+  if (!entity) return [];
+  const lacking: Amounts = new Map();
+  for await (const review of source.reviewsOfEntity(idIn({ pk }))) recount(lacking, review);
+  return [compareCounts(entity, lacking)];
+}
+
+/** Compares the counts of an item with what its reviews add up to. */
+function compareCounts(
+  item: Item,
+  counted: Amounts,
+  others: Readonly<Record<string, number>> = {},
+): Finding {
+  const amounts: Amounts = new Map();
+  gain(amounts, item, counted.get(keyString(item))?.by ?? {});
+  gain(amounts, item, others);
+  recount(amounts, item);
+  const changes = changesOf(amounts)[0]?.by ?? {};
+  const expected = Object.entries(changes).map(([name, by]) => [
+    name,
+    Number(item[name] ?? 0) + by,
+  ]);
+  const obsolete = Object.keys(item).filter(isObsolete);
+  return compareVersioned(item, {
+    ...Object.fromEntries(expected),
+    ...Object.fromEntries(obsolete.map((name) => [name, undefined])),
+  });
+}
+
+/** Finds the claim of a review that does not exist. */
+async function checkClaim(claim: Item, source: Source): Promise<Finding> {
+  const { review_id, marked_at, reported } = claim;
+  const isOfDeleted = marked_at !== undefined || reported !== undefined;
+  const isKept = isOfDeleted || (await source.item(reviewKey(String(review_id))));
+  return isKept
+    ? { differences: [] }
+    : orphan(claim, { review_id, marked_at: undefined, reported: undefined });
+}
+
+/**
+ * Compares the projection state of a review or user with the item as it should be. Totals and rank
+ * trees count what the states say. A state that is behind may still be on its way.
+ */
+async function checkProjection(
+  item: Item,
+  items: readonly Item[],
+  source: Source,
+): Promise<Finding> {
+  const key = projectionKey(item);
+  const stored: Item = items.find(({ sk }) => sk === key.sk) ?? { ...key };
+  const projected = readProjection(stored);
+  const actual = contribution(item);
+  const differences = compare(stored, {
+    counted: actual.counted ?? (projected.counted === undefined ? undefined : null),
+    ...(actual.counted !== null && pick(actual, ['time', 'popularity'])),
+  });
+  const version = `${item.version} ${stored.version}`;
+  const isBehind = !(Number(stored.version) >= Number(item.version));
+  if (differences.length > 0) return { differences: unrepairable(differences), version, isBehind };
+  for (const owner of actual.owners) {
+    const rank_tree = (await source.item(ownerKey(owner)))?.rank_tree;
+    const isCounted = projected.owners.includes(owner);
+    if (isCounted ? rank_tree !== undefined : rank_tree !== 'ready') continue;
+    const fault = { ...key, attribute: 'owners', stored: isCounted, counted: !isCounted };
+    differences.push({ ...fault, isRepairable: false });
   }
+  return { differences, version, isBehind };
 }
 
-async function* claimedReviewKeys(userId: string): AsyncGenerator<Key[]> {
-  for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
-    yield claims.map(({ review_id }) => reviewKey(String(review_id)));
-  }
-}
-
-async function* reviewsOfEntity(entityId: string): AsyncGenerator<Item> {
-  for await (const entries of queryIndex('entity-by-date', entityId, { pageSize: 100 })) {
-    yield* await readReviews(entries);
-  }
-}
-
-/** Reads the claim again: the author may have used it for another review since the scan. */
-async function checkClaim(scanned: Item): Promise<Finding[]> {
-  const claim = await getItem(scanned);
-  // The claim of a deleted review.
-  if (!claim || claim.marked_at !== undefined || claim.reported !== undefined) return [];
-  if (await getItem(reviewKey(String(claim.review_id)))) return [];
-  const { review_id } = claim;
-  return [orphan(claim, { review_id, marked_at: undefined, reported: undefined })];
-}
-
-async function readReviews(entries: readonly Key[]): Promise<Item[]> {
-  const items = await getItems(entries, { consistent: true });
-  return items.flatMap((item) => item ?? []);
-}
+const unrepairable = (differences: readonly Difference[]) =>
+  differences.map((each) => ({ ...each, isRepairable: false }));

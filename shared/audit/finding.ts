@@ -19,6 +19,8 @@ export interface Finding {
   version?: unknown;
   /** Absent if the rest of the table cannot repair the item. */
   repair?: Write[];
+  /** True if the stream may still bring what is missing. */
+  isBehind?: boolean;
 }
 
 /** Finds an item without its review. The repair deletes it if `was` and the `checks` hold. */
@@ -45,7 +47,9 @@ export function compare(item: Item, expected: object, isRepairable = true): Diff
 export function compareVersioned(item: Item, expected: object): Finding {
   const differences = compare(item, expected);
   const { version } = item;
-  const raised = compare(item, { version: Number(version ?? 0) + 1 });
+  const raised = compare(item, {
+    version: version === undefined ? Date.now() : Number(version) + 1,
+  });
   return { differences, version, repair: [set(item, [...differences, ...raised])] };
 }
 

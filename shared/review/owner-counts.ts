@@ -115,6 +115,11 @@ export function isCount(name: string): boolean {
   return isContent || isLanguage(name) || types.has(name) || others.includes(name);
 }
 
+/** Returns true for an attribute in which older code counted by several properties at once. */
+export function isObsolete(name: string): boolean {
+  return name.includes('|') || ['review_count', 'rating_sum', 'rating_count'].includes(name);
+}
+
 /** A review that is being deleted has left the list of its author. */
 function isWritten(review: Review | undefined): boolean {
   return review !== undefined && review.deleted_at === undefined;

@@ -9,27 +9,15 @@ export async function isBulkUnfinished(): Promise<boolean> {
   return (await getItem(bulkImportKey)) !== undefined;
 }
 
-/** Returns when the unfinished bulk import began (ISO 8601), or undefined without one. */
-export async function bulkBegan(): Promise<string | undefined> {
-  const mark = await getItem(bulkImportKey);
-  return mark && `${mark.began}`;
-}
-
 /**
  * Marks the start of a bulk import, or of its continuation. Call the returned function when
  * everything is counted.
  */
 export async function beginBulk(): Promise<() => Promise<boolean>> {
   const was = { id: randomUUID() };
-  const began = (await bulkBegan()) ?? new Date().toISOString();
-  await transact([{ Put: { Item: { ...bulkImportKey, ...was, began } } }]);
+  await transact([{ Put: { Item: { ...bulkImportKey, ...was } } }]);
   // Another bulk import may have begun meanwhile. It counts at its own end.
   return () => tryTransact([{ Delete: { Key: bulkImportKey, was } }]);
-}
-
-/** Removes the mark of any bulk import. Call it only if no import runs, and all is counted. */
-export async function endBulk(): Promise<void> {
-  await transact([{ Delete: { Key: bulkImportKey } }]);
 }
 
 /** Is true for a table without data. Records of the service about itself do not count. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
-import { audit } from '../../shared/audit/audit.ts';
-import { sealCursor } from '../../shared/list/cursor.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { auditPartitions } from '../../shared/audit/audit.ts';
 import { newReview } from '../../shared/review/review.ts';
 import {
   deleteReview,
@@ -12,7 +12,7 @@ import {
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import type { Item, Key } from '../../shared/table/item.ts';
+import type { Key } from '../../shared/table/item.ts';
 import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
@@ -43,7 +43,7 @@ afterEach(() => {
 /** Output of the audit and its summary. */
 async function run(options: Parameters<typeof runAudit>[0] = {}) {
   const said = jest.spyOn(console, 'error').mockImplementation(() => {});
-  const sum = await runAudit({ settle: 50, ...options });
+  const sum = await runAudit({ settle: 50, patience: 0, ...options });
   const lines = said.mock.calls.map(([line]) => String(line));
   said.mockRestore();
   return { sum, lines, exitCode: process.exitCode };
@@ -117,23 +117,58 @@ describe('npm run admin -- audit', () => {
     expect(await readItem(reviewKey(review_id))).toMatchObject({ votes_positive: 1 });
   });
 
-  test('goes on from a position, and refuses what is none', async () => {
-    const all = await run();
-    const rest = await run({ from: sealCursor('audit', reviewKey(review_id)) });
-    expect(rest.sum.items).toBeLessThan(all.sum.items);
-    await expect(run({ from: 'x' })).rejects.toThrow('--from must be a position');
+  const rank = () => ({ pk: 'TREE#all|release_group', sk: 'root' });
+  const total = () => ({ pk: 'TOTALS', sk: 'TOTAL#release_group' });
+  const projection = (pk: string) => ({ pk, sk: 'PROJECTION' });
+
+  test.each<[string, () => Key, object, string]>([
+    ['totals', total, { EN: 7 }, 'EN is 7, not 1'],
+    ['a rank tree', rank, { v9b: 2 }, 'v9b is 2, not 0'],
+  ])('finds what is wrong in %s, which a rebuild corrects', async (_, keyOf, damage, fault) => {
+    await applyStream();
+    const { pk, sk } = keyOf();
+    await setAttributes({ pk, sk }, { ...damage });
+    const line = `${pk} ${sk}: ${fault} (cannot be repaired)`;
+    expect(await run({ repair: true })).toMatchObject({ lines: [line], exitCode: 1 });
+    await rebuildTotals();
+    process.exitCode = 0;
+    expect(await run()).toMatchObject({ lines: [], exitCode: 0 });
+  });
+
+  test('finds a review and an account that the stream has not counted, after a while', async () => {
+    const [late] = await makeUsers(1);
+    const id = await late.publishes();
+    const { lines, exitCode } = await run({ patience: 100 });
+    const [first, second] = [`REVIEW#${id}`, `USER#${late.id}`].map(projection);
+    expect(lines.toSorted()).toEqual(
+      expect.arrayContaining([
+        `${first?.pk} PROJECTION: counted is undefined, not release_group|en|both4 (cannot be repaired)`,
+        `${second?.pk} PROJECTION: counted is undefined, not USER (cannot be repaired)`,
+      ]),
+    );
+    expect(exitCode).toBe(1);
+    process.exitCode = 0;
+    await applyStream();
+    expect(await run()).toMatchObject({ lines: [], exitCode: 0 });
+  });
+
+  test('waits for the stream where it is only behind', async () => {
+    const [late] = await makeUsers(1);
+    await late.publishes();
+    const running = run({ patience: 10_000 });
+    await applyStream();
+    expect(await running).toMatchObject({ lines: [], exitCode: 0 });
   });
 });
 
-/** Findings of a repairing audit of some items, without the wait. */
-async function repair(isDue: (item: Item) => boolean) {
+/** Findings of a repairing audit of a partition, without the wait. */
+async function repair({ pk }: Pick<Key, 'pk'>) {
   const found = { lines: [] as string[], repaired: 0 };
-  for await (const { differences, repaired } of audit({ repair: true, settle: 0, isDue })) {
-    for (const { attribute, stored, counted } of differences) {
-      found.lines.push(`${attribute} ${stored} ${counted}`);
-    }
-    found.repaired += repaired;
+  const { differences, repaired } = await auditPartitions([pk], { repair: true, settle: 0 });
+  for (const { sk, attribute, stored, counted } of differences) {
+    if (sk !== 'PROJECTION') found.lines.push(`${attribute} ${stored} ${counted}`);
   }
+  found.repaired += repaired;
   return found;
 }
 
@@ -157,7 +192,6 @@ describe('a repair beside traffic', () => {
   const reviewBy = ({ id }: Person, content = {}) =>
     newReview(id, { ...entity(), ...said, is_draft: false, ...content });
   let user: Person;
-  const isUser = ({ pk, sk }: Item) => pk === userKey(user.id).pk && sk === 'USER';
 
   beforeEach(async () => {
     [user] = await makeUsers(1);
@@ -172,7 +206,7 @@ describe('a repair beside traffic', () => {
       await deleteReview(first.id, user.id);
       await insertReview(second);
     });
-    const found = await repair(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    const found = await repair(key);
     expect(found).toEqual({ lines: [], repaired: 0 });
     expect(await readItem(key)).toMatchObject({ review_id: second.id });
   });
@@ -181,7 +215,7 @@ describe('a repair beside traffic', () => {
     const key = claimKey(user.id, randomUUID());
     await batchWrite([{ put: { ...key, review_id: randomUUID() } }]);
     interrupt('TransactWriteCommand', () => setAttributes(key, { review_id: 'other' }));
-    const found = await repair(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    const found = await repair(key);
     expect(found).toEqual({ lines: [], repaired: 0 });
     expect(await readItem(key)).toMatchObject({ review_id: 'other' });
   });
@@ -190,9 +224,8 @@ describe('a repair beside traffic', () => {
     const { pk } = reviewKey(randomUUID());
     const votes = Array.from({ length: 150 }, () => ({ put: { pk, sk: `VOTE#${randomUUID()}` } }));
     await batchWrite(votes);
-    const isDue = (item: Item) => item.pk === pk;
-    expect((await repair(isDue)).repaired).toBe(150);
-    expect(await repair(isDue)).toEqual({ lines: [], repaired: 0 });
+    expect((await repair({ pk })).repaired).toBe(150);
+    expect(await repair({ pk })).toEqual({ lines: [], repaired: 0 });
   });
 
   test('mends more revisions than a transaction has room for, and their review', async () => {
@@ -205,9 +238,8 @@ describe('a repair beside traffic', () => {
       { put: { ...key, review_id: review.id } },
       ...revisions.map((revision) => ({ put: { ...revision, ...tally } })),
     ]);
-    const isDue = (item: Item) => item.pk === reviewKey(review.id).pk;
-    expect((await repair(isDue)).repaired).toBe(102);
-    expect(await repair(isDue)).toEqual({ lines: [], repaired: 0 });
+    expect((await repair(reviewKey(review.id))).repaired).toBe(102);
+    expect(await repair(reviewKey(review.id))).toEqual({ lines: [], repaired: 0 });
   });
 
   test('counts a withdrawn review, whose karma the eraser takes back', async () => {
@@ -219,7 +251,7 @@ describe('a repair beside traffic', () => {
       { put: reviewItem(review) },
       { put: { ...claimKey(user.id, review.entity_id), review_id: review.id } },
     ]);
-    expect(await repair(isUser)).toEqual({ lines: [], repaired: 0 });
+    expect(await repair(userKey(user.id))).toEqual({ lines: [], repaired: 0 });
     await finishDeletion(review.id);
     expect(await readItem(userKey(user.id))).toMatchObject({ karma: 0 });
   });
@@ -234,6 +266,6 @@ describe('a repair beside traffic', () => {
     await setAttributes(reviewKey(kept.id), { popularity: 2 });
     await setAttributes(reviewKey(lost.id), { popularity: 5 });
     await setAttributes(userKey(user.id), { karma: 7 });
-    expect(await repair(isUser)).toEqual({ lines: [], repaired: 0 });
+    expect(await repair(userKey(user.id))).toEqual({ lines: [], repaired: 0 });
   });
 });

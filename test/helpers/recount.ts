@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
-import { audit } from '../../shared/audit/audit.ts';
+import { auditPartitions } from '../../shared/audit/audit.ts';
 import { tableName } from '../../shared/table/client.ts';
 import { type Item, keyString } from '../../shared/table/item.ts';
 import { scanTable } from './items.ts';
@@ -19,11 +19,10 @@ export async function differences(): Promise<string[]> {
   const current = new Map(items.map((item) => [keyString(item), item]));
   const due = partitionsToRecount(exact.get(tableName()) ?? new Map(), current);
   const found: string[] = [];
-  for await (const page of audit({ settle: 0, isDue: ({ pk }) => due.has(pk) })) {
-    for (const { pk, sk } of page.changing) found.push(`${pk} ${sk} is changing`);
-    for (const { pk, sk, attribute, stored, counted } of page.differences) {
-      found.push(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`);
-    }
+  const { changing, differences } = await auditPartitions([...due], { settle: 0 });
+  for (const { pk, sk } of changing) found.push(`${pk} ${sk} is changing`);
+  for (const { pk, sk, attribute, stored, counted } of differences) {
+    found.push(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`);
   }
   found.push(...aggregateDifferencesIn(items));
   if (found.length === 0) exact.set(tableName(), current);

@@ -254,6 +254,6 @@ test('an export and an import carry them, and an audit recounts them', async () 
       expect.stringContaining(`REVIEW#${public_} CASE: ${name} is `),
     ),
   );
-  for await (const _ of audit({ repair: true, settle: 0 }));
+  for await (const _ of audit({ repair: true, settle: 0, patience: 0 }));
   expect(without(await caseOf(public_))).toEqual(without(before[5]));
 });

@@ -29,7 +29,8 @@ async function report(id: string, users: readonly Person[]): Promise<void> {
 
 async function repair(): Promise<number> {
   let repaired = 0;
-  for await (const progress of audit({ repair: true, settle: 0 })) repaired += progress.repaired;
+  for await (const progress of audit({ repair: true, settle: 0, patience: 0 }))
+    repaired += progress.repaired;
   return repaired;
 }
 
