@@ -23,7 +23,6 @@ beforeEach(() => {
   });
   stack('reviews', {
     AuthUrl: 'https://reviews.example.org/ws',
-    AggregatesMapping: '14e0db71',
   });
 });
 
@@ -37,7 +36,6 @@ test('commands use the deployed stack, whatever was set for a local one', async 
     SESSION_KEYS_ARN: 'arn:session',
     WEBHOOK_KEYS_ARN: 'arn:webhook',
     AUTH_URL: 'https://reviews.example.org/ws',
-    AGGREGATES_MAPPING: '14e0db71',
   });
   expect(process.env).not.toHaveProperty('SIGNING_KEYS');
   expect(process.env).not.toHaveProperty('WEBHOOK_KEYS');

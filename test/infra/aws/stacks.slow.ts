@@ -492,12 +492,6 @@ describe('the functions', () => {
 describe('the background', () => {
   const queue = { 'Fn::GetAtt': [theOne(service, 'AWS::SQS::Queue')[0], 'Arn'] };
 
-  test('names the mapping that an import turns off', () => {
-    const mappings = resources(service, 'AWS::Lambda::EventSourceMapping');
-    const [id] = mappings.find(([, { Properties }]) => Properties.BatchSize === 1000) ?? [];
-    expect(service.Outputs?.AggregatesMapping?.Value).toEqual({ Ref: id });
-  });
-
   test('subscribes to filtered stream records, within bounds and two readers', () => {
     const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping');
     const of = (...sortKeys: string[]) => ({ dynamodb: { Keys: { sk: { S: sortKeys } } } });
