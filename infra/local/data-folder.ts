@@ -11,7 +11,7 @@ export const databaseFile = 'dynamodb.sqlite';
  * Version of the data folder. Raise it when the code cannot read the data of older code, or writes
  * data that older code cannot read. A downgrade then needs a backup.
  */
-const dataVersion = 1;
+const dataVersion = 2;
 
 /** The version of the code that last wrote a data folder. */
 interface Mark {

@@ -19,7 +19,7 @@ import { followKeys } from './key-store.ts';
 import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
-import { createTable } from './table.ts';
+import { addIndexes, createTable } from './table.ts';
 
 /** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
 const patience = 8_500;
@@ -32,6 +32,12 @@ async function restartWebhooks(): Promise<void> {
   // Imported here because the environment now has the address of the table.
   const repository = await import('../../shared/webhooks/webhook-repository.ts');
   await repository.restartWebhooks();
+}
+
+/** Brings the items of older code up to date. */
+async function upgradeItems(): Promise<void> {
+  const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
+  await upgradeTable();
 }
 
 /** Steps that end what was started, in the order of the start. */
@@ -126,8 +132,14 @@ export async function startStack(
     discovery.dynamodb_endpoint = endpoint;
     announce(dataDir, discovery);
 
-    const streamArn = await createTable(endpoint, discovery.table_name);
+    const { streamArn, missing } = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
+    if (missing.length > 0) {
+      console.error('Upgrading the data: about a minute for 30,000 reviews.');
+      await upgradeItems();
+      // Last, because they tell the next start that the upgrade is complete.
+      await addIndexes(endpoint, discovery.table_name, missing);
+    }
     if (file !== undefined) await afterRestore(dataDir, restartWebhooks);
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.

@@ -10,14 +10,21 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { tableDefinition } from '../../shared/table/definition.ts';
+import { type IndexName, tableDefinition } from '../../shared/table/definition.ts';
 import { impatientOptions, longestAnswer } from './database.ts';
 
+/** The table, ready for use unless older code has made it. */
+interface LocalTable {
+  streamArn: string;
+  /** Indexes that the table of older code lacks. Add them when its items are upgraded. */
+  missing: IndexName[];
+}
+
 /**
- * Creates the table if it does not exist, and returns the ARN of its stream. Throws a sentence for
- * the user if the table has another shape.
+ * Creates the table if it does not exist. Throws a sentence for the user if the table has another
+ * shape, unless it only lacks indexes.
  */
-export async function createTable(endpoint: string, tableName: string): Promise<string> {
+export async function createTable(endpoint: string, tableName: string): Promise<LocalTable> {
   const client = new DynamoDBClient(impatientOptions(endpoint));
   const definition = tableInput(tableName);
   try {
@@ -31,7 +38,8 @@ export async function createTable(endpoint: string, tableName: string): Promise<
     // A bulk load turns the stream off, and may have been killed.
     const hasStream = existing.StreamSpecification?.StreamEnabled === true;
     const design = hasStream ? existing : { ...existing, StreamSpecification };
-    if (!isDeepStrictEqual(shape(design), shape(definition))) {
+    const { missing, ...lacking } = withoutMissing(definition, existing);
+    if (!isDeepStrictEqual(shape(design), shape(lacking))) {
       throw new Error(
         `the table ${tableName} at ${endpoint} has other keys, indexes or stream settings than this version needs: use another data folder or table name`,
       );
@@ -48,10 +56,49 @@ export async function createTable(endpoint: string, tableName: string): Promise<
           if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
         }),
     );
-    return (hasStream ? existing : await activeTable(client, tableName)).LatestStreamArn ?? '';
+    const active = hasStream ? existing : await activeTable(client, tableName);
+    return { streamArn: active.LatestStreamArn ?? '', missing };
   } finally {
     client.destroy();
   }
+}
+
+/** Adds indexes to a table, one by one, as DynamoDB requires. They contain what is stored then. */
+export async function addIndexes(
+  endpoint: string,
+  tableName: string,
+  names: readonly IndexName[],
+): Promise<void> {
+  const client = new DynamoDBClient({ ...impatientOptions(endpoint), requestHandler: {} });
+  const { AttributeDefinitions, GlobalSecondaryIndexes } = tableInput(tableName);
+  try {
+    for (const Create of GlobalSecondaryIndexes) {
+      if (!names.includes(Create.IndexName)) continue;
+      const GlobalSecondaryIndexUpdates = [{ Create }];
+      await client.send(
+        new UpdateTableCommand({
+          TableName: tableName,
+          AttributeDefinitions,
+          GlobalSecondaryIndexUpdates,
+        }),
+      );
+      await activeTable(client, tableName);
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Returns a definition without the indexes that an existing table lacks, and their names. */
+function withoutMissing(definition: ReturnType<typeof tableInput>, existing: TableDescription) {
+  const names = existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName);
+  const isThere = ({ IndexName }: { IndexName: IndexName }) => names?.includes(IndexName) ?? false;
+  const { GlobalSecondaryIndexes: all } = definition;
+  return {
+    ...definition,
+    GlobalSecondaryIndexes: all.filter(isThere),
+    missing: all.filter((index) => !isThere(index)).map(({ IndexName }) => IndexName),
+  };
 }
 
 /** Throws a sentence about the problem with the database, if there is one. */

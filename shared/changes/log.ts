@@ -42,6 +42,8 @@ export function changesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
 
 function kindOf(before: Image, after: Image): ChangeKind | undefined {
+  // An upgrade writes index attributes again, and nothing that a reader sees.
+  if (before?.version?.N !== undefined && before.version.N === after?.version?.N) return undefined;
   const wasPublic = before?.all?.S !== undefined;
   const isPublic = after?.all?.S !== undefined;
   if (!isPublic) return wasPublic ? 'removed' : undefined;

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { chunks } from '../chunks.ts';
-import { type Amounts, changesOf, gain } from '../table/amounts.ts';
+import { chunksOf } from '../chunks.ts';
+import { type Amounts, gain } from '../table/amounts.ts';
 import type { Item } from '../table/item.ts';
 import { applicationKey, countsKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
+import { Sums } from '../table/sums.ts';
 import { maxActions, transact, type Write } from '../table/transact.ts';
 import { countChanges, isCount } from './owner-counts.ts';
 import { Review } from './review.ts';
@@ -32,15 +33,18 @@ export function recount(lacking: Amounts, item: Item): void {
 
 /** Recounts all authors and entities by one scan and corrects them, after a bulk import. */
 export async function recountOwners(onProgress: (items: number) => void): Promise<void> {
-  const lacking: Amounts = new Map();
+  const lacking = new Sums();
   let read = 0;
   for await (const { items } of scanItems()) {
-    for (const item of items) recount(lacking, item);
+    const ofPage: Amounts = new Map();
+    for (const item of items) recount(ofPage, item);
+    lacking.add(ofPage);
     read += items.length;
     onProgress(read);
   }
-  const writes = changesOf(lacking).map(
-    ({ key, by }): Write => ({ Update: { Key: key, amounts: by, isOwner: true } }),
-  );
-  for (const some of chunks(writes, maxActions)) await transact(some);
+  const writes = lacking.items().map(({ key, by }): Write => {
+    return { Update: { Key: key, amounts: by, isOwner: true } };
+  });
+  for (const some of chunksOf(writes, maxActions)) await transact(some);
+  lacking.close();
 }

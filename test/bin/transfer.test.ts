@@ -237,7 +237,7 @@ describe('npm run admin -- export, import', () => {
     const { name } = await emptyTable();
     const StreamSpecification = { StreamEnabled: false };
     await table.send(new UpdateTableCommand({ TableName: name, StreamSpecification }));
-    const arn = await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
+    const { streamArn: arn } = await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
     const { Table } = await table.send(new DescribeTableCommand({ TableName: name }));
     expect(Table).toMatchObject({
       LatestStreamArn: arn,

@@ -40,7 +40,7 @@ afterEach(async () => {
 
 export async function start(): Promise<void> {
   database = await startDatabase({ file });
-  streamArn = await createTable(database.endpoint, TableName);
+  ({ streamArn } = await createTable(database.endpoint, TableName));
   table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(database.endpoint)));
 }
 

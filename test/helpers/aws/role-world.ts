@@ -79,7 +79,7 @@ export async function startRoleWorld() {
     };
   }
 
-  const streamArn = await createTable(database, process.env.TABLE_NAME ?? '');
+  const { streamArn } = await createTable(database, process.env.TABLE_NAME ?? '');
   const stream = await followStream({ endpoint: database, streamArn, consumers, load });
   const gateway = await startGateway({ port: 0, load });
   const authUrl = gateway.url.replace(/\/1$/, '');
