@@ -114,8 +114,8 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
  *
  * Lists with trees are all users, the reviews of each type and of each facet, and long lists of
  * entities and authors, also by type and by facet. The trees of types add up to all reviews, so
- * there is none of all. Filters by stars exist for an entity or author, so only their trees by type
- * and by facet tell stars apart.
+ * there is none of all. Filters by stars exist for an entity or author, so only their trees tell
+ * stars apart.
  */
 export function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
@@ -125,8 +125,9 @@ export function counters({ counted, owners, ...place }: Contribution): Counter[]
   const { entity_type, language } = parseFacet(facet);
   const withStars = counted.slice(end + 1) as ReviewContent;
   const content = withoutStars(withStars);
-  const lists = [`all|${entity_type}`, `all|${facet}`, ...owners];
+  const lists = [`all|${entity_type}`, `all|${facet}`];
   const listsWithStars = owners.flatMap((owner) => [
+    owner,
     `${owner}|${entity_type}`,
     `${owner}|${facet}`,
   ]);

@@ -6,7 +6,7 @@ import type { Item, Key } from '../table/item.ts';
 import { deferredKey } from '../table/keys.ts';
 import { queryItems } from '../table/query.ts';
 import { maxActions, retryStale, transact, type Write } from '../table/transact.ts';
-import { noRebuild } from './lock.ts';
+import { unlessRebuilding } from './lock.ts';
 
 // Counts that a busy batch stores as items, and adds up at its end.
 
@@ -50,9 +50,8 @@ async function addSome(): Promise<boolean> {
   const [taken] = fittingChunks(items as Item[], fits);
   if (!taken) return false;
   await transact([
-    noRebuild(),
     ...taken.map(({ pk, sk }) => ({ Delete: { Key: { pk, sk }, was: { pk } } })),
-    ...addAll(amountsIn(taken)),
+    ...unlessRebuilding(addAll(amountsIn(taken))),
   ]);
   return true;
 }

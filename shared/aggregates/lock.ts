@@ -1,8 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { serviceUnavailable } from '../errors.ts';
-import { rebuildKeys } from '../table/keys.ts';
+import { entityTypes } from '../entity/entity-type.ts';
+import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { type Item, keyString } from '../table/item.ts';
+import { isTotalKey, rebuildKeys, totalKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { transact, type Write } from '../table/transact.ts';
+import { type Condition, transact, type Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 
 // The lock that keeps the consumer of the stream and a rebuild apart.
@@ -17,6 +19,8 @@ export interface Lock {
   keep(): Promise<void>;
   /** Throws ApiError 503 if the lock has expired. Numbers written may then be wrong. */
   release(): Promise<void>;
+  /** Replaces all totals, whose items are parts of the lock. Throws ApiError 503 like `keep`. */
+  putTotals(totals: readonly Item[]): Promise<void>;
 }
 
 /** Is true while a rebuild holds the lock, and until the lock of an interrupted rebuild expires. */
@@ -30,47 +34,68 @@ export async function isRebuilding(): Promise<boolean> {
 export async function takeLock(): Promise<Lock> {
   const id = randomUUID();
   let renewedAt = epochSeconds();
-  const until = renewedAt + lockSeconds;
-  await transact(
-    rebuildKeys.map((key) => ({
-      Put: { Item: { ...key, id, until }, ...isFree(renewedAt) },
-      otherwise: serviceUnavailable('Another rebuild is at work'),
-    })),
-  );
+  let until = renewedAt + lockSeconds;
+  const busy = serviceUnavailable('Another rebuild is at work');
+  await transact(setLocks({ id, until }, isFree(renewedAt), busy));
   return {
     async keep() {
       const now = epochSeconds();
       if (now < renewedAt + renewSeconds) return;
-      const set = { until: now + lockSeconds };
-      await transact(
-        rebuildKeys.map((Key) => ({
-          Update: { Key, set, ...heldBy(id, now) },
-          otherwise: lost(),
-        })),
-      );
+      until = now + lockSeconds;
+      await transact(setLocks({ until }, heldBy(id, now), lost()));
       renewedAt = now;
     },
-    async release() {
-      const now = epochSeconds();
+    async putTotals(totals) {
+      const counts = new Map(totals.map((item) => [keyString(item), item]));
+      const held = heldBy(id, epochSeconds());
       await transact(
-        rebuildKeys.map((Key) => ({ Delete: { Key, ...heldBy(id, now) }, otherwise: lost() })),
+        totalKeys.map((key) => {
+          const Item = { ...key, ...counts.get(keyString(key)), id, until };
+          return { Put: { Item, ...held }, otherwise: lost() };
+        }),
       );
+    },
+    async release() {
+      const held = heldBy(id, epochSeconds());
+      const otherwise = lost();
+      await transact([
+        ...rebuildKeys.map((Key) => ({ Delete: { Key, ...held }, otherwise })),
+        ...totalKeys.map((Key) => ({ Update: { Key, set: noLock, ...held }, otherwise })),
+      ]);
     },
   };
 }
 
-/**
- * Returns the write that every transaction changing totals or rank trees includes. It throws
- * ApiError 503 during a rebuild, and deletes an expired lock. A rebuild whose clock is behind then
- * fails instead of overwriting this change.
- */
-export function noRebuild(): Write {
-  const Key = rebuildKeys[randomInt(rebuildKeys.length)] as (typeof rebuildKeys)[number];
-  const otherwise = serviceUnavailable('The totals are being rebuilt');
-  return { Delete: { Key, ...isFree(epochSeconds()) }, otherwise };
+const totalKeys = entityTypes.map(totalKey);
+const noLock = { id: undefined, until: undefined };
+
+function setLocks(set: object, condition: Condition, otherwise: ApiError): Write[] {
+  return [...rebuildKeys, ...totalKeys].map((Key) => ({
+    Update: { Key, set: { ...set }, ...condition },
+    otherwise,
+  }));
 }
 
-const isFree = (now: number) => untilIs('attribute_not_exists(pk) OR #until < :now', now);
+/**
+ * Returns the writes of a transaction that changes totals or rank trees. It throws ApiError 503
+ * during a rebuild, and removes an expired lock: a rebuild whose clock is behind then fails instead
+ * of overwriting this change. Where totals change, their update looks for the lock on its own item.
+ * Else one of the items that are locks is deleted, at random.
+ */
+export function unlessRebuilding(updates: readonly Write[]): Write[] {
+  const otherwise = serviceUnavailable('The totals are being rebuilt');
+  const free = isFree(epochSeconds());
+  const guarded = updates.map((write): Write => {
+    const isTotal = 'Update' in write && isTotalKey(write.Update.Key);
+    if (!isTotal) return write;
+    return { Update: { ...write.Update, set: noLock, ...free }, otherwise };
+  });
+  if (guarded.some((write) => write.otherwise === otherwise)) return guarded;
+  const Key = rebuildKeys[randomInt(rebuildKeys.length)] as (typeof rebuildKeys)[number];
+  return [{ Delete: { Key, ...free }, otherwise }, ...guarded];
+}
+
+const isFree = (now: number) => untilIs('attribute_not_exists(#until) OR #until < :now', now);
 
 /** Our lock must not have expired: after that the consumer continues. */
 const heldBy = (id: string, now: number) => ({ was: { id }, ...untilIs('#until >= :now', now) });

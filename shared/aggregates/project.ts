@@ -13,7 +13,7 @@ import {
   readProjection,
 } from './contribution.ts';
 import { addDeferred, defer, maxDeferred, splitDeferrable } from './defer.ts';
-import { noRebuild } from './lock.ts';
+import { unlessRebuilding } from './lock.ts';
 
 // The consumer's part in totals and rank trees: it brings them up to date with reviews and users.
 
@@ -87,7 +87,8 @@ async function write(changes: readonly ContributionChange[], isBusy: boolean): P
   };
   for (const some of fittingChunks(changes, fits)) {
     const { now, later } = amountsIn(some);
-    await transact([noRebuild(), ...some.map(putProjection), ...addAll(now), ...defer(later)]);
+    const updates = unlessRebuilding(addAll(now));
+    await transact([...updates, ...some.map(putProjection), ...defer(later)]);
   }
 }
 

@@ -1,11 +1,12 @@
 import { chunksOf } from '../chunks.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { batchWrite } from '../table/batch.ts';
+import { isTotalKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { maxActions, transact, type Write } from '../table/transact.ts';
 import { projectionItem } from './contribution.ts';
 import { markTrees } from './grow.ts';
-import { takeLock } from './lock.ts';
+import { type Lock, takeLock } from './lock.ts';
 import { Tally } from './tally.ts';
 
 /** A write of the rebuild. */
@@ -26,7 +27,7 @@ export async function rebuildTotals(
   try {
     const lock = await takeLock();
     try {
-      return await rebuild(tally, onProgress, lock.keep, inTransactions);
+      return await rebuild(tally, onProgress, lock, inTransactions);
     } finally {
       await lock.release();
     }
@@ -43,9 +44,10 @@ export async function rebuildTotals(
 async function rebuild(
   tally: Tally,
   onProgress: (items: number) => void,
-  keepLock: () => Promise<void>,
+  lock: Lock,
   inTransactions: boolean,
 ) {
+  const keepLock = lock.keep;
   let read = 0;
   for await (const { items } of scanItems()) {
     tally.add(items);
@@ -70,8 +72,11 @@ async function rebuild(
   const corrected_projections = await writeAll(
     tally.corrections().map((each) => ({ put: projectionItem(each) })),
   );
-  await writeAll(tally.items().map((put) => ({ put })));
-  await writeAll(tally.obsolete().map((key) => ({ delete: key })));
+  const nodes = tally.items().filter((item) => !isTotalKey(item));
+  await writeAll(nodes.map((put) => ({ put })));
+  const obsolete = tally.obsolete().filter((key) => !isTotalKey(key));
+  await writeAll(obsolete.map((key) => ({ delete: key })));
+  await lock.putTotals([...tally.items().filter(isTotalKey)]);
   for (const owner of tally.owners()) {
     await keepLock();
     await markTrees(owner, 'ready');

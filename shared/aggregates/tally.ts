@@ -5,9 +5,9 @@ import {
   countsKey,
   deferredKey,
   entityKey,
+  isTotalKey,
   projectionKey,
   reviewKey,
-  totalKey,
   userKey,
 } from '../table/keys.ts';
 import {
@@ -90,7 +90,7 @@ export class Tally {
       this.#insert.projected.run(pk, JSON.stringify(readProjection(item)));
     } else if (ownerKinds.has(sk)) {
       if (item.rank_tree !== undefined) this.#grown.run(pk);
-    } else if (pk.startsWith('TREE#') || (pk === totalKey().pk && sk.startsWith(totalKey().sk))) {
+    } else if (pk.startsWith('TREE#') || isTotalKey(item)) {
       this.#addStored(item);
     } else if (pk === deferredKey().pk) {
       this.#defer.run(sk);
@@ -102,7 +102,10 @@ export class Tally {
 
   #addStored({ pk, sk, ...numbers }: Item): void {
     for (const [attribute, number] of Object.entries(numbers)) {
-      this.#count.stored.run(pk, sk, attribute, Number(number));
+      // Totals may carry the lock of a rebuild.
+      if (typeof number === 'number' && attribute !== 'until') {
+        this.#count.stored.run(pk, sk, attribute, number);
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import { type Item, type Key, keyString } from '../table/item.ts';
 import { claimKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, eachOf, getItem, queryIndex, queryItems } from '../table/query.ts';
 
-/** Where an audit reads: the table as it is now, or a snapshot of it. */
+/** The data that an audit reads: the table as it is now, or a snapshot of it. */
 export interface Source {
   /** All items of a partition. */
   partition(pk: string): Promise<Item[]>;

@@ -70,16 +70,14 @@ export async function descend(
   trees: readonly Tree[],
   sorting: Sorting,
   target: PageTarget,
-  roots?: ReadonlyMap<string, Item>,
+  roots?: ReadonlyMap<string, Item | undefined>,
 ): Promise<Window & { end: SortKey | undefined }> {
   const { order } = sorting;
-  const nodes = new Map(roots);
-  const unknown = { matching: 1, all: Number.POSITIVE_INFINITY };
-  const parts = trees.map((tree) => ({ tree, ...unknown }));
-  const root = { path: [], parts, ...unknown };
-  let window: Window = { spans: [root], skip: target.skip, isStart: true, isEnd: true };
-  for (let open = spansToOpen(window, order); open.size > 0; open = spansToOpen(window, order)) {
-    await readNodes([...open], order, nodes);
+  const nodes = new Map<string, Item | undefined>(roots);
+  const spans = [rootOf(trees)];
+  let window: Window = { spans, skip: target.skip, isStart: true, isEnd: true };
+  for (let due = spansToOpen(window, order); due.size > 0; due = spansToOpen(window, order)) {
+    const open = await readNodes(due, order, nodes);
     const spans = window.spans.flatMap((span) =>
       open.has(span) ? childrenOf(span, sorting, nodes) : span,
     );
@@ -91,6 +89,35 @@ export async function descend(
     window = next;
   }
   return { ...window, end: window.isEnd ? undefined : endOf(window, sorting) };
+}
+
+/**
+ * Returns how many entries hold the page for sure, by the roots of its trees. They are counted from
+ * the start of the list, or from the sort key `after`.
+ */
+export function entriesToFill(
+  trees: readonly Tree[],
+  sorting: Sorting,
+  { after, skip, take }: PageTarget,
+  roots: ReadonlyMap<string, Item | undefined>,
+): number {
+  let certain = -skip;
+  let entries = 0;
+  for (const span of childrenOf(rootOf(trees), sorting, roots)) {
+    const reach = after === undefined ? 'beyond' : reachOf(span, sorting, after);
+    if (reach === 'before') continue;
+    if (reach === 'beyond') certain += span.matching;
+    // A tree without contents counts all entries, also those that match.
+    entries += span.parts.find(({ tree }) => tree.contents.size === 0)?.all ?? span.all;
+    if (certain >= take) break;
+  }
+  return entries;
+}
+
+/** The whole list as a span of which nothing is known. */
+function rootOf(trees: readonly Tree[]): Span {
+  const unknown = { matching: 1, all: Number.POSITIVE_INFINITY };
+  return { path: [], parts: trees.map((tree) => ({ tree, ...unknown })), ...unknown };
 }
 
 /** Returns the spans at the ends of the list. Nothing is counted beyond them. */
@@ -126,15 +153,31 @@ function spansToOpen(window: Window, order: Order): Set<Span> {
   );
 }
 
-/** Reads the nodes not known yet. Both orders share nodes (`nodeKey`). */
-async function readNodes(spans: readonly Span[], order: Order, nodes: Map<string, Item>) {
-  const keys = spans
-    .flatMap((span) => partsToOpen(span).map(({ tree }) => nodeKey(tree.list, order, span.path)))
-    .filter((key) => !nodes.has(keyString(key)));
-  for (const [key, item] of await batchGet(keys)) nodes.set(key, item);
+/**
+ * Returns the spans whose nodes are known, as those that both orders share (`nodeKey`). If there is
+ * none, reads the nodes of all spans. So a level that is known takes no round trip.
+ */
+async function readNodes(
+  spans: ReadonlySet<Span>,
+  order: Order,
+  nodes: Map<string, Item | undefined>,
+): Promise<ReadonlySet<Span>> {
+  const keysOf = (span: Span) =>
+    partsToOpen(span).map(({ tree }) => nodeKey(tree.list, order, span.path));
+  const isKnown = (span: Span) => keysOf(span).every((key) => nodes.has(keyString(key)));
+  const known = [...spans].filter(isKnown);
+  if (known.length > 0) return new Set(known);
+  const keys = [...spans].flatMap(keysOf).filter((key) => !nodes.has(keyString(key)));
+  const read = await batchGet(keys);
+  for (const key of keys) nodes.set(keyString(key), read.get(keyString(key)));
+  return spans;
 }
 
-function childrenOf(parent: Span, { order, descending }: Sorting, nodes: Map<string, Item>) {
+function childrenOf(
+  parent: Span,
+  { order, descending }: Sorting,
+  nodes: ReadonlyMap<string, Item | undefined>,
+) {
   const { path } = parent;
   const opened = partsToOpen(parent);
   // Where they lie in the span is unknown, so each child may have all of them.

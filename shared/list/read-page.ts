@@ -7,7 +7,7 @@ import {
   type Sorting,
   sortKeyIn,
 } from '../table/query.ts';
-import { descend, type Partition, type Tree } from './descend.ts';
+import { descend, entriesToFill, type Partition, type Tree } from './descend.ts';
 import { keyRangesOf } from './key-ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
@@ -37,12 +37,12 @@ export interface NearPage extends Filter {
 
 /** The ways to read a page, in the order in which they are tried. */
 export interface ListPlan extends Filter {
-  /** Partitions that hold the list and little else, if the page is near its start. */
-  near?: NearPage;
+  /** Ways to read the page from the start of partitions, the cheapest first. */
+  near?: readonly NearPage[];
   /** Rank trees, which find any page. Absent if the list is short. */
   trees?: readonly Tree[];
   /** Roots of the trees that are read already, by `keyString`. */
-  roots?: ReadonlyMap<string, Item>;
+  roots?: ReadonlyMap<string, Item | undefined>;
   /** Partitions that together hold all entries. A short list is read up to the page. */
   partitions: readonly Partition[];
   /** Set if nothing but the entries of a short list tells how many match. */
@@ -67,39 +67,76 @@ export async function readPage(
   near?: NearPage,
 ): Promise<ListPage> {
   if (request.limit === 0 && !(await plan).isCounted) return { entries: [] };
-  const [page, { trees, roots, partitions, isCounted, ...filter }] = await Promise.all([
-    readNearPage(near ?? (await plan).near, request),
-    plan,
-  ]);
-  if (page) return page;
+  const [known, { near: others = [], trees, roots, partitions, isCounted, ...filter }] =
+    await Promise.all([near && readNearPage(near, request), plan]);
+  if (known) return known;
+  for (const each of near ? [] : others) {
+    const page = await readNearPage(each, request);
+    if (page) return page;
+  }
   if (trees) return readFarPage({ trees, roots }, filter, request);
   return isCounted
     ? countShortList(partitions, filter, request)
     : readShortList(partitions, filter, request);
 }
 
+/** Entries that are read at most to find a page without trees, beside those of the page. */
+const mostSkipped = 2 * leafCapacity;
+
 /**
- * Returns how to read a page from the start of partitions, of which some are `filled`. Returns
- * undefined if that is likely to take many more entries than may be skipped.
+ * Returns how to read a page from the start of a partition. With a filter the page may need more
+ * entries than are read. Returns undefined if it likely does.
  */
 export function nearPageOf(
-  partitions: readonly Partition[],
+  partition: Partition,
   filter: Filter,
   request: PageRequest,
-  filled = partitions.length,
 ): NearPage | undefined {
   const skip = skipOf(request);
-  const isPlain = partitions.length === 1 && !filter.accept;
-  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter,
-  // or of several partitions, has several trees, which cost more units and round trips than one.
-  const most = (isPlain ? 1 : 2) * leafCapacity + request.limit + 2;
+  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
+  // has several trees, which cost more units and round trips than one.
+  const most = (filter.accept ? mostSkipped : leafCapacity) + request.limit + 2;
   const expected = entriesToRead(skip + request.limit + 1, filter);
-  if (skip > leafCapacity || expected * filled > most) return undefined;
-  return { partitions, ...filter, pageSize: Math.min(expected + 1, most), most };
+  if (skip > leafCapacity || expected > most) return undefined;
+  return { partitions: [partition], ...filter, pageSize: Math.min(expected + 1, most), most };
 }
 
-async function readNearPage(near: NearPage | undefined, request: PageRequest) {
-  if (!near) return undefined;
+/** Returns how to read a page from the start of several partitions, which never fails. */
+export function mergedPageOf(
+  partitions: readonly Partition[],
+  request: PageRequest,
+): NearPage | undefined {
+  // One for the entry of the cursor, and one for the first entry of the next page.
+  const pageSize = skipOf(request) + request.limit + 2;
+  if (pageSize * partitions.length > mostSkipped + request.limit) return undefined;
+  return { partitions, pageSize, most: Number.POSITIVE_INFINITY };
+}
+
+/**
+ * Returns how to read a page of a filtered list from the start of its partitions, if the roots of
+ * its trees say that it lies there. Each partition is read as far as if it had the whole page.
+ */
+export function siftedPageOf(
+  partitions: readonly Partition[],
+  {
+    accept,
+    trees,
+    roots,
+  }: Filter & { trees: readonly Tree[]; roots: ReadonlyMap<string, Item | undefined> },
+  request: PageRequest,
+): NearPage | undefined {
+  const { after, limit } = request;
+  const target = { after, skip: skipOf(request), take: limit + 1 };
+  const isOne = partitions.length === 1;
+  const parts = isOne ? [trees] : trees.map((tree) => [tree]);
+  const entries = parts.map((some) => entriesToFill(some, request, target, roots));
+  if (entries.reduce((sum, number) => sum + number, 0) > mostSkipped) return undefined;
+  // One for the entry of the cursor, and one to see the end.
+  const pageSize = Math.max(0, ...entries) + 2;
+  return { partitions, accept, pageSize, most: pageSize };
+}
+
+async function readNearPage(near: NearPage, request: PageRequest) {
   const skip = skipOf(request);
   const wanted = skip + request.limit + 1;
   const starts = await readStarts(near, request, wanted);

@@ -1,8 +1,9 @@
 import { batchGet } from '../table/batch.ts';
-import { type Item, keyString } from '../table/item.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import { totalKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
-import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
+import type { Tree } from './descend.ts';
+import { type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
@@ -22,19 +23,19 @@ export async function readLength(list: string): Promise<number> {
   return sum(countsIn('date', [], root));
 }
 
-/** Reads the root of each list's rank trees in one round trip, by `keyString`. */
-export async function readRoots(lists: readonly string[]): Promise<Map<string, Item>> {
-  return batchGet(lists.map((list) => nodeKey(list, 'date', [])));
-}
+/** Returns the key of the root of a list's rank trees. */
+export const rootKey = (list: string): Key => nodeKey(list, 'date', []);
 
-/** Counts the entries of some contents in a list, from the root of its trees. */
-export function countInRoot(
-  roots: ReadonlyMap<string, Item>,
-  list: string,
-  contents: ReadonlySet<Content>,
+/** Counts the matching entries of lists, from the roots of their trees. */
+export function countInRoots(
+  roots: ReadonlyMap<string, Item | undefined>,
+  trees: readonly Pick<Tree, 'list' | 'contents'>[],
 ): number {
-  const root = roots.get(keyString(nodeKey(list, 'date', [])));
-  return sum(countsIn('date', [], root).filter(({ content }) => contents.has(content)));
+  const counts = trees.flatMap(({ list, contents }) => {
+    const root = roots.get(keyString(nodeKey(list, 'date', [])));
+    return countsIn('date', [], root).filter(({ content }) => contents.has(content));
+  });
+  return sum(counts);
 }
 
 /**

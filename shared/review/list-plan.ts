@@ -4,11 +4,14 @@ import { reviewContents } from '../list/rank-tree.ts';
 import {
   type Filter,
   type ListPlan,
+  mergedPageOf,
   type NearPage,
   nearPageOf,
   type PageRequest,
+  siftedPageOf,
 } from '../list/read-page.ts';
-import type { Entry, Key } from '../table/item.ts';
+import { countInRoots } from '../list/totals.ts';
+import type { Entry, Item, Key } from '../table/item.ts';
 import { countsKey, entityKey } from '../table/keys.ts';
 import {
   countMatching,
@@ -31,16 +34,19 @@ export interface ReviewQuery extends FacetFilter, PageRequest {
   user_id?: string;
 }
 
-/** Counts of the list without its filter, read before any entry. */
+/** Counts and roots of trees, read before any entry of a list. */
 export interface Overview {
+  /** Counts of the list without its filter. */
   counts: ReviewCounts;
   /** Counts of all reviews by type. Absent for the reviews of an entity or author. */
   byType?: ReadonlyMap<EntityType, ReviewCounts>;
   /** True if the list is long enough for rank trees. */
   hasTrees: boolean;
+  /** The roots of `rootsToRead`, by `keyString`. */
+  roots: ReadonlyMap<string, Item | undefined>;
 }
 
-/** A plan, and the number of matches if the counts tell it. */
+/** A plan, and the number of matches if it is known without reading entries. */
 export interface ReviewPlan extends ListPlan {
   count: number | undefined;
 }
@@ -50,6 +56,24 @@ const shareWithContent = 0.8;
 
 /** The partition of all reviews. */
 const wholeList: Partition = { scope: 'all', value: 'REVIEW' };
+
+/**
+ * Returns the lists whose roots are read together with the counts, so that a page far down a list
+ * takes no further round trip. A page near the start of a list without filters needs none.
+ */
+export function rootsToRead(query: ReviewQuery): string[] {
+  const { entity_type, language, review_type } = query;
+  const owner = ownerOf(query)?.pk;
+  const partitions = partitionsOf(query);
+  if (owner === undefined) {
+    const near = nearWithoutCounts(query) ?? mergedPageOf(partitions, query);
+    return near && review_type === undefined ? [] : partitions.map(({ value }) => `all|${value}`);
+  }
+  if ((entity_type ?? language) !== undefined) {
+    return [owner, ...partitions.map(({ value }) => `${owner}|${value}`)];
+  }
+  return isByFacet(query) || review_type !== undefined || !nearWithoutCounts(query) ? [owner] : [];
+}
 
 /** Decides how to read a page of reviews. aggregates/contribution.ts lists the trees. */
 export function planOf(query: ReviewQuery, overview: Overview): ReviewPlan {
@@ -64,23 +88,28 @@ export function planOf(query: ReviewQuery, overview: Overview): ReviewPlan {
 }
 
 /** Reviews of an entity or author lie in one partition, which a filter sifts. */
-function planOwned(query: ReviewQuery, owner: Key, { counts, hasTrees }: Overview): ReviewPlan {
+function planOwned(
+  query: ReviewQuery,
+  owner: Key,
+  { counts, hasTrees, roots }: Overview,
+): ReviewPlan {
   const matching = countMatching(counts, query);
-  const { count, share } = matching;
-  const partition = partitionOf(query);
-  const list = {
-    partitions: [partition],
-    ...(share < 1 && { accept: acceptOf(query), selectivity: share }),
-    count,
-  };
-  if (!hasTrees) return { ...list, isCounted: count === undefined };
+  const { all, count, share } = matching;
+  const partition = wholePartition(query);
+  const filter = count === all ? {} : { accept: acceptOf(query), selectivity: share };
+  const list = { partitions: [partition], ...filter };
+  if (!hasTrees) return { ...list, count, isCounted: count === undefined };
   const trees = treesOf(query, owner, counts, matching).map((tree) => ({ ...tree, partition }));
-  return { ...list, near: nearPageOf([partition], list, query), trees };
+  const near = filter.accept
+    ? siftedPageOf([partition], { ...filter, trees, roots }, query)
+    : nearPageOf(partition, {}, query);
+  const found = { trees, roots, count: count ?? countInRoots(roots, trees) };
+  return { ...list, near: near && [near], ...found };
 }
 
 /**
- * The trees of an owner: one of all reviews, and one of each type and each facet, which also tell
- * stars apart. A tree without contents counts what lies between the matches.
+ * The trees of an owner: one of all reviews, and one of each type and each facet. A tree without
+ * contents counts what lies between the matches.
  */
 function treesOf(
   query: ReviewQuery,
@@ -90,43 +119,60 @@ function treesOf(
 ): Omit<Tree, 'partition'>[] {
   const contents = contentsOf(query);
   const isSifted = Math.min(matching.types, matching.languages) < matching.all;
-  if (!isSifted && query.rating === undefined) return [{ list: pk, contents }];
-  const facet = matching.languages < matching.all ? `|${query.language}` : '';
+  if (!isSifted) return [{ list: pk, contents }];
+  const facet = query.language === undefined ? '' : `|${query.language}`;
   const trees = [...types.keys()]
     .filter((type) => matchesType(query, type))
     .map((type) => ({ list: `${pk}|${type}${facet}`, contents }));
-  return isSifted ? [...trees, { list: pk, contents: new Set<ReviewContent>() }] : trees;
+  return [...trees, { list: pk, contents: new Set() }];
 }
 
 /** All reviews lie in one partition, and in one for each type and each facet. */
-function planAll(query: ReviewQuery, { counts, byType = new Map() }: Overview): ReviewPlan {
-  const { entity_type, language } = query;
+function planAll(query: ReviewQuery, { counts, byType, roots }: Overview): ReviewPlan {
+  const { language } = query;
   const contents = contentsOf(query);
-  const types = entity_type === undefined ? entityTypes : typesOf(entity_type);
-  const isByType = isByFacet(query);
-  const filled = types.flatMap((type) => {
-    const ofType = byType.get(type);
-    const isFilled = ofType && (language === undefined || ofType.languages.has(language));
-    return isFilled ? [{ type, counts: ofType }] : [];
+  const filled = [...(byType ?? [])].filter(
+    ([type, { languages }]) =>
+      matchesType(query, type) && (language === undefined || languages.has(language)),
+  );
+  const trees = filled.map(([type]): Tree => {
+    const own = partitionOf(type, language);
+    return { list: `all|${own.value}`, partition: isByFacet(query) ? own : wholeList, contents };
   });
-  const trees = filled.map(({ type }): Tree => {
-    const partition = partitionOfAll(type, language);
-    const list = `all|${partition.value}`;
-    return { list, partition: isByType ? partition : wholeList, contents };
-  });
-  const matching = countMatching(sumOfCounts(filled.map((each) => each.counts)), query);
+  const matching = countMatching(sumOfCounts(filled.map(([, ofType]) => ofType)), query);
+  return {
+    near: nearOfAll(query, { counts, trees, roots, inFacets: matching.languages }),
+    trees,
+    roots,
+    partitions: [wholeList],
+    ...contentFilter(query),
+    count: matching.count ?? countInRoots(roots, trees),
+  };
+}
+
+/** The ways to read a page near the start of several partitions of all reviews. */
+function nearOfAll(
+  query: ReviewQuery,
+  {
+    counts,
+    trees,
+    roots,
+    inFacets,
+  }: Pick<Overview, 'counts' | 'roots'> & { trees: readonly Tree[]; inFacets: number },
+): NearPage[] {
+  // With those whose first review is in no count yet.
+  const partitions = partitionsOf(query);
+  if (!isByFacet(query) || partitions.length === 1) return [];
   const filter = contentFilter(query);
-  const plan = { trees, partitions: [wholeList], ...filter, count: matching.count };
-  if (!isByType) return { ...plan, near: nearPageOf([wholeList], filter, query) };
+  if (filter.accept)
+    return [siftedPageOf(partitions, { ...filter, trees, roots }, query) ?? []].flat();
+  const merged = mergedPageOf(partitions, query);
+  if (!merged) return [];
   // If most match, reading all and filtering is cheaper than merging many partitions.
-  const share = matching.languages / Math.max(1, counts.all);
-  if (types.length > 1 && share > 0.5) {
-    const sifted = { accept: acceptOf(query), selectivity: share * (filter.selectivity ?? 1) };
-    return { ...plan, near: nearPageOf([wholeList], sifted, query) };
-  }
-  // The first review of a type or facet is in no count yet.
-  const partitions = types.map((type) => partitionOfAll(type, language));
-  return { ...plan, near: nearPageOf(partitions, filter, query, filled.length) };
+  const share = inFacets / Math.max(1, counts.all);
+  const sifted =
+    share > 0.5 && nearPageOf(wholeList, { accept: acceptOf(query), selectivity: share }, query);
+  return sifted ? [sifted, merged] : [merged];
 }
 
 /**
@@ -134,14 +180,19 @@ function planAll(query: ReviewQuery, { counts, byType = new Map() }: Overview): 
  * partition. None is needed without a filter by facet, or for one type of all reviews.
  */
 export function nearWithoutCounts(query: ReviewQuery): NearPage | undefined {
-  if (!isByFacet(query)) return nearPageOf([partitionOf(query)], contentFilter(query), query);
-  const { entity_type, language } = query;
-  const [type, ...otherTypes] = entity_type === undefined ? [] : typesOf(entity_type);
-  if (ownerOf(query) || !type || otherTypes.length > 0) return undefined;
-  return nearPageOf([partitionOfAll(type, language)], contentFilter(query), query);
+  if (!isByFacet(query)) return nearPageOf(wholePartition(query), contentFilter(query), query);
+  const [only, ...others] = partitionsOf(query);
+  if (ownerOf(query) || !only || others.length > 0) return undefined;
+  return nearPageOf(only, contentFilter(query), query);
 }
 
-function partitionOfAll(type: EntityType, language: string | undefined): Partition {
+/** Returns the partitions of all reviews that hold a list by type and language. */
+function partitionsOf({ entity_type, language }: FacetFilter): Partition[] {
+  const types = entity_type === undefined ? entityTypes : typesOf(entity_type);
+  return types.map((type) => partitionOf(type, language));
+}
+
+function partitionOf(type: EntityType, language: string | undefined): Partition {
   return language === undefined
     ? { scope: 'type', value: type }
     : { scope: 'facet', value: `${type}|${language}` };
@@ -159,7 +210,7 @@ function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
 }
 
 /** Returns the partition that holds the list, without filters. */
-function partitionOf({ entity_id, user_id }: ReviewQuery): Partition {
+function wholePartition({ entity_id, user_id }: ReviewQuery): Partition {
   if (entity_id !== undefined) return { scope: 'entity', value: entity_id };
   if (user_id !== undefined) return { scope: 'author', value: user_id };
   return wholeList;

@@ -1,19 +1,19 @@
 import type { EntityType } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
-import { countInRoot, readRoots, readTotals } from '../list/totals.ts';
+import { readTotals, rootKey } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import type { Entry, Key, SortKey } from '../table/item.ts';
+import { type Entry, type Item, type Key, keyString, type SortKey } from '../table/item.ts';
 import { claimKey, countsKey, entityKey, idIn, popularityOf, reviewKey } from '../table/keys.ts';
-import { collect, getItem, queryIndex, sortKeyIn } from '../table/query.ts';
+import { collect, queryIndex, sortKeyIn } from '../table/query.ts';
 import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
 import {
   nearWithoutCounts,
   type Overview,
   ownerOf,
   planOf,
-  type ReviewPlan,
   type ReviewQuery,
+  rootsToRead,
 } from './list-plan.ts';
 import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
 import { fitting, writtenBytes } from './page-size.ts';
@@ -41,7 +41,7 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     return listReviewOf(user_id, entity_id, query);
   }
   const owner = ownerOf(query);
-  return readList(query, owner ? readOverview(owner) : readOverviewOfAll());
+  return readList(query, owner ? readOverview(query, owner) : readOverviewOfAll(query));
 }
 
 /** Lists the reviews of one entity or user. Its callers need no right to read totals. */
@@ -51,11 +51,11 @@ export async function listReviewsOf(
 ): Promise<ReviewList> {
   const query = { ...list, ...owner };
   const key = 'entity_id' in owner ? entityKey(owner.entity_id) : countsKey(owner.user_id);
-  return readList(query, readOverview(key));
+  return readList(query, readOverview(query, key));
 }
 
 async function readList(query: ReviewQuery, overview: Promise<Overview>): Promise<ReviewList> {
-  const plan = overview.then((counts) => withCount(planOf(query, counts)));
+  const plan = overview.then((known) => planOf(query, known));
   const [{ counts }, { count: planned }, page] = await Promise.all([
     overview,
     plan,
@@ -81,15 +81,6 @@ async function readReviews(
   const end = entries.find((entry) => idIn(entry) === last);
   if (!isShort || !end) return { reviews, next };
   return { reviews, next: sortKeyIn(end, order), limit: entries.indexOf(end) + 1 };
-}
-
-/** Adds the number of matches from the roots of the trees, where the counts do not tell it. */
-async function withCount(plan: ReviewPlan): Promise<ReviewPlan> {
-  const { trees, count } = plan;
-  if (!trees || count !== undefined) return plan;
-  const roots = await readRoots(trees.map(({ list }) => list));
-  const numbers = trees.map(({ list, contents }) => countInRoot(roots, list, contents));
-  return { ...plan, roots, count: numbers.reduce((sum, number) => sum + number, 0) };
 }
 
 /**
@@ -123,7 +114,7 @@ function isPopularText(entry: Entry): boolean {
 /** Lists the ids of public reviews, oldest first. A page may have some thousand. */
 export async function listReviewIds(page: { offset: number; limit: number }): Promise<string[]> {
   const query = { ...page, order: 'date', descending: false } as const;
-  const plan = readOverviewOfAll().then((overview) => planOf(query, overview));
+  const plan = readOverviewOfAll(query).then((overview) => planOf(query, overview));
   const { entries } = await readPage(plan, query, nearWithoutCounts(query));
   return entries.map(idIn);
 }
@@ -155,15 +146,25 @@ export async function readCountsOfAll(): Promise<Map<EntityType, ReviewCounts>> 
 
 /** Reads the number of all public reviews. It lags by a moment. */
 export async function countReviews(): Promise<number> {
-  return (await readOverviewOfAll()).counts.all;
+  return sumOfCounts([...(await readCountsOfAll()).values()]).all;
 }
 
-async function readOverviewOfAll(): Promise<Overview> {
-  const byType = await readCountsOfAll();
-  return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true };
+async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
+  const [byType, roots] = await Promise.all([
+    readCountsOfAll(),
+    readEach(rootsToRead(query).map(rootKey)),
+  ]);
+  return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true, roots };
 }
 
-async function readOverview(owner: Key): Promise<Overview> {
-  const item = await getItem(owner, { consistent: false });
-  return { counts: countsIn(item), hasTrees: item?.rank_tree === 'ready' };
+async function readOverview(query: ReviewQuery, owner: Key): Promise<Overview> {
+  const items = await readEach([owner, ...rootsToRead(query).map(rootKey)]);
+  const item = items.get(keyString(owner));
+  return { counts: countsIn(item), hasTrees: item?.rank_tree === 'ready', roots: items };
+}
+
+/** Reads items by `keyString`, undefined where none is. */
+async function readEach(keys: readonly Key[]): Promise<Map<string, Item | undefined>> {
+  const items = await getItems(keys);
+  return new Map(keys.map((key, i) => [keyString(key), items[i]]));
 }

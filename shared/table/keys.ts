@@ -36,7 +36,7 @@ import type { Key } from './item.ts';
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
  * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |
- * | totals      | TOTALS           | TOTAL#<type>              | numbers of public reviews by `<language>|<content>`     |
+ * | totals      | TOTALS           | TOTAL#<type>              | counts of the public reviews of a type                  |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
  * | rank tree   | TREE#<list>      | date#<child>…             | counters of the children of a node                      |
  * | rank tree   | TREE#<list>      | popularity#<child>…       | counters of the children of a node                      |
@@ -117,14 +117,17 @@ export const searchKey = (sha256: string) => key(`METADATA#SEARCH#${sha256}`, 'S
 /** Returns the key of the totals of an entity type, or the prefix of all such keys. */
 export const totalKey = (type = '') => key('TOTALS', `TOTAL#${type}`);
 
+/** Returns true for the key of the totals of a type, which are not the only items beside them. */
+export const isTotalKey = ({ pk, sk }: Key) => pk === totalKey().pk && sk.startsWith(totalKey().sk);
+
 /** Returns the key of a node. `path` holds the child numbers from the root of the list's tree. */
 export const rankTreeKey = (list: string, order: Order | 'root', path: readonly number[]) =>
   key(`TREE#${list}`, [order, ...path].join('#'));
 
 /**
- * Locks of a rebuild of totals and rank trees, which holds all 16. Other transactions that change
- * totals or trees delete one at random, if it is absent or expired: one missing lock makes the
- * rebuild fail. Several locks avoid conflicts between these transactions.
+ * Locks of a rebuild of totals and rank trees, which holds all 16, and the totals of each type.
+ * Other transactions that change trees alone delete one at random, if it is absent or expired: one
+ * missing lock makes the rebuild fail. Several locks avoid conflicts between these transactions.
  */
 export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) =>
   key('TOTALS', `REBUILD#${lane}`),

@@ -14,10 +14,10 @@ export async function listUsers(
   request: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
 ): Promise<{ count: number; users: User[]; next?: SortKey }> {
   const position = { ...request, order: 'date', descending: false } as const;
-  const near = nearPageOf(partitions, {}, position);
+  const near = nearPageOf(partition, {}, position);
   const [count, { entries, next }] = await Promise.all([
     readLength('users'),
-    readPage({ near, trees, partitions }, position),
+    readPage({ trees, partitions }, position, near),
   ]);
   const ids = entries.map(idIn);
   const users = await findUsers(ids);

@@ -100,13 +100,14 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
   const bump = (name: string) => counted.set(name, Number(counted.get(name) ?? 0) + 1);
 
   /**
-   * Counts one entry in the rank trees of a list, in blocks of 512 hours, slots of four hours and
-   * minutes. Popularities stay below 64 in tests.
+   * Counts one entry in the rank trees of a list, in blocks of 512 hours, slots of four hours,
+   * minutes and seconds. Popularities stay below 64 in tests.
    */
   function countIn(list: string, time: unknown, content: string, popularity = 0): void {
     const minutes = Math.floor(Date.parse(String(time)) / 60_000);
     const slots = Math.floor(minutes / 240);
-    const when = [Math.floor(slots / 128), slots % 128, minutes % 240];
+    const seconds = new Date(String(time)).getUTCSeconds();
+    const when = [Math.floor(slots / 128), slots % 128, minutes % 240, seconds];
     const along = (order: string, path: number[], letter: string) => {
       for (const [i, child] of path.entries()) {
         const node = i === 0 ? 'root' : [order, ...path.slice(0, i)].join('#');
@@ -140,7 +141,7 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
     count(`all|${item.entity_type}`, has);
     count(`all|${facet}`, has);
     for (const owner of owners.filter((each) => withTree.has(each))) {
-      count(owner, has);
+      count(owner, withStars);
       count(`${owner}|${item.entity_type}`, withStars);
       count(`${owner}|${facet}`, withStars);
     }

@@ -4,25 +4,26 @@ import { rankTreeKey } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../helpers/items.ts';
 
 test('a page after a cursor goes on into the next slots, however many entries lie around it', async () => {
-  // A block of 300 reviews with text: 100 in each of three slots, in one minute of the slot.
+  // A block of 300 reviews with text: 100 in each of three slots, in one second of the slot.
   const list = 'all';
   await setAttributes(rankTreeKey(list, 'root', []), { '972t': 300 });
   await setAttributes(rankTreeKey(list, 'date', [972]), { '5t': 100, '6t': 100, '7t': 100 });
   for (const slot of [5, 6, 7]) {
     await setAttributes(rankTreeKey(list, 'date', [972, slot]), { '30t': 100 });
+    await setAttributes(rankTreeKey(list, 'date', [972, slot, 30]), { '10t': 100 });
   }
   const partition = { scope: 'all', value: 'REVIEW' } as const;
   const tree = { list, partition, contents: new Set(['text'] as const) };
-  // Block 972 begins on 2026-10-10, and its slot 5 at 20:00. The cursor lies in minute 30.
+  // Block 972 begins on 2026-10-10, and its slot 5 at 20:00. The cursor lies in its minute 30.
   const window = await descend(
     [tree],
     { order: 'date', descending: false },
-    { after: '2026-10-10T20:30:10.000Z#1', skip: 0, take: 60 },
+    { after: '2026-10-10T20:30:10.500Z#1', skip: 0, take: 60 },
   );
   // Up to 99 entries of slot 5 come before the cursor. So 60 after it are certain with slot 6 only.
   expect(window.spans.map(({ path }) => path)).toEqual([
-    [972, 5, 30],
-    [972, 6, 30],
+    [972, 5, 30, 10],
+    [972, 6, 30, 10],
   ]);
-  expect(window.end).toBe('2026-10-11T00:31:00.000Z');
+  expect(window.end).toBe('2026-10-11T00:30:11.000Z');
 });

@@ -12,8 +12,8 @@ const works = treeOf('work|en');
 const events = treeOf('event|en');
 const trees = [works, events];
 
-/** The minute of a day, a leaf of the tree by date. */
-const at = (minute: string) => datePath(Date.parse(`2026-03-01T${minute}:00.000Z`));
+/** The minute of a day, in the tree by date. */
+const at = (minute: string) => datePath(Date.parse(`2026-03-01T${minute}:00.000Z`)).slice(0, 3);
 
 /** A leaf with matches in some trees and other entries beside them. */
 function leaf(minute: string, matching: [Tree, number][], others = 0): Span {
