@@ -155,7 +155,7 @@ describe('the measurement', () => {
     expect(await run).toMatchObject({ roundTrips: 2, read: 2, write: 0 });
   });
 
-  const cost = { status: 200, read: 3, write: 0, roundTrips: 1, body: {} };
+  const cost = { status: 200, read: 3, write: 0, roundTrips: 1, commands: 1, body: {} };
 
   test('names operations over budget, and rejects failed requests', () => {
     const budget = { read: 2, roundTrips: 1 };

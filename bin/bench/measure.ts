@@ -13,6 +13,8 @@ export interface Cost {
   write: number;
   /** Sequential round trips to the database. Parallel round trips count once. */
   roundTrips: number;
+  /** Commands to the database. */
+  commands: number;
   // biome-ignore lint/suspicious/noExplicitAny: the benchmark knows the shape of its own requests.
   body: any;
 }

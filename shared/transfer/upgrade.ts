@@ -11,8 +11,8 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts
- * of authors and entities, totals and rank trees. Nothing else may write meanwhile. Versions stay, so no
- * consumer of the stream sees a change. Can be stopped anywhere and repeated.
+ * of authors and entities, totals and rank trees. Nothing else may write meanwhile. Versions stay,
+ * so no consumer of the stream sees a change. Can be stopped anywhere and repeated.
  */
 export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
   let read = 0;
