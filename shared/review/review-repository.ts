@@ -15,6 +15,7 @@ import { registerFacet } from './register-facet.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
+import { hasNeeded, isSameWritten, type Written, withChange } from './written.ts';
 
 // Reviews in the table: reading, publishing, changing and deleting them.
 
@@ -24,9 +25,7 @@ export interface AuthoredReview {
 }
 
 /** Changes by the author. Undefined keeps a field, null removes it. */
-export interface ReviewChange {
-  text?: string | null;
-  rating?: number | null;
+export interface ReviewChange extends Partial<Written> {
   is_draft?: boolean;
 }
 
@@ -140,7 +139,7 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
 }
 
 /**
- * Changes a user's own review; a change of text or rating adds a revision. Throws ApiError 404 if
+ * Changes a user's own review; a change of a written field adds a revision. Throws ApiError 404 if
  * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
  * its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as well when the
  * day's edits (UTC) are used up. Publishing a draft is an edit.
@@ -257,20 +256,19 @@ async function getOwnReview(id: string, userId: string, revisionTags?: readonly 
 }
 
 /** Returns the changed review, or the same object if nothing changes. */
-function applyChange(before: Review, change: ReviewChange): Review {
-  const { text = before.text, rating = before.rating } = change;
-  if (text === null && rating === null) throw invalidRequest('text or rating must remain');
-  if (change.is_draft && before.published_on !== null) {
+function applyChange(before: Review, { is_draft, ...change }: ReviewChange): Review {
+  const written = withChange(before, change);
+  if (!hasNeeded(written)) throw invalidRequest('text or rating must remain');
+  if (is_draft && before.published_on !== null) {
     throw invalidRequest('is_draft must be false: a published review cannot become a draft again');
   }
   const now = new Date().toISOString();
-  const isEdit = text !== before.text || rating !== before.rating;
-  const isPublication = change.is_draft === false && before.published_on === null;
+  const isEdit = !isSameWritten(before, written);
+  const isPublication = is_draft === false && before.published_on === null;
   if (!isEdit && !isPublication) return before;
   const after = { ...before };
   if (isEdit) {
-    after.text = text;
-    after.rating = rating;
+    Object.assign(after, written);
     after.edits += 1;
     after.last_updated = now;
     after.revision_votes_positive = 0;

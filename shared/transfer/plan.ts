@@ -5,6 +5,7 @@ import { oneMore } from '../review/case.ts';
 import { newReview, noVotes, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
+import { writtenIn } from '../review/written.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
@@ -186,18 +187,17 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
 
 /** Makes the review without any votes. */
 function reviewIn(record: FullReviewRecord, version: number): Review {
-  const { text, rating, timestamp } = record.revisions.at(-1) as (typeof record.revisions)[number];
+  const current = record.revisions.at(-1) as (typeof record.revisions)[number];
   const review = newReview(record.user_id, {
     ...record,
-    text,
-    rating,
+    ...writtenIn(current),
     license_choice: record.license,
     is_draft: record.published_on === null,
   });
   return {
     ...review,
     ...pick(record, ['id', 'created', 'published_on', 'is_hidden', 'source', 'source_url']),
-    last_updated: timestamp,
+    last_updated: current.timestamp,
     edits: record.revisions.length - 1,
     version,
     ...othersOf(record),

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { languages } from '../../review/languages.ts';
-import { Rating, ReviewText } from '../../review/review.ts';
+import { Rating, ReviewText } from '../../review/written.ts';
 import { type FormState, field, option } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html } from '../frame/layout.ts';
