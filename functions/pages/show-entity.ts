@@ -15,7 +15,6 @@ import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted, hostOf } from '../../shared/pages/frame/words.ts';
-import { stars } from '../../shared/pages/review/review-card.ts';
 import {
   type ListQuery,
   listParameters,
@@ -25,6 +24,7 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
+import { stars } from '../../shared/pages/review/written-parts.ts';
 import { findOwnReview } from '../../shared/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
 

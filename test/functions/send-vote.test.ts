@@ -64,7 +64,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     );
     const { body } = await ben.triesToVote(id, { vote: true });
     const sentence =
-      'A user of type Noob may vote on 10 reviews a day (UTC); changing a vote is always possible';
+      'With your karma you may vote on 10 reviews a day (UTC); changing a vote is always possible';
     expect(body.description).toBe(sentence);
     const refused = await vote(ben, id, { vote: 'up' });
     expect([refused.status, refused.html.includes(`<p>${sentence}.</p>`)]).toEqual([403, true]);

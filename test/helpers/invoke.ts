@@ -24,8 +24,9 @@ export async function invoke(
 ): Promise<TestResponse> {
   const event = eventOf(request);
   const result = (await (handler as Handler)(event, lambdaContext())) as APIGatewayProxyResult;
+  const all = { ...result.headers, ...result.multiValueHeaders };
   const headers = Object.fromEntries(
-    Object.entries(result.headers ?? {}).map(([name, value]) => [name.toLowerCase(), `${value}`]),
+    Object.entries(all).map(([name, value]) => [name.toLowerCase(), [value].flat().join('\n')]),
   );
   const isJson = headers['content-type'] === 'application/json';
   const body = isJson && result.body !== '' ? JSON.parse(result.body) : result.body;

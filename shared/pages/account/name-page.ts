@@ -23,7 +23,6 @@ export function namePage({ user, csrf }: Visitor, return_to: string): Page {
           label: 'Public name',
           hint: 'You can change it at any time in your account.',
           value: user.display_name,
-          hasFocus: true,
         })}
         <button>Save and continue</button>
       </form>

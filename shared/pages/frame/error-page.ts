@@ -98,7 +98,7 @@ function inWords(
         : ['Please try again', `${message}.`, back];
     case 'limit_exceeded': {
       const until = headers['Retry-After'] ? ' You can continue after midnight UTC.' : '';
-      const text = `The limit depends on your karma.${until}`;
+      const text = `${message}.${until}`;
       return ['You have reached your daily limit', text, back];
     }
     case 'not_found':

@@ -64,8 +64,9 @@ li + li { margin-top: .25rem; }
   font: 600 .8rem/1.4 system-ui, sans-serif; text-decoration: none; }
 .verbatim { white-space: pre-wrap; }
 .review, .verbatim, .clamp { unicode-bidi: isolate; }
-.clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+.clamp, .cell .review { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .review { font: 1.1rem/1.6 var(--serif); }
+.cell .review { margin: 0; color: var(--soft); font: inherit; }
 .stars { width: 5.5rem; height: 1.1rem; vertical-align: -.15em; fill: var(--line); }
 .stars svg, .bar { fill: var(--star); }
 .big, .by { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
@@ -109,6 +110,8 @@ section > ol > li + li { margin-top: 1rem; }
 .notice, .warning { padding: .75rem 1rem; border-radius: var(--radius); border: 1px solid var(--good);
   background: var(--good-ground); margin-bottom: 1rem; }
 .warning { border-color: var(--danger); background: var(--danger-ground); }
+:target { scroll-margin-top: 5rem; }
+main:has(:target) > .notice { position: sticky; top: .5rem; z-index: 1; }
 .warning > :last-child { margin-bottom: 0; }
 .tag { color: var(--danger); font-weight: 600; }
 ul.plain { list-style: none; padding: 0; }
@@ -155,6 +158,8 @@ h3 + p > .button { margin-top: .5rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
 .buttons + p { margin-top: .75rem; }
 .late { animation: late .6s step-end; }
+@media (hover: hover) and (not (any-pointer: coarse)) {
+  html:not(:hover) .late { animation: none; pointer-events: none; } }
 @keyframes late { from { pointer-events: none; } }
 code { font-size: .9em; }
 .copy { display: block; padding: .55rem .65rem; border: 1px solid var(--line); border-radius: 6px;

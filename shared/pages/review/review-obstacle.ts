@@ -4,7 +4,7 @@ import { findWritingObstacle } from '../../user/daily-limit.ts';
 import type { User } from '../../user/user.ts';
 import { blockedAccount } from '../../user/writer.ts';
 import { blank, type FormState } from '../form/fields.ts';
-import { typedText } from '../form/kept-form.ts';
+import { typedText } from '../form/typed-text.ts';
 import { nextSteps, toAccount } from '../frame/error-page.ts';
 import type { Html, Page } from '../frame/layout.ts';
 
@@ -30,6 +30,6 @@ export function blockedHelp(): Html {
 export function obstaclePage(title: string, why: Html, { values }: FormState = blank): Page {
   return {
     title,
-    content: html`<section>${why}${typedText(values)}${nextSteps(toAccount())}</section>`,
+    content: html`<section>${why}${typedText(values.text)}${nextSteps(toAccount())}</section>`,
   };
 }

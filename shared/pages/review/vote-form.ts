@@ -118,7 +118,7 @@ function restOf(left: number): string {
 /** The choice is in the address, so that a sign-in in between leads back to it. */
 function button(id: string, choice: Choice, kind: 'confirm' | 'quiet' | 'link', name?: string) {
   const label = name && html` aria-label="${words[choice]}: ${name}"`;
-  const look = kind === 'confirm' ? html` autofocus` : html` class="${kind}"`;
+  const look = kind !== 'confirm' && html` class="${kind}"`;
   return html`<button${look} formaction="${voteUrl(id, choice)}"${label}>${words[choice]}</button>`;
 }
 
