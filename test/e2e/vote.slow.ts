@@ -79,11 +79,16 @@ test('a vote in a list returns to its place in the list', async () => {
   await signIn('Cleo');
   await page.getByText('6 reviews in English').waitFor();
   expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en`);
+  await page.setViewportSize({ width: 390, height: 600 });
   const entry = page.locator('li[id]').nth(2);
   const place = await entry.getAttribute('id');
   await entry.getByRole('button', { name: /^Vote down/ }).click();
   await hear('Your vote is counted.');
   expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en#${place}`);
+  // Both the notice and the entry are in the window, and neither covers the other.
+  const { y = -1, height = 0 } = (await page.getByRole('status').boundingBox()) ?? {};
+  const { y: below = -1 } = (await page.locator(`#${place}`).boundingBox()) ?? {};
+  expect([y >= 0, y + height <= below, below < 600]).toEqual([true, true, true]);
   expect(await page.locator(`#${place}`).innerText()).toContain('You voted down.');
   expect(await page.getByRole('button', { name: /^Vote up/ }).count()).toBe(4);
   await page.locator('li[id]').nth(5).getByRole('link', { name: 'Vote' }).click();
