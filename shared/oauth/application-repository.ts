@@ -4,6 +4,7 @@ import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchDelete, batchGet } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import { applicationKey, idIn, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
@@ -39,7 +40,7 @@ export async function getOwnApplication(clientId: string, userId: string): Promi
 /** Returns the existing applications with these ids, by id. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
   const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
-  const applications = [...items.values()].map((item) => v.parse(Application, item));
+  const applications = parseItems(Application, items.values());
   return new Map(applications.map((application) => [application.client_id, application]));
 }
 
@@ -58,7 +59,7 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
     ExpressionAttributeValues: { ':application': applicationKey('').sk },
   };
   for await (const { items } of scanItems(filter)) {
-    yield items.map((item) => v.parse(Application, item));
+    yield parseItems(Application, items);
   }
 }
 

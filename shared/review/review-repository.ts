@@ -4,10 +4,11 @@ import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../e
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendWriting } from '../user/daily-limit.ts';
-import { parseUser, User } from '../user/user.ts';
+import { parseUsers, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { Case, newCase, openCarried } from './case.ts';
@@ -60,9 +61,9 @@ export async function findReviews(
   const userIds = [...new Set(entries.map(({ user_id = '' }) => user_id))];
   const keys = [...ids.map(reviewKey), ...userIds.map(userKey)];
   const items = await getItems(keys, { attributes: shown });
-  const authors = items.slice(ids.length).flatMap((item) => parseUser(item) ?? []);
+  const authors = parseUsers(items.slice(ids.length));
   const byId = new Map(authors.map((author) => [author.id, author]));
-  return withAuthors(parseReviews(items.slice(0, ids.length)), byId);
+  return withAuthors(parseItems(Review, items.slice(0, ids.length)), byId);
 }
 
 /** Reads as `findReviews` does. Leaves out reviews that are not public: an index may be behind. */
@@ -73,7 +74,8 @@ export async function findListed(entries: readonly Entry[]): Promise<AuthoredRev
 /** Returns the public reviews among at most 100 distinct ids, with authors. */
 export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
   const options = { consistent: true, attributes: shown };
-  const reviews = parseReviews(await getItems(ids.map(reviewKey), options)).filter(isPublic);
+  const items = await getItems(ids.map(reviewKey), options);
+  const reviews = parseItems(Review, items).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
   return withAuthors(reviews, await findUsers(userIds, options));
 }
@@ -99,7 +101,7 @@ export async function findChangedReviews(
   const behind = changes.filter((_, i) => isBehind[i]).map(({ id }) => reviewKey(id));
   const again = await getItems(behind, { ...options, consistent: true });
   const current = [...items.filter((_, i) => !isBehind[i]), ...again];
-  const reviews = parseReviews(current).filter(isPublic);
+  const reviews = parseItems(Review, current).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
   const authors = await findUsers(userIds, options);
   // A replica may lack the account too, and no later change would tell of the review.
@@ -276,10 +278,6 @@ function applyChange(before: Review, { is_draft, ...change }: ReviewChange): Rev
   }
   if (isPublication) after.published_on = now;
   return after;
-}
-
-function parseReviews(items: readonly (Item | undefined)[]): Review[] {
-  return items.flatMap((item) => (item ? v.parse(Review, item) : []));
 }
 
 function withAuthors(reviews: readonly Review[], authors: ReadonlyMap<string, User>) {

@@ -4,6 +4,7 @@ import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
+import { parseItem } from '../table/parse.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import {
@@ -14,7 +15,7 @@ import {
   nameAsRead,
   releaseName,
 } from './moderator-name.ts';
-import { Contact, isAlive, parseUser, User } from './user.ts';
+import { Contact, isAlive, parseUser, parseUsers, User } from './user.ts';
 import { mayWrite, refuseBlocked } from './writer.ts';
 
 /** Throws ApiError 404 if there is none. */
@@ -38,7 +39,7 @@ export async function findUsers(
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
   const items = await getItems([...new Set(ids)].map(userKey), options);
-  const users = items.flatMap((item) => parseUser(item) ?? []);
+  const users = parseUsers(items);
   return new Map(users.map((user) => [user.id, user]));
 }
 
@@ -50,28 +51,29 @@ export interface Account {
 
 /** Returns undefined like `findUser`. */
 export async function findAccount(id: string): Promise<Account | undefined> {
-  const [account] = await findAccounts([id]);
-  return account;
+  const [item, contact = {}] = await getItems([userKey(id), contactKey(id)], { consistent: true });
+  const user = parseUser(item);
+  return user && { user, contact: v.parse(Contact, contact) };
 }
 
 /** Lists all accounts, oldest first, page by page. For operators. */
 export async function* listAccounts(): AsyncGenerator<Account[]> {
   // 50 accounts have 100 items, the size of a batch.
   for await (const entries of queryIndex('all-by-date', 'USER', { pageSize: 50 })) {
-    yield findAccounts(entries.map(idIn));
+    const ids = entries.map(idIn);
+    const keys = ids.flatMap((id) => [userKey(id), contactKey(id)]);
+    const items = await batchGet(keys, { consistent: true });
+    const users = parseUsers(ids.map((id) => items.get(keyString(userKey(id)))));
+    yield users.flatMap((user) => {
+      const item = items.get(keyString(contactKey(user.id)));
+      const contact = item ? parseItem(Contact, item) : noContact;
+      return contact ? [{ user, contact }] : [];
+    });
   }
 }
 
-async function findAccounts(ids: readonly string[]): Promise<Account[]> {
-  const keys = ids.flatMap((id) => [userKey(id), contactKey(id)]);
-  const items = await batchGet(keys, { consistent: true });
-  return ids.flatMap((id) => {
-    const user = parseUser(items.get(keyString(userKey(id))));
-    // An account imported without contact data has no item for it.
-    const contact = items.get(keyString(contactKey(id))) ?? {};
-    return user ? [{ user, contact: v.parse(Contact, contact) }] : [];
-  });
-}
+/** An account imported without contact data has no item for it. */
+const noContact: Contact = { email: null, musicdb_username: null };
 
 /** Creates an account with a new id. Throws ApiError 400 if a moderator has the name. */
 export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
