@@ -76,6 +76,9 @@ describe('POST /review/new', () => {
     );
     expect(status).toBe(400);
     expect(contentOf(shown, 'text')).toBe(' <b>');
+    // The first field with an error has the focus, and no other.
+    expect(html).toMatch(/<textarea name="text"[^>]* autofocus/);
+    expect(html.match(/ autofocus/g)).toHaveLength(1);
     for (const [name, sentence] of [
       ['text', 'It must have 25 to 5000 characters.'],
       ['rating', 'It must be an integer from 1 to 5.'],
@@ -264,7 +267,7 @@ describe('POST /review/new', () => {
 
   test.each([
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['another site that forges the origin', { 'Sec-Fetch-Site': 'cross-site', Origin: at }],
+    ['a site in front of ours', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://api.example' }],
     ['a neighbour of our host', { 'Sec-Fetch-Site': 'same-site' }],
     ['another site, in an older browser', { Origin: 'https://other.example' }],
     ['a page that hides its origin, in an older browser', { Origin: 'null' }],

@@ -114,6 +114,9 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect(html).toContain(`<p>${sentence}.</p>`);
       expect(html).not.toContain('formaction');
     }
+    const list = await ask('show-user', ben, { path: { user_id: author.id } });
+    expect(list.html).toContain(`href="${at}/review/${id}#vote">Vote</a>`);
+    expect(list.html).not.toContain('formaction');
     for (const choice of ['up', 'none']) {
       const answer = await vote(ben, id, { vote: choice });
       expect([answer.status, answer.html.includes(sentence)]).toEqual([403, true]);

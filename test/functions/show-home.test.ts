@@ -80,6 +80,12 @@ describe('GET /', () => {
       [newest, rating, bad],
     ]);
     expect(before).toContain('<a href="https://api.example/ws/reviews?sort=popularity">');
+    // A popular review among the newest leaves its place there to the next one.
+    await ben.votes(newest);
+    const [popular = '', others = ''] = `${(await invoke(handler)).body}`.split('<h2>What people');
+    expect(listed(popular)).toEqual([best, newest, good]);
+    expect(listed(others)).toEqual([rating, bad, expect.any(String)]);
+    expect(listed(popular)).not.toContain(listed(others)[2]);
     expect(`${body}`.indexOf('For developers')).toBeGreaterThan(`${body}`.indexOf(`${bad}`));
     const { read, roundTrips } = await measure('show-home', {});
     expect(read).toBeLessThanOrEqual(14);
