@@ -58,10 +58,10 @@ function entriesOf(reviews: readonly AuthoredReview[], names: readonly (string |
 }
 
 /** The written fields as a feed shows them, in this order. */
-const parts: Record<WrittenName, (review: Review) => ReturnType<typeof html> | ''> = {
-  rating: ({ rating }) => (rating === null ? '' : html`<p>${starsOf(rating)}</p>`),
+const parts: Record<WrittenName, (review: Review) => ReturnType<typeof html> | false> = {
+  rating: ({ rating }) => rating !== null && html`<p>${starsOf(rating)}</p>`,
   text: ({ text, language }) => {
-    if (text === null) return '';
+    if (text === null) return false;
     const lines = text.split(/\r\n|\r|\n/).map((line, i) => html`${i > 0 && html`<br>`}${line}`);
     return html`<p lang="${language}" dir="auto">${lines}</p>`;
   },

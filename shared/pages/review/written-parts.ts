@@ -24,15 +24,13 @@ export function stars(rating: number): Html {
 /** The written fields of a review or revision, and their language. */
 type Content = Written & Pick<Review, 'language'>;
 
-type Parts = Record<WrittenName, (content: Content) => Html | ''>;
+type Parts = Record<WrittenName, (content: Content) => Html | false>;
 
 /** The fields in full, in the order of a page. */
 const fullParts: Parts = {
-  rating: ({ rating }) => (rating === null ? '' : html`<p class="big">${stars(rating)}</p>`),
-  text: ({ text, language }) => {
-    if (text === null) return '';
-    return html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`;
-  },
+  rating: ({ rating }) => rating !== null && html`<p class="big">${stars(rating)}</p>`,
+  text: ({ text, language }) =>
+    text !== null && html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`,
 };
 
 /** Renders a review or revision in full. */
@@ -42,11 +40,9 @@ export function inFull(content: Content): Html {
 
 /** The fields in short. A list shows the rating in the line of the author. */
 export const shortParts: Parts = {
-  rating: ({ rating }) => (rating === null ? '' : stars(rating)),
-  text: ({ text, language }) => {
-    if (text === null) return '';
-    return html`<p class="review" lang="${language}" dir="auto">${excerptOf(text)}</p>`;
-  },
+  rating: ({ rating }) => rating !== null && stars(rating),
+  text: ({ text, language }) =>
+    text !== null && html`<p class="review" lang="${language}" dir="auto">${excerptOf(text)}</p>`,
 };
 
 /** Renders a review in short: its stars, and what else it has. */
