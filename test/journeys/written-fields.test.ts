@@ -27,7 +27,7 @@ import { makeUser, visitor } from '../helpers/world.ts';
 interface Sample<T> {
   first: T;
   second: T;
-  /** What pages and feeds show of the first value. */
+  /** Marks of the first value on pages and in feeds. */
   onPage: string;
   inFeed: string;
 }
