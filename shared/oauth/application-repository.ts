@@ -9,7 +9,13 @@ import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
-import { Application, ClientId, previousSecret, type Registration } from './application.ts';
+import {
+  Application,
+  ClientId,
+  previousSecret,
+  type Registration,
+  registrationNames,
+} from './application.ts';
 
 /** Maximum number of applications of a user. */
 export const mostApplications = 25;
@@ -182,8 +188,8 @@ async function changeApplication(
 
 /** The same form gives the same 32 hexadecimal digits, which nobody else can produce. */
 function clientIdOf(userId: string, registration: Registration, formId: string): string {
-  const { name, desc, website, redirect_uri } = registration;
-  const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
+  const entered = registrationNames.map((name) => registration[name]);
+  const parts = JSON.stringify([userId, formId, ...entered]);
   return hash('sha256', parts).slice(0, 32);
 }
 
