@@ -181,8 +181,9 @@ async function createModerator(): Promise<void> {
     email: null,
     musicdb_username: null,
   });
-  await updateProfile(id, { display_name });
+  // Only a moderator may have this name.
   await setModerator(id, true);
+  await updateProfile(id, { display_name });
 }
 
 /** Returns a version 8 UUID, always the same for a name. */

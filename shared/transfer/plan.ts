@@ -19,7 +19,7 @@ import {
 } from '../table/keys.ts';
 import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
-import { isHeld, keyOfName } from '../user/moderator-name.ts';
+import { isHeld, keysOfName } from '../user/moderator-name.ts';
 import { isAlive, readerName, type User } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
@@ -117,7 +117,7 @@ function planOf(record: TransferRecord, find: Find): Write[] | string {
 export function decidingKeys(record: TransferRecord): Key[] {
   const key = recordKey(record);
   if (record.kind === 'user') {
-    const keys = [key, projectionKey(key), keyOfName(record.display_name)];
+    const keys = [key, projectionKey(key), ...keysOfName(record.display_name)];
     const identity = record.contact?.identity;
     if (identity) keys.push(identityKey(identity));
     return keys;
@@ -149,7 +149,7 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
-  if (!user.is_moderator && isHeld(find(keyOfName(display_name)))) {
+  if (!user.is_moderator && keysOfName(display_name).some((each) => isHeld(find(each)))) {
     user.display_name = readerName(id);
     user.has_proposed_name = true;
   }

@@ -12,7 +12,10 @@ import {
   holdFreeName,
   holdName,
   isModeratorName,
+  keysOfName,
   nameAsRead,
+  namesRole,
+  newKeysOf,
   releaseName,
 } from './moderator-name.ts';
 import { Contact, isAlive, parseUser, parseUsers, User } from './user.ts';
@@ -75,12 +78,13 @@ export async function* listAccounts(): AsyncGenerator<Account[]> {
 /** An account imported without contact data has no item for it. */
 const noContact: Contact = { email: null, musicdb_username: null };
 
-/** Creates an account with a new id. Throws ApiError 400 if a moderator has the name. */
-export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
+/** Creates an account with a new id. Throws ApiError 400 for the name of a moderator, or a role. */
+export async function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
   const { display_name, ...contact } = profile;
   const user = { display_name, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
+  if (namesRole(display_name)) throw nameOfRole();
   return retryStale(async () => {
-    if (await isModeratorName(display_name)) throw nameOfModerator();
+    if (await isModeratorName(keysOfName(display_name))) throw nameOfModerator();
     await transact(accountWrites(user, contact));
     return user;
   });
@@ -91,10 +95,10 @@ export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promi
  * `version` must exceed that of a deleted one with this id.
  */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
-  const { display_name, is_moderator } = user;
+  const keys = keysOfName(user.display_name);
   const writes: Write[] = [
     putNew(userItem(user, version)),
-    is_moderator ? holdName(display_name) : checkName(display_name),
+    ...(user.is_moderator ? holdName(keys) : checkName(keys)),
   ];
   if (contact) writes.push({ Put: { Item: { ...contactKey(user.id), ...contact } } });
   return writes;
@@ -109,7 +113,7 @@ export function userItem(user: User, version = 1) {
 /**
  * Changes the given fields of a profile. Null removes the email address. A changed name is no
  * longer a proposal. Throws ApiError 401 if the account was deleted, 403 if it is blocked, 400 for
- * the name of a moderator. Who has that name already may keep it.
+ * the name of a moderator or of a role. A person who has that name already may keep it.
  */
 export async function updateProfile(
   id: string,
@@ -135,16 +139,21 @@ export async function updateProfile(
 
 /** Returns the writes that the new name of a user needs. Throws ApiError 400 like its caller. */
 async function renaming({ display_name, is_moderator }: User, name: string): Promise<Write[]> {
-  if (nameAsRead(name) === nameAsRead(display_name)) return [];
-  if (await isModeratorName(name)) throw nameOfModerator();
-  if (!is_moderator) return [checkName(name)];
-  return [holdFreeName(name), ...(await releaseName(display_name))];
+  if (!is_moderator && nameAsRead(name) === nameAsRead(display_name)) return [];
+  if (!is_moderator && namesRole(name)) throw nameOfRole();
+  const added = newKeysOf(name, display_name);
+  if (await isModeratorName(added)) throw nameOfModerator();
+  if (!is_moderator) return checkName(added);
+  return [...holdFreeName(added), ...(await releaseName(newKeysOf(display_name, name)))];
 }
 
 /** Attributes of a user that the writes of a name depend on. */
 export function named({ display_name, is_moderator }: User) {
   return { display_name, is_moderator };
 }
+
+const nameOfRole = () =>
+  invalidRequest('display_name must not name a role, such as moderator or admin');
 
 const nameOfModerator = () =>
   invalidRequest('display_name must be another name: a moderator of this service has it');
@@ -158,7 +167,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
     const user = await getUser(id);
     if (isModerator) refuseBlocked(user);
     if ((user.is_moderator ?? false) === isModerator) return;
-    const { display_name } = user;
+    const keys = keysOfName(user.display_name);
     await transact([
       {
         Update: {
@@ -168,7 +177,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
           was: named(user),
         },
       },
-      ...(isModerator ? [holdName(display_name)] : await releaseName(display_name)),
+      ...(isModerator ? holdName(keys) : await releaseName(keys)),
     ]);
   });
 }
