@@ -72,8 +72,15 @@ describe('request units and round trips', () => {
     const votes = voters.slice(1).map((user_id) => ({ ...cast, user_id, revision: 1 }));
     const written = async (...records: TransferRecord[]) =>
       (await measureRun(() => importRecords(sourced(records)))).write;
-    // Accounts with the same name would share the check that it is no moderator's.
-    const accounts = await written(...ids.map((id) => ({ ...account, id, display_name: id })));
+    // Accounts with the same name would share the check that it is no moderator's. A name with
+    // letters that look like others takes a check more.
+    const named = (first: string, all: readonly string[]) =>
+      all.map((id, i) => {
+        return { ...account, id, display_name: `${first}${'aeou'[i % 4]}${'xyz'[i % 3]}` };
+      });
+    const accounts = await written(...named('B', ids));
+    const alike = await written(...named('В', Array.from({ length: 12 }, randomUUID)));
+    expect(alike / ids.length).toBe(9);
     const alone = await written({ ...review, id: randomUUID(), user_id: `${voters[0]}` });
     const vote = ((await written(review, ...votes)) - alone) / votes.length;
     expect({ account: accounts / ids.length, review: alone, vote }).toEqual(importCosts);

@@ -35,18 +35,19 @@ export async function startReview(
   entity: ReviewedEntity,
   visitor: Visitor,
 ): Promise<Page | Redirect> {
-  const { id } = visitor.user;
-  const [own, { entity_type }, obstacle] = await Promise.all([
-    findOwnReview(id, entity.entity_id),
+  const { user } = visitor;
+  const [own, { entity_type }, proposal, obstacle] = await Promise.all([
+    findOwnReview(user.id, entity.entity_id),
     findSummary(entity.entity_id),
-    findObstacle(visitor.user, 'publications'),
+    readProposal(entity, user.id),
+    findObstacle(user, 'publications'),
   ]);
   if (own === 'hidden') return obstaclePage('You cannot write another review', hiddenHelp());
   if (own) return { location: `/review/${own.review_id}/edit` };
   if (entity_type !== null && entity_type !== entity.entity_type) {
     return { location: newReviewUrl({ ...entity, entity_type }) };
   }
-  return formPage(entity, visitor, blank, obstacle);
+  return formPage(entity, visitor, proposal, { filled: blank, obstacle });
 }
 
 /**
@@ -67,8 +68,9 @@ export async function refilledReview(
     const faults = { ...filled.faults, '': written };
     return editReviewPage(own.review_id, visitor, { values: Object.fromEntries(typed), faults });
   }
-  const isBlocked = visitor.user.blocked_at !== undefined;
-  return formPage(entity, visitor, filled, isBlocked ? blockedHelp() : undefined);
+  const { user } = visitor;
+  const obstacle = user.blocked_at === undefined ? undefined : blockedHelp();
+  return formPage(entity, visitor, await readProposal(entity, user.id), { filled, obstacle });
 }
 
 function hiddenHelp(): Html {
@@ -76,17 +78,21 @@ function hiddenHelp(): Html {
     <p>You deleted it while it was hidden, so you cannot write another one. Your account page shows what the moderator wrote about it.</p>`;
 }
 
-/** Reads the name of the entity, and proposes language and licence of the person's last review. */
-async function formPage(
-  entity: ReviewedEntity,
-  { user, csrf }: Visitor,
-  filled: FormState,
-  obstacle: Html | undefined,
-): Promise<Page> {
+/** Reads the name of the entity, and the person's last review, whose language is proposed. */
+async function readProposal(entity: ReviewedEntity, userId: string) {
   const [[metadata = null], last] = await Promise.all([
     findMetadata([entity]),
-    findLastWritten(user.id),
+    findLastWritten(userId),
   ]);
+  return { metadata, last };
+}
+
+function formPage(
+  entity: ReviewedEntity,
+  { csrf }: Visitor,
+  { metadata, last }: Awaited<ReturnType<typeof readProposal>>,
+  { filled, obstacle }: { filled: FormState; obstacle: Html | undefined },
+): Page {
   const name = nameOfEntity(entity, metadata);
   const title = `Write a review: ${name}`;
   if (obstacle) return obstaclePage(title, obstacle, filled);
