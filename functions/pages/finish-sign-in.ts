@@ -8,7 +8,7 @@ import { answerUri } from '../../shared/oauth/authorization-request.ts';
 import { namePageUrl } from '../../shared/pages/account/name-page.ts';
 import { backTo, obstaclePage } from '../../shared/pages/application/consent-page.ts';
 import { page } from '../../shared/pages/form/page.ts';
-import { signInUrl } from '../../shared/pages/frame/error-page.ts';
+import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { queryOf } from '../../shared/pages/frame/own-url.ts';
 import { openRequest } from '../../shared/pages/session/sealed.ts';
 import { forgetSignIn, readSignIn, startSession } from '../../shared/pages/session/session.ts';

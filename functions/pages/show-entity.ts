@@ -10,7 +10,8 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../../shared/pages/entity/named-entity.ts';
-import { headOf, ratingData } from '../../shared/pages/frame/head.ts';
+import { ratingData } from '../../shared/pages/entity/structured-data.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';

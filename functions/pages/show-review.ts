@@ -5,7 +5,8 @@ import { nameOfEntity, nameOfEntityType } from '../../shared/entity/entity-type.
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import type { Metadata } from '../../shared/entity/presented.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
-import { headOf, reviewData } from '../../shared/pages/frame/head.ts';
+import { reviewData } from '../../shared/pages/entity/structured-data.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';

@@ -11,9 +11,9 @@ import {
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { readFacetTotals } from '../../shared/list/totals.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
-import { nextSteps } from '../../shared/pages/frame/error-page.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
+import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import {
   type ListQuery,

@@ -40,7 +40,7 @@ export function namesRole(name: string): boolean {
   return roles.test(nameAsSeen(name).normalize('NFD').replaceAll(/\p{M}/gu, ''));
 }
 
-/** Returns the keys of the items that count the moderators with a name, or with one that looks so. */
+/** Returns the keys of the items that count the moderators with a name, or with a look-alike. */
 export function keysOfName(name: string): Key[] {
   const forms = new Set([nameAsRead(name), nameAsSeen(name)]);
   return [...forms].map((form) => moderatorNameKey(hash('sha256', form)));

@@ -5,9 +5,10 @@ import { partsOf, type RequestSchema, readRequest, requireHttps } from '../../ht
 import { countOpenCases } from '../../moderation/case-repository.ts';
 import { findUser } from '../../user/user-repository.ts';
 import { canModerate } from '../../user/user-type.ts';
-import { browserHandler, signInUrl } from '../frame/error-page.ts';
+import { browserHandler } from '../frame/error-page.ts';
 import { type Download, type Redirect, respond } from '../frame/html-response.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
+import { signInUrl } from '../frame/next-steps.ts';
 import { leaveNotice, withNotice } from '../frame/notice.ts';
 import { addressOf, queryOf } from '../frame/own-url.ts';
 import { visitorOf } from '../frame/visitor.ts';

@@ -2,8 +2,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
-import { signInUrl, toAccount } from '../frame/error-page.ts';
 import { csrfField, type Html, type Page } from '../frame/layout.ts';
+import { signInUrl, toAccount } from '../frame/next-steps.ts';
 import { askedPath, queryOf } from '../frame/own-url.ts';
 import type { SentForm } from './sent-form.ts';
 

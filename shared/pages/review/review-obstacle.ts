@@ -5,8 +5,8 @@ import type { User } from '../../user/user.ts';
 import { blockedAccount } from '../../user/writer.ts';
 import { blank, type FormState } from '../form/fields.ts';
 import { typedText } from '../form/typed-text.ts';
-import { nextSteps, toAccount } from '../frame/error-page.ts';
 import type { Html, Page } from '../frame/layout.ts';
+import { nextSteps, toAccount } from '../frame/next-steps.ts';
 
 /** Says why a user cannot write, and what to do. Undefined if nothing prevents it. */
 export async function findObstacle(
