@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import type { ApiError } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import { partsOf, type RequestSchema, readRequest } from '../../http/read-request.ts';
 import { toApiError } from '../../http/response.ts';
 import type { User } from '../../user/user.ts';
@@ -41,6 +41,16 @@ interface PageForm<T extends RequestSchema> {
   schema: T;
   showForm: ShowForm<T> | undefined;
   longField: string | undefined;
+}
+
+/** The error of one field, if only the handler can find it. `sentence` stands beside the field. */
+export class FieldError extends ApiError {
+  readonly field: string;
+
+  constructor(field: string, sentence: string) {
+    super(400, 'invalid_request', sentence);
+    this.field = field;
+  }
 }
 
 /** Errors that a person can correct in the form. */
@@ -114,6 +124,7 @@ function faultsIn(
   body: v.GenericSchema | undefined,
   error: ApiError,
 ): FormState['faults'] {
+  if (error instanceof FieldError) return { [error.field]: error.message };
   const read = body && v.safeParse(body, form, { abortPipeEarly: true });
   const isInvalid = error.code === 'invalid_request' && read?.success === false;
   return isInvalid ? faultsOf(read.issues, form) : { '': sentenceOf(error) };
