@@ -16,7 +16,7 @@ import { finishSignIn } from '../../shared/user/identity-provider.ts';
 
 /**
  * Receives a person from the identity provider, starts a session and continues to the requested
- * page. A person for whom the provider has no name chooses one first. A person who canceled may try
+ * page. A person without a name at the provider chooses one first. A person who canceled may try
  * again or return to the application.
  */
 export const handler = page(v.object({}), async (_, { event }) => {

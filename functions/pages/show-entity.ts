@@ -35,7 +35,7 @@ export const request = v.object({
     rating: v.optional(Stars),
     language: v.optional(Language),
     ...listParameters,
-    /** For the link to write the first review: nothing else tells the type then. */
+    /** Type of an entity without reviews, for the link to write the first one. */
     entity_type: v.fallback(v.optional(ReviewedType), undefined),
   }),
 });
@@ -87,7 +87,7 @@ export const handler = visitedPage(
 
 const fromReplica = { consistent: false };
 
-/** The way to write a review, or to the own one. */
+/** The link to write a review, or to edit the visitor's own one. */
 function writing(
   entity_id: string,
   entity_type: EntityType | undefined,

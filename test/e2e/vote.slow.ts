@@ -39,7 +39,7 @@ async function press(name: string | RegExp): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('who is signed out signs in on the way, and the vote is cast by keys alone', async () => {
+test('a person signs in on the way, and casts a vote by keys alone', async () => {
   const author = await makeUser({ display_name: 'Zoë' });
   const id = await author.publishes();
   await page.goto(`${at}/review/${id}`);

@@ -129,7 +129,7 @@ describe('/review/{review_id}/edit', () => {
     expect((await stored(id)).edits).toBe(0);
   });
 
-  test('says so to the author of a hidden review, and leads to the appeal', async () => {
+  test('warns the author of a hidden review, and links to the appeal', async () => {
     const user = await makeUser();
     const id = await user.publishes();
     await setHidden(id, true);

@@ -68,7 +68,7 @@ describe('/review/{review_id}/report', () => {
     expect(await readItem(reportKey(review_id, author.id))).toBeUndefined();
   });
 
-  test('tells a blocked account why it cannot report', async () => {
+  test('explains to a blocked account that it cannot report', async () => {
     const review_id = await author.publishes();
     const blocked = await makeUser();
     await setAttributes(userKey(blocked.id), { blocked_at: new Date().toISOString() });

@@ -101,7 +101,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     expect(answer.html).toContain('>Go back to the page</a>');
   });
 
-  test('tells a blocked account why there is no vote', async () => {
+  test('explains to a blocked account that it cannot vote', async () => {
     const ben = await makeUser();
     const id = await author.publishes();
     await ben.votes(id);

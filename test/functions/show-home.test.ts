@@ -13,7 +13,7 @@ const listed = (body: unknown) =>
   [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
 
 describe('GET /', () => {
-  test('tells of an empty service what to do', async () => {
+  test('explains what to do on an empty service', async () => {
     const { status, body } = await invoke(handler);
     expect(status).toBe(200);
     expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">0<\/dd>/);

@@ -21,7 +21,7 @@ import { makeUser, text } from '../helpers/world.ts';
 const at = 'https://api.example/ws';
 
 describe('GET /review/new', () => {
-  test('proposes nothing to who has written nothing', async () => {
+  test('proposes nothing to a person who has written nothing', async () => {
     const { status, html } = await showForm(await makeUser(), newEntity());
     expect(status).toBe(200);
     expect(chosenIn(html, 'rating')).toBe('');
@@ -112,7 +112,7 @@ describe('GET /review/new', () => {
     expect(contentOf(sent.shown, 'text')).toBe(text);
   });
 
-  test('says so where the publications of the day are used up', async () => {
+  test('explains that the publications of the day are used up', async () => {
     const user = await makeUser();
     const today = new Date().toISOString().slice(0, 10);
     await setAttributes(dailyVotesKey(user.id, today), { publications: 2 });
@@ -130,7 +130,7 @@ describe('GET /review/new', () => {
     process.env.PUBLICATIONS_PER_DAY = PUBLICATIONS_PER_DAY;
   });
 
-  test('says so where a hidden review was deleted', async () => {
+  test('explains that a hidden review was deleted', async () => {
     const user = await makeUser();
     const query = newEntity();
     await user.deletes(await user.publishesHidden(query));

@@ -82,7 +82,7 @@ interface Obstacle {
   status?: number;
 }
 
-/** Explains who sent the person here, what is in the way, and how to continue. */
+/** Explains which application sent the person, what the obstacle is, and how to continue. */
 export function obstaclePage(obstacle: Obstacle): Page {
   const { title, application, what, fault, status = 400 } = obstacle;
   const { ways = application ? [backTo(application), toAccount()] : [toAccount()] } = obstacle;

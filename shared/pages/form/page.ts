@@ -91,7 +91,7 @@ async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: V
   return respond(withNotice(answer, event), visitor && { ...visitor, openCases });
 }
 
-/** The way to sign in, and from there back to this page, or to this page with another query. */
+/** Redirects to the sign-in, which returns to this page, or to this page with another query. */
 export function signInFirst(event: APIGatewayProxyEvent, query = queryOf(event)): Redirect {
   return { location: signInUrl(addressOf(event, query)) };
 }

@@ -1,10 +1,10 @@
-// A long text that a person has typed, which nobody should have to type again.
+// A long text that a person has typed, kept through an error or a sign-in.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { csrfField, type Html, type Page } from '../frame/layout.ts';
 import { signInUrl, toAccount } from '../frame/next-steps.ts';
-import { askedPath, queryOf } from '../frame/own-url.ts';
+import { queryOf, requestedPath } from '../frame/own-url.ts';
 import type { SentForm } from './sent-form.ts';
 
 /**
@@ -17,7 +17,7 @@ export function signedOutPage(
   longField: string,
 ): Page {
   const query = queryOf(event);
-  const action = `${authUrl()}${askedPath(event)}${query && `?${query}`}`;
+  const action = `${authUrl()}${requestedPath(event)}${query && `?${query}`}`;
   return {
     title: 'You are signed out',
     status: 401,

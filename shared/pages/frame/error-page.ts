@@ -11,7 +11,7 @@ import { headResponse, toApiError } from '../../http/response.ts';
 import { respond } from './html-response.ts';
 import type { Page } from './layout.ts';
 import { type NextStep, nextSteps, signInUrl, toAccount } from './next-steps.ts';
-import { askedPath } from './own-url.ts';
+import { requestedPath } from './own-url.ts';
 
 interface Context {
   ids: RequestIds;
@@ -33,7 +33,7 @@ export function browserHandler(
     .use(httpHeaderNormalizer())
     .onError(async (request) => {
       const { event, error } = request;
-      const here = event.httpMethod === 'POST' ? undefined : authUrl() + askedPath(event);
+      const here = event.httpMethod === 'POST' ? undefined : authUrl() + requestedPath(event);
       request.response = await respond(
         explain(error, { ids: event.requestContext, here, isForAnybody: true }),
       );

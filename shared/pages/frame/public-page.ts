@@ -52,8 +52,8 @@ export function visitedPage<T extends RequestSchema>(
     }
     // Without this, a shared cache would show this page to people who are signed in.
     const Vary = 'Accept-Encoding, Cookie';
-    const asked = { ...page, here, signIn: signInUrl(here) };
-    return shared(await respond(asked), listHeaderOf(event, 'if-none-match'), { Vary });
+    const anonymous = { ...page, here, signIn: signInUrl(here) };
+    return shared(await respond(anonymous), listHeaderOf(event, 'if-none-match'), { Vary });
   });
 }
 

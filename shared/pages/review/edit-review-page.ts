@@ -48,7 +48,7 @@ export async function editReviewPage(
   };
 }
 
-/** The way to a review after it is saved, with a notice. */
+/** Redirects to a review that was saved, with a notice. */
 export function afterSaving(review: Review, isPublication: boolean): Redirect {
   if (isDraft(review)) return { location: `/review/${review.id}/edit`, notice: 'draft-saved' };
   const notice = isPublication ? 'review-published' : 'review-saved';

@@ -48,7 +48,7 @@ export function voteUrl(reviewId: string, vote?: Choice): string {
   return withQuery(`${authUrl()}/review/${reviewId}/vote`, { vote });
 }
 
-/** The votes of a review in a list. `name` tells its buttons from those of other reviews. */
+/** The votes of a review in a list. `name` distinguishes its buttons from those of others. */
 export function voteLine(review: Review, name: string, mine?: Votes): Html | '' {
   const { id, user_id, text } = review;
   if (text === null) return '';
