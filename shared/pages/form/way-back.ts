@@ -57,8 +57,9 @@ export class FieldError extends ApiError {
 const correctable = ['invalid_request', 'precondition_failed'];
 
 /**
- * Answers an error by the form with a sentence, by the page for people who are signed out, or by the
- * error page. A form without a long text is shown again only if the person can correct the error.
+ * Answers an error by the form with a sentence, by the page for people who are signed out, or by
+ * the error page. A form without a long text is shown again only if the person can correct the
+ * error.
  */
 export async function answerTo<T extends RequestSchema>(
   thrown: unknown,
