@@ -6,6 +6,7 @@ import { authUrl } from '../shared/auth-url.ts';
 import type { EntityType } from '../shared/entity/entity-type.ts';
 import { keepNames } from '../shared/entity/metadata.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
+import { nothingWritten, type Written } from '../shared/review/written.ts';
 import { batchWrite, getItems } from '../shared/table/batch.ts';
 import { entityKey, lastRunKey, metadataKey } from '../shared/table/keys.ts';
 import { getItem } from '../shared/table/query.ts';
@@ -20,7 +21,7 @@ import { startDemoSearch } from './demo-search.ts';
 type Person = { person: string; language: FullReviewRecord['language'] };
 /** An entity: a release group with its MusicBrainz id, or a book with a page about it. */
 type Entity = { entity: string; type: EntityType } & ({ id: string } | { page: string });
-type State = { rating?: number; text?: string };
+type State = Partial<Written>;
 type Votes = { up?: number; down?: number };
 /** A review, its state before an edit, its age, and the reason for which people report it. */
 type Review = {
@@ -149,8 +150,8 @@ async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
       is_hidden: false,
       source: null,
       source_url: null,
-      revisions: states.map(({ text = null, rating = null }, i) => {
-        return { id: i + 1, text, rating, timestamp: ago(age / (i + 1)) };
+      revisions: states.map((written, i) => {
+        return { id: i + 1, ...nothingWritten, ...written, timestamp: ago(age / (i + 1)) };
       }),
     };
     yield { where, record: review };
@@ -180,8 +181,9 @@ async function createModerator(): Promise<void> {
     email: null,
     musicdb_username: null,
   });
-  await updateProfile(id, { display_name });
+  // Only a moderator may have this name.
   await setModerator(id, true);
+  await updateProfile(id, { display_name });
 }
 
 /** Returns a version 8 UUID, always the same for a name. */

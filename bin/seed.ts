@@ -1,5 +1,6 @@
 import { entityTypes } from '../shared/entity/entity-type.ts';
 import { licenses } from '../shared/review/licenses.ts';
+import { nothingWritten } from '../shared/review/written.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
@@ -86,7 +87,7 @@ function* recordsOf(size: Required<Size>): Generator<TransferRecord> {
       is_hidden: false,
       source: null,
       source_url: null,
-      revisions: [{ id: 1, text, rating, timestamp }],
+      revisions: [{ id: 1, ...nothingWritten, text, rating, timestamp }],
     };
     yield review;
     if (hasText && random() < 0.2) yield* makeVotes(review, time);

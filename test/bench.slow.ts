@@ -8,10 +8,10 @@ import { routes } from '../shared/routes.ts';
 import { batchGet } from '../shared/table/batch.ts';
 import { reviewKey } from '../shared/table/keys.ts';
 import { importRecords } from '../shared/transfer/import.ts';
-import type { FullReviewRecord, TransferRecord } from '../shared/transfer/record.ts';
+import type { TransferRecord } from '../shared/transfer/record.ts';
 import { costs, foldedVotes, grownCosts, importCosts, unitsIn } from './helpers/costs.ts';
 import { scanTable, setAttributes } from './helpers/items.ts';
-import { sourced } from './helpers/transfer.ts';
+import { reviewRecord, revisionRecord, sourced } from './helpers/transfer.ts';
 import { makeUser } from './helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -66,27 +66,21 @@ describe('request units and round trips', () => {
     const [author = '', ...voters] = ids;
     const contact = { email: 'ann@mail.example', musicdb_username: null };
     const account = { kind: 'user', created: time, contact } as const;
-    const review: FullReviewRecord = {
-      kind: 'review',
-      id: randomUUID(),
-      entity_id: randomUUID(),
-      entity_type: 'work',
-      user_id: author,
-      language: 'en',
-      license: 'CC0 1.0',
-      created: time,
-      published_on: time,
-      is_hidden: false,
-      source: null,
-      source_url: null,
-      revisions: [{ id: 1, text: 'x'.repeat(1500), rating: 4, timestamp: time }],
-    };
+    const revisions = [revisionRecord({ text: 'x'.repeat(1500), rating: 4 })];
+    const review = reviewRecord(author, { created: time, published_on: time, revisions });
     const cast = { kind: 'vote', review_id: review.id, vote: true, voted_at: time } as const;
     const votes = voters.slice(1).map((user_id) => ({ ...cast, user_id, revision: 1 }));
     const written = async (...records: TransferRecord[]) =>
       (await measureRun(() => importRecords(sourced(records)))).write;
-    // Accounts with the same name would share the check that it is no moderator's.
-    const accounts = await written(...ids.map((id) => ({ ...account, id, display_name: id })));
+    // Accounts with the same name would share the check that it is no moderator's. A name with
+    // letters that look like others takes a check more.
+    const named = (first: string, all: readonly string[]) =>
+      all.map((id, i) => {
+        return { ...account, id, display_name: `${first}${'aeou'[i % 4]}${'xyz'[i % 3]}` };
+      });
+    const accounts = await written(...named('B', ids));
+    const alike = await written(...named('В', Array.from({ length: 12 }, randomUUID)));
+    expect(alike / ids.length).toBe(9);
     const alone = await written({ ...review, id: randomUUID(), user_id: `${voters[0]}` });
     const vote = ((await written(review, ...votes)) - alone) / votes.length;
     expect({ account: accounts / ids.length, review: alone, vote }).toEqual(importCosts);

@@ -3,15 +3,9 @@ import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
 import { bodyOf, Caller } from '../../shared/http/request.ts';
 import { processed } from '../../shared/http/response.ts';
-import {
-  Language,
-  LicenseChoice,
-  newReview,
-  Rating,
-  ReviewedType,
-  ReviewText,
-} from '../../shared/review/review.ts';
+import { Language, LicenseChoice, newReview, ReviewedType } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
+import { neededFields, SentWritten, sentTexts } from '../../shared/review/written.ts';
 import { Uuid } from '../../shared/values.ts';
 
 export { Created as response } from '../../shared/http/presented.ts';
@@ -21,8 +15,7 @@ export const request = v.object({
   body: bodyOf({
     entity_id: Uuid,
     entity_type: ReviewedType,
-    text: v.nullish(ReviewText, null),
-    rating: v.nullish(Rating, null),
+    ...SentWritten.entries,
     license_choice: LicenseChoice,
     language: v.nullish(Language, 'en'),
     is_draft: v.nullish(v.boolean('must be true or false'), false),
@@ -37,13 +30,12 @@ export const docs = {
   fields: {
     entity_id: 'The reviewed entity',
     entity_type: 'Its type',
-    text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
-    rating: '1 to 5',
+    ...sentTexts,
     license_choice: 'The licence of the review',
     language: 'The language of the text',
     is_draft: '`true` while only the author sees it',
   },
-  needsOneOf: ['text', 'rating'],
+  needsOneOf: neededFields,
   example: {
     entity_id: '8e8a594f-2175-38c7-a871-abb68ec363e7',
     entity_type: 'release_group',

@@ -3,8 +3,8 @@ import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { IfMatch } from '../../shared/http/entity-tags.ts';
 import { bodyOf, Caller, optional, ReviewPath } from '../../shared/http/request.ts';
 import { processed } from '../../shared/http/response.ts';
-import { Rating, ReviewText } from '../../shared/review/review.ts';
 import { updateReview } from '../../shared/review/review-repository.ts';
+import { SentWritten, sentTexts } from '../../shared/review/written.ts';
 
 export { Changed as response } from '../../shared/http/presented.ts';
 export const request = v.object({
@@ -12,8 +12,7 @@ export const request = v.object({
   path: ReviewPath,
   if_match: IfMatch,
   body: bodyOf({
-    text: v.nullish(ReviewText),
-    rating: v.nullish(Rating),
+    ...v.partial(SentWritten).entries,
     is_draft: optional(v.boolean('must be true or false')),
   }),
 });
@@ -24,8 +23,7 @@ export const docs = {
   description:
     'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. Edits have a daily limit (UTC), and publishing a draft is one. A change of nothing succeeds, makes no revision and does not count. Earlier revisions of a published review stay public until the review is deleted.',
   fields: {
-    text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
-    rating: '1 to 5',
+    ...sentTexts,
     is_draft: '`false` publishes a draft. A published review cannot become a draft again',
   },
   example: { rating: 4 },

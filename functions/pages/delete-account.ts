@@ -3,6 +3,7 @@ import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { bodyOf } from '../../shared/http/request.ts';
 import { deletionPage, farewell, rememberDeletion } from '../../shared/pages/account/leaving.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { FieldError } from '../../shared/pages/form/way-back.ts';
 import { forgetSession, isFresh } from '../../shared/pages/session/session.ts';
 import { findProviderSignOut } from '../../shared/user/provider-sign-out.ts';
 
@@ -12,9 +13,10 @@ export const handler = page(
   async ({ caller, body }, { visitor }) => {
     if (!isFresh(caller)) return deletionPage(caller, visitor);
     if (normalized(body.name) !== normalized(visitor.user.display_name)) {
-      const name = 'This does not match your name. Type your name as shown. Nothing was deleted.';
-      const faults = { name };
-      return { ...(await deletionPage(caller, visitor, { values: body, faults })), status: 400 };
+      throw new FieldError(
+        'name',
+        'This does not match your name. Type your name as shown. Nothing was deleted.',
+      );
     }
     await deleteAccount(caller.user_id);
     const next = await findProviderSignOut();

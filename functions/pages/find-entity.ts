@@ -12,7 +12,8 @@ import {
 } from '../../shared/entity/entity-type.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
 import { isSearchable, type Match, searchEntities } from '../../shared/entity/search.ts';
-import { field, option } from '../../shared/pages/form/fields.ts';
+import { optionGroup, select } from '../../shared/pages/form/choices.ts';
+import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
@@ -100,16 +101,16 @@ function form(
 }
 
 function typeField(type: EntityType, searchable: readonly EntityGroup[]) {
-  return html`<div class="field">
-    <label for="type">Type</label>
-    <p class="soft" id="type-hint">For a name. An album, a single or an EP is a release group.</p>
-    <select id="type" name="type" aria-describedby="type-hint">
-      ${searchable.map(
-        (group) =>
-          html`<optgroup label="${nameOfGroup(group)}">${entityGroups[group].map((each) => option(each, nameOfEntityType(each), type))}</optgroup>`,
-      )}
-    </select>
-  </div>`;
+  return select({
+    name: 'type',
+    label: 'Type',
+    hint: 'For a name. An album, a single or an EP is a release group.',
+    options: searchable.map((group) => (chosen) => {
+      const choices = entityGroups[group].map((each) => [each, nameOfEntityType(each)] as const);
+      return optionGroup(nameOfGroup(group), choices, chosen);
+    }),
+    value: type,
+  });
 }
 
 function resultsOf(text: string, type: EntityType, matches: readonly Match[]) {

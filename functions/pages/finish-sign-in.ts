@@ -8,7 +8,7 @@ import { answerUri } from '../../shared/oauth/authorization-request.ts';
 import { namePageUrl } from '../../shared/pages/account/name-page.ts';
 import { backTo, obstaclePage } from '../../shared/pages/application/consent-page.ts';
 import { page } from '../../shared/pages/form/page.ts';
-import { signInUrl } from '../../shared/pages/frame/error-page.ts';
+import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { queryOf } from '../../shared/pages/frame/own-url.ts';
 import { openRequest } from '../../shared/pages/session/sealed.ts';
 import { forgetSignIn, readSignIn, startSession } from '../../shared/pages/session/session.ts';
@@ -16,7 +16,7 @@ import { finishSignIn } from '../../shared/user/identity-provider.ts';
 
 /**
  * Receives a person from the identity provider, starts a session and continues to the requested
- * page. A person for whom the provider has no name chooses one first. A person who canceled may try
+ * page. A person without a name at the provider chooses one first. A person who canceled may try
  * again or return to the application.
  */
 export const handler = page(v.object({}), async (_, { event }) => {

@@ -1,47 +1,55 @@
 import * as v from 'valibot';
-import { invalidRequest } from '../../shared/errors.ts';
-import { answerOnce, maxLength } from '../../shared/http/idempotency.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { afterSaving } from '../../shared/pages/review/edit-review-page.ts';
+import { ReviewedEntity, refilledReview } from '../../shared/pages/review/new-review-page.ts';
+import { typedFields } from '../../shared/pages/review/review-fields.ts';
+import { findOwnReview } from '../../shared/review/own-reviews.ts';
 import {
-  findOtherType,
-  newReviewAgain,
-  ReviewedEntity,
-} from '../../shared/pages/review/new-review-page.ts';
-import { contentFields } from '../../shared/pages/review/review-fields.ts';
-import { Language, LicenseChoice, newReview } from '../../shared/review/review.ts';
-import { insertReview } from '../../shared/review/review-repository.ts';
+  isDraft,
+  Language,
+  LicenseChoice,
+  newReview,
+  type Review,
+} from '../../shared/review/review.ts';
+import { getReviewBy, insertReview } from '../../shared/review/review-repository.ts';
+import { isSameWritten } from '../../shared/review/written.ts';
 
 const ReviewForm = v.object({
-  ...contentFields,
+  ...typedFields,
   language: Language,
   license_choice: LicenseChoice,
-  /** Random, of the first showing of the form. It makes one review, however often it is sent. */
-  key: v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxLength)),
   is_draft: v.optional(v.string()),
 });
 
 /** Publishes a review, or saves a draft. */
 export const handler = page(
   signedIn({ query: ReviewedEntity, body: ReviewForm }),
-  async ({ caller: { user_id }, query, body: { key, is_draft, ...content } }) => {
-    const other = await findOtherType(query);
-    if (other) {
-      throw invalidRequest(`entity_type must be ${other}, as in the reviews of this entity`);
+  async ({ caller: { user_id }, query, body }) => {
+    const isPublication = body.is_draft !== 'yes';
+    const review = newReview(user_id, { ...query, ...body, is_draft: !isPublication });
+    try {
+      await insertReview(review);
+      return afterSaving(review, isPublication);
+    } catch (error) {
+      const earlier = error instanceof ApiError && error.status < 500 && (await findSame(review));
+      if (!earlier) throw error;
+      return afterSaving(earlier, isPublication);
     }
-    const isDraft = is_draft === 'yes';
-    const review = newReview(user_id, { ...query, ...content, is_draft: isDraft });
-    const { body } = await answerOnce(
-      { user_id, key, request: ['publish-review', query, content, isDraft] },
-      { id: review.id },
-      async (record) => {
-        await insertReview(review, record);
-        return {};
-      },
-    );
-    const { id } = v.parse(v.object({ id: v.string() }), body);
-    if (isDraft) return { location: `/review/${id}/edit`, notice: 'draft-saved' };
-    return { location: `/review/${id}` };
   },
-  ({ query }, filled, { visitor }) => newReviewAgain(query, filled, visitor),
-  { isKept: true },
+  ({ query }, filled, { visitor }) => refilledReview(query, filled, visitor),
+  { longField: 'text' },
 );
+
+/** Finds the review that the same form has made before, if it was sent twice. */
+async function findSame(review: Review): Promise<Review | undefined> {
+  const own = await findOwnReview(review.user_id, review.entity_id);
+  if (!own || own === 'hidden') return undefined;
+  const stored = await getReviewBy(review.user_id, own.review_id);
+  const isSame =
+    isSameWritten(stored, review) &&
+    stored.language === review.language &&
+    stored.license === review.license &&
+    isDraft(stored) === isDraft(review);
+  return isSame ? stored : undefined;
+}

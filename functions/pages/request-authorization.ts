@@ -31,9 +31,9 @@ import {
   obstaclePage,
 } from '../../shared/pages/application/consent-page.ts';
 import { page, signInFirst } from '../../shared/pages/form/page.ts';
-import { toAccount } from '../../shared/pages/frame/error-page.ts';
 import type { Redirect } from '../../shared/pages/frame/html-response.ts';
 import type { Page, Visitor } from '../../shared/pages/frame/layout.ts';
+import { toAccount } from '../../shared/pages/frame/next-steps.ts';
 import { openRequest, sealRequest } from '../../shared/pages/session/sealed.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
 

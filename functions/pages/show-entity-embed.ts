@@ -5,8 +5,8 @@ import { readNamedEntity, Theme } from '../../shared/pages/entity/named-entity.t
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { publicDocument } from '../../shared/pages/frame/public-page.ts';
 import { colours, coloursOf, sourceOf } from '../../shared/pages/frame/style.ts';
-import { stars } from '../../shared/pages/review/review-card.ts';
 import { reviewCount } from '../../shared/pages/review/review-list.ts';
+import { stars } from '../../shared/pages/review/written-parts.ts';
 
 const layout = `
 * { box-sizing: border-box; margin: 0; }

@@ -10,12 +10,12 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../../shared/pages/entity/named-entity.ts';
-import { headOf, ratingData } from '../../shared/pages/frame/head.ts';
+import { ratingData } from '../../shared/pages/entity/structured-data.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted, hostOf } from '../../shared/pages/frame/words.ts';
-import { stars } from '../../shared/pages/review/review-card.ts';
 import {
   type ListQuery,
   listParameters,
@@ -25,6 +25,7 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
+import { stars } from '../../shared/pages/review/written-parts.ts';
 import { findOwnReview } from '../../shared/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
 
@@ -34,7 +35,7 @@ export const request = v.object({
     rating: v.optional(Stars),
     language: v.optional(Language),
     ...listParameters,
-    /** For the link to write the first review: nothing else tells the type then. */
+    /** Type of an entity without reviews, for the link to write the first one. */
     entity_type: v.fallback(v.optional(ReviewedType), undefined),
   }),
 });
@@ -86,7 +87,7 @@ export const handler = visitedPage(
 
 const fromReplica = { consistent: false };
 
-/** The way to write a review, or to the own one. */
+/** The link to write a review, or to edit the visitor's own one. */
 function writing(
   entity_id: string,
   entity_type: EntityType | undefined,

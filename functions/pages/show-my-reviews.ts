@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../shared/auth-url.ts';
 import { appealOn } from '../../shared/pages/account/account-page.ts';
+import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { CursorQuery, nextPage, ownTabs, rowsUnder } from '../../shared/pages/frame/lists.ts';
+import { CursorQuery, nextPage, rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
 import { saying, stateOf } from '../../shared/pages/moderation/moderation.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';

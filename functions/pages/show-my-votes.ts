@@ -1,14 +1,9 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../shared/auth-url.ts';
 import { findKeptMetadata } from '../../shared/entity/metadata.ts';
+import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import {
-  CursorQuery,
-  nextPage,
-  ownTabs,
-  readDated,
-  rowsUnder,
-} from '../../shared/pages/frame/lists.ts';
+import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { nameWithRole } from '../../shared/pages/frame/person.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';

@@ -5,13 +5,14 @@ import { nameOfEntity, nameOfEntityType } from '../../shared/entity/entity-type.
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import type { Metadata } from '../../shared/entity/presented.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
-import { headOf, reviewData } from '../../shared/pages/frame/head.ts';
+import { reviewData } from '../../shared/pages/entity/structured-data.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf, hostOf } from '../../shared/pages/frame/words.ts';
-import { excerptOf, stars, textOf } from '../../shared/pages/review/review-card.ts';
 import { voteSection } from '../../shared/pages/review/vote-form.ts';
+import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
 import { licenseOf } from '../../shared/review/licenses.ts';
 import { currentRevision, type Review } from '../../shared/review/review.ts';
 import { type AuthoredReview, getPublicReview } from '../../shared/review/review-repository.ts';
@@ -41,8 +42,7 @@ export const handler = visitedPage(request, async ({ path: { review_id } }, read
     }),
     content: html`<section>
         ${authorLine(author, dayOf(published_on ?? created))}
-        ${rating !== null && html`<p class="big">${stars(rating)}</p>`}
-        ${textOf(review)}
+        ${inFull(review)}
       </section>
       ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}
       ${facts(review, metadata)}
@@ -56,7 +56,7 @@ export const handler = visitedPage(request, async ({ path: { review_id } }, read
   };
 });
 
-/** The ways of authors from their own review. */
+/** Links for the author of the review. */
 function ownLinks({ id }: Review) {
   const address = `${authUrl()}/review/${id}`;
   return html`<section>

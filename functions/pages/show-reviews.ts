@@ -9,11 +9,10 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
-import { option } from '../../shared/pages/form/fields.ts';
-import { nextSteps } from '../../shared/pages/frame/error-page.ts';
+import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
-import type { Html } from '../../shared/pages/frame/layout.ts';
+import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import {
   type ListQuery,
@@ -86,43 +85,44 @@ function filters(url: string, query: ListQuery, counts: ReviewCounts) {
   const { entity_type, language, review_type, sort } = query;
   const types = new Set<string>([...counts.types.keys(), entity_type ?? '']);
   const spoken = new Set([...counts.languages.keys(), language ?? '']);
-  const languages = [...spoken].filter((code) => code !== '').map(withName);
   return html`<form class="filters" action="${url}">
-    ${choice('entity_type', 'Type', [
-      option('', 'All types', entity_type ?? ''),
-      ...groups.map((group) => optionsOf(group, types, entity_type)),
-    ])}
-    ${choice('language', 'Language', [
-      option('', 'All languages', language ?? ''),
-      ...languages
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-        .map(({ code, name }) => option(code, name, language)),
-    ])}
-    ${choice('review_type', 'Content', [
-      option('', 'Texts and stars', review_type ?? ''),
-      option('review', 'With a text', review_type),
-      option('rating', 'With stars', review_type),
-    ])}
+    ${select({
+      name: 'entity_type',
+      label: 'Type',
+      none: 'All types',
+      options: groups.map((group) => (chosen) => optionsOf(group, types, chosen)),
+      value: entity_type,
+    })}
+    ${select({
+      name: 'language',
+      label: 'Language',
+      none: 'All languages',
+      options: [...spoken]
+        .filter((code) => code !== '')
+        .map((code): Choice => [code, nameOfLanguage(code)])
+        .toSorted(([, a], [, b]) => (a < b ? -1 : 1)),
+      value: language,
+    })}
+    ${select({
+      name: 'review_type',
+      label: 'Content',
+      none: 'Texts and stars',
+      options: [
+        ['review', 'With a text'],
+        ['rating', 'With stars'],
+      ],
+      value: review_type,
+    })}
     ${sort === 'popularity' && html`<input type="hidden" name="sort" value="${sort}">`}
     <button class="quiet">Filter reviews</button>
   </form>`;
 }
 
-function optionsOf(group: EntityGroup, types: ReadonlySet<string>, chosen: string | undefined) {
-  const some = entityGroups[group].filter((type) => types.has(type));
-  if (some.length === 0 && chosen !== group) return '';
+function optionsOf(group: EntityGroup, types: ReadonlySet<string>, chosen: string) {
+  const reviewed = entityGroups[group].filter((type) => types.has(type));
+  if (reviewed.length === 0 && chosen !== group) return '';
   const name = nameOfGroup(group);
-  return html`<optgroup label="${name}">
-    ${option(group, `All ${name.toLowerCase()}`, chosen)}
-    ${some.map((type) => option(type, nameOfEntityType(type), chosen))}
-  </optgroup>`;
+  const all: Choice = [group, `All ${name.toLowerCase()}`];
+  const single = reviewed.map((type): Choice => [type, nameOfEntityType(type)]);
+  return optionGroup(name, [all, ...single], chosen);
 }
-
-function choice(name: string, label: string, options: readonly (Html | string)[]) {
-  return html`<div>
-      <label for="${name}">${label}</label>
-      <select id="${name}" name="${name}">${options}</select>
-    </div>`;
-}
-
-const withName = (code: string) => ({ code, name: nameOfLanguage(code) });

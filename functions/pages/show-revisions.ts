@@ -9,7 +9,7 @@ import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { minuteOf } from '../../shared/pages/frame/words.ts';
-import { stars, textOf } from '../../shared/pages/review/review-card.ts';
+import { inFull } from '../../shared/pages/review/written-parts.ts';
 import type { Review } from '../../shared/review/review.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import type { Revision } from '../../shared/review/revision.ts';
@@ -23,7 +23,7 @@ export const request = v.object({
   query: v.object({ before: v.optional(IntegerParameter(1)) }),
 });
 
-/** Shows what a review said before its edits. */
+/** Shows the revisions of a review. */
 export const handler = visitedPage(request, async ({ path: { review_id }, query }) => {
   const { review, author } = await getPublicReview(review_id);
   const [revisions, [metadata = null]] = await Promise.all([
@@ -46,10 +46,10 @@ export const handler = visitedPage(request, async ({ path: { review_id }, query 
   };
 });
 
-function sectionOf(review: Review, { id, rating, text, timestamp }: Revision) {
+function sectionOf({ language }: Review, revision: Revision) {
   return html`<section>
-    <h2>Revision ${id}</h2>
-    <p class="by">${rating !== null && stars(rating)} <span class="soft">${minuteOf(timestamp)}</span></p>
-    ${textOf({ ...review, text })}
+    <h2>Revision ${revision.id}</h2>
+    <p class="soft">${minuteOf(revision.timestamp)}</p>
+    ${inFull({ ...revision, language })}
   </section>`;
 }

@@ -10,7 +10,7 @@ import { oneOf } from '../../shared/values.ts';
 export const request = v.object({
   query: v.object({
     return_to: v.optional(v.string()),
-    /** Set for who wants another account than the one that the provider would take. */
+    /** Makes the provider ask, for a person who wants to use another account. */
     prompt: v.fallback(v.optional(oneOf(prompts)), undefined),
   }),
 });

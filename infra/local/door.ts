@@ -30,7 +30,7 @@ export interface Door {
 /** In bytes. API Gateway's limit is 10 KB, but the 503 of our own handlers must be testable. */
 export const longestUrl = 256 * 1024;
 
-/** Connections beyond these are closed at once. Each keeps at most a head and 128 KB of a body. */
+/** Connections beyond these are closed at once. Each keeps at most a head and 240 KB of a body. */
 const mostConnections = 1_000;
 
 /** In milliseconds: for all of a stop. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bytesOf } from '../../shared/bytes-of.ts';
+import { largestLongForm } from '../../shared/http/form.ts';
 import { tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { largestJson } from '../../shared/http/json-body.ts';
 import { type Match, matchRoute } from '../../shared/http/match-route.ts';
@@ -15,6 +16,8 @@ import type { PublicAddress } from './public-address.ts';
 
 /** In bytes. A character is at most six bytes of JSON, so shorter answers fit Lambda uncounted. */
 const surelyFits = 512 * 1024;
+/** In bytes. No handler reads a longer body. */
+const largestBody = Math.max(largestJson, largestLongForm);
 const metadata = '/.well-known/oauth-authorization-server';
 
 /** Runs the function of an operation. */
@@ -65,11 +68,10 @@ export async function answer(
     event.requestContext.authorizer = caller;
     Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
-  if (request.headers.expect !== undefined && !isLonger(request, largestJson)) {
+  if (request.headers.expect !== undefined && !isLonger(request, largestBody)) {
     response.writeContinue();
   }
-  // No handler reads a longer body, so none is kept in memory.
-  const body = await readBody(request, largestJson);
+  const body = await readBody(request, largestBody);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
   event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
   if (path.includes('/oauth/')) {

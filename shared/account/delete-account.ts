@@ -3,7 +3,7 @@ import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts'
 import { batchDelete } from '../table/batch.ts';
 import { countsKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Update } from '../table/transact.ts';
-import { releaseName } from '../user/moderator-name.ts';
+import { keysOfName, releaseName } from '../user/moderator-name.ts';
 import { isAlive } from '../user/user.ts';
 import { findUser, named } from '../user/user-repository.ts';
 import { detachIdentity, reviewsOfRequest } from './identity-repository.ts';
@@ -32,7 +32,7 @@ export async function deleteAccount(userId: string): Promise<void> {
     await transact([
       { Update: deletion },
       { Delete: { Key: countsKey(userId) } },
-      ...(user.is_moderator ? await releaseName(user.display_name) : []),
+      ...(user.is_moderator ? await releaseName(keysOfName(user.display_name)) : []),
       ...revoked(grants.slice(0, maxGrants)),
     ]);
   });

@@ -17,6 +17,7 @@ import { Revision, revisionOf } from '../review/revision.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, reviewKey, revisionKey } from '../table/keys.ts';
+import { parseItem, parseItems } from '../table/parse.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { readDailyCounts } from '../user/daily-limit.ts';
 import { findAccount } from '../user/user-repository.ts';
@@ -185,8 +186,9 @@ interface OwnReview {
 async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await getItems(keys, { consistent: true });
-  const reviews = items.flatMap((item) =>
-    item && item.deleted_at === undefined ? v.parse(Review, item) : [],
+  const reviews = parseItems(
+    Review,
+    items.filter((item) => item?.deleted_at === undefined),
   );
   const appealed = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(appealed.map(({ id }) => caseKey(id)));
@@ -220,9 +222,9 @@ async function* batchesOf({ review, appeal }: OwnReview, after = 0) {
     const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
     const pages = queryItems(prefix, { after: revisionKey(id, after).sk });
     for await (const item of eachOf(pages)) {
-      const revision = v.parse(Revision, item);
-      // An edit came after the review was read.
-      if (revision.id <= edits) yield batchOf(revision, `${entity_id}#${revision.id}`);
+      const revision = parseItem(Revision, item);
+      // An edit may have come after the review was read.
+      if (revision && revision.id <= edits) yield batchOf(revision, `${entity_id}#${revision.id}`);
     }
   }
   yield batchOf(revisionOf(review), entity_id);
@@ -237,8 +239,7 @@ function readListed<T extends v.GenericSchema>(kind: string, schema: T) {
       const entries = page.filter(({ date }) => date !== after);
       const items = await getItems(entries, { consistent: true });
       for (const [i, { date: lastKey = '' }] of entries.entries()) {
-        const item = items[i];
-        if (item) yield { lastKey, records: [v.parse(schema, item)] };
+        yield { lastKey, records: parseItems(schema, [items[i]]) };
       }
     }
   };

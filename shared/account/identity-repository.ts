@@ -13,7 +13,7 @@ import { caseKey, claimKey, contactKey, identityKey, reviewKey, userKey } from '
 import { getItem, queryItems } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
 import type { Identity } from '../user/identity-provider.ts';
-import { isModeratorName } from '../user/moderator-name.ts';
+import { isModeratorName, keysOfName, namesRole } from '../user/moderator-name.ts';
 import { readerName, type User } from '../user/user.ts';
 import { accountWrites, findUser } from '../user/user-repository.ts';
 
@@ -75,10 +75,10 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
   });
 }
 
-/** Makes the user of a first sign-in, with another name if a moderator has the proposed one. */
+/** Makes the user of a first sign-in, with another name for that of a moderator or a role. */
 async function newUser(proposedName: string, blocked_at: string | undefined): Promise<User> {
   const id = randomUUID();
-  const isTaken = await isModeratorName(proposedName);
+  const isTaken = namesRole(proposedName) || (await isModeratorName(keysOfName(proposedName)));
   const user: User = {
     display_name: isTaken ? readerName(id) : proposedName,
     id,

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
-import { PresentedLanguage } from '../review/presented.ts';
+import { pick } from '../pick.ts';
+import { PresentedLanguage, PresentedRevision } from '../review/presented.ts';
+import { writtenNames } from '../review/written.ts';
 import { PresentedUser } from '../user/presented.ts';
 
 const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
@@ -23,8 +25,7 @@ export const PublicRecord = Fields('A public review, as in a dump', {
     v.array(
       v.object({
         id: Count('Its number: the first is 1', 1),
-        text: TextOrNull('The text, verbatim', 'Forty minutes that reward every new listen.'),
-        rating: described(v.nullable(v.number()), '1 to 5', 5),
+        ...pick(PresentedRevision.entries, writtenNames),
         timestamp: IsoTime('When it was made'),
         votes_positive: Count('Upvotes that were last cast while it was current', 4),
         votes_negative: Count('Downvotes that were last cast while it was current', 1),

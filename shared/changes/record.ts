@@ -1,12 +1,13 @@
 import { pick } from '../pick.ts';
 import type { Review } from '../review/review.ts';
 import type { Revision } from '../review/revision.ts';
+import { writtenNames } from '../review/written.ts';
 import type { PublicRecord } from './presented.ts';
 
 // A public review in dumps and in the change feed.
 
 /** Fields of a revision in the record. */
-const fields = ['id', 'text', 'rating', 'timestamp', 'votes_positive', 'votes_negative'] as const;
+const fields = ['id', ...writtenNames, 'timestamp', 'votes_positive', 'votes_negative'] as const;
 
 /**
  * Makes the record of a public review, always with the same bytes, so that mirrors can compare. Of

@@ -2,7 +2,9 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
+import type { Review } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
+import type { WrittenName } from '../review/written.ts';
 import { version } from '../routes.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
@@ -55,16 +57,28 @@ function entriesOf(reviews: readonly AuthoredReview[], names: readonly (string |
   });
 }
 
+/** The written fields as a feed shows them, in this order. */
+const parts: Record<WrittenName, (review: Review) => ReturnType<typeof html> | false> = {
+  rating: ({ rating }) => rating !== null && html`<p>${starsOf(rating)}</p>`,
+  text: ({ text, language }) => {
+    if (text === null) return false;
+    const lines = text.split(/\r\n|\r|\n/).map((line, i) => html`${i > 0 && html`<br>`}${line}`);
+    return html`<p lang="${language}" dir="auto">${lines}</p>`;
+  },
+};
+
+function starsOf(rating: number): string {
+  return `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
+}
+
 function entryOf(authored: AuthoredReview, name = '') {
   const { review, author } = authored;
-  const { id, rating, text, language, published_on, license } = review;
+  const { id, rating, published_on, license } = review;
   const at = authUrl();
-  const stars = rating === null ? '' : `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
-  const lines = text?.split(/\r\n|\r|\n/).map((line, i) => html`${i > 0 && html`<br>`}${line}`);
-  const content = html`${stars && html`<p>${stars}</p>`}${text && html`<p lang="${language}" dir="auto">${lines}</p>`}`;
+  const content = html`${Object.values(parts).map((part) => part(review))}`;
   return html`<entry>
 <id>urn:uuid:${id}</id>
-<title>${[stars, name].filter(Boolean).join(' ')}</title>
+<title>${rating === null ? name : `${starsOf(rating)} ${name}`.trim()}</title>
 <updated>${updatedOf(authored)}</updated>
 <published>${published_on}</published>
 <link rel="alternate" type="text/html" href="${at}/review/${id}"/>

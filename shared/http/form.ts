@@ -5,8 +5,11 @@ import { requireMediaType, requireUtf8 } from './media-type.ts';
 /** In bytes. */
 export const largestForm = 64 * 1024;
 
-/** Bytes of a form with a long text: one of 20,000 characters takes up to nine bytes for each. */
-export const largestLongForm = 256 * 1024;
+/** UTF-16 units of a long text that a browser lets a person type or paste. */
+export const longestTyped = 20_000;
+
+/** In bytes, with a long text. A unit takes nine at most, percent-encoded as UTF-8. */
+export const largestLongForm = 9 * longestTyped + largestForm;
 
 /**
  * Reads a form. Percent-encoded text is ASCII, whatever charset a client names (some name
@@ -21,7 +24,7 @@ export function readForm(
   requireMediaType(event, 'application/x-www-form-urlencoded', invalidRequest);
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
   if (body.length > largest) {
-    throw payloadTooLarge(`A form may have at most ${largest / 1024} KB`);
+    throw payloadTooLarge(`A form may have at most ${Math.floor(largest / 1024)} KB`);
   }
   const encoded = body.toString();
   if (!/^[\0-\x7f]*$/.test(encoded)) requireUtf8(event);

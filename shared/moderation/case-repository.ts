@@ -9,6 +9,7 @@ import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
 import { caseKey, idIn, reviewKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
 export interface ReviewCase {
@@ -65,6 +66,6 @@ export async function listCases(
 /** Reads the cases of index entries, in their order, by the ids of the reviews. */
 export async function readCases(entries: readonly Key[]): Promise<Map<string, Case>> {
   const items = await getItems(entries, { consistent: true });
-  const cases = items.flatMap((item) => (item ? v.parse(Case, item) : []));
+  const cases = parseItems(Case, items);
   return new Map(cases.map((each) => [each.review_id, each]));
 }

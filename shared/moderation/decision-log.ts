@@ -1,6 +1,5 @@
 // The log of decisions: an entry for each decision, listed for all and for the person concerned.
 import { randomUUID } from 'node:crypto';
-import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
 import { countsIn } from '../review/owner-counts.ts';
@@ -8,6 +7,7 @@ import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
 import { countsKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
+import { parseItem, parseItems } from '../table/parse.ts';
 import { queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { parseUser, type User } from '../user/user.ts';
@@ -92,7 +92,7 @@ export async function listDecided(
   const items = await batchGet([...ids].map(reviewKey));
   const decided = decisions.map((decision) => {
     const item = items.get(keyString(reviewKey(decision.review_id ?? '')));
-    return { decision, review: item ? v.parse(Review, item) : undefined };
+    return { decision, review: parseItem(Review, item) };
   });
   return { decided, next };
 }
@@ -116,6 +116,5 @@ export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<voi
 }
 
 async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
-  const items = await getItems(entries);
-  return items.flatMap((item) => (item ? v.parse(Decision, item) : []));
+  return parseItems(Decision, await getItems(entries));
 }

@@ -4,6 +4,7 @@ import { invalidRequest, notFound } from '../errors.ts';
 import { HiddenClaim } from '../review/hidden-claim.ts';
 import { getItems } from '../table/batch.ts';
 import { claimKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
@@ -16,7 +17,10 @@ export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
   const pages = queryIndex('author-by-date', `HIDDEN#${userId}`, { descending: true });
   const items = await getItems(await collect(pages, 100), { consistent: true });
   // The index may be behind.
-  return items.flatMap((item) => (item?.marked_at ? v.parse(HiddenClaim, item) : []));
+  return parseItems(
+    HiddenClaim,
+    items.filter((item) => item?.marked_at),
+  );
 }
 
 /**

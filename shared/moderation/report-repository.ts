@@ -6,6 +6,7 @@ import { countedAs, reasons } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
 import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
@@ -87,9 +88,9 @@ export async function readReports(
   most?: number,
 ): Promise<{ open: Report[]; earlier: Report[] }> {
   const items = await collect(queryItems(reportKey(review_id, '')), most);
-  const reports = items
-    .map((item) => v.parse(Report, item))
-    .sort((a, b) => (a.reported_at < b.reported_at ? -1 : 1));
+  const reports = parseItems(Report, items).sort((a, b) =>
+    a.reported_at < b.reported_at ? -1 : 1,
+  );
   return {
     open: reports.filter((report) => report.round === round),
     earlier: reports.filter((report) => report.round !== round),

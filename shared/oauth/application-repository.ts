@@ -4,11 +4,18 @@ import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchDelete, batchGet } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import { applicationKey, idIn, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
-import { Application, ClientId, previousSecret, type Registration } from './application.ts';
+import {
+  Application,
+  ClientId,
+  previousSecret,
+  type Registration,
+  registrationNames,
+} from './application.ts';
 
 /** Maximum number of applications of a user. */
 export const mostApplications = 25;
@@ -39,7 +46,7 @@ export async function getOwnApplication(clientId: string, userId: string): Promi
 /** Returns the existing applications with these ids, by id. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
   const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
-  const applications = [...items.values()].map((item) => v.parse(Application, item));
+  const applications = parseItems(Application, items.values());
   return new Map(applications.map((application) => [application.client_id, application]));
 }
 
@@ -58,7 +65,7 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
     ExpressionAttributeValues: { ':application': applicationKey('').sk },
   };
   for await (const { items } of scanItems(filter)) {
-    yield items.map((item) => v.parse(Application, item));
+    yield parseItems(Application, items);
   }
 }
 
@@ -181,8 +188,8 @@ async function changeApplication(
 
 /** The same form gives the same 32 hexadecimal digits, which nobody else can produce. */
 function clientIdOf(userId: string, registration: Registration, formId: string): string {
-  const { name, desc, website, redirect_uri } = registration;
-  const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
+  const entered = registrationNames.map((name) => registration[name]);
+  const parts = JSON.stringify([userId, formId, ...entered]);
   return hash('sha256', parts).slice(0, 32);
 }
 

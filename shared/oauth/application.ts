@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { pick } from '../pick.ts';
 import { isLoopback, Name, parseWebUrl, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 import type { PresentedApplication } from './presented.ts';
@@ -7,24 +8,6 @@ export const ClientId = v.pipe(
   v.string(),
   v.regex(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits'),
 );
-
-/** A registered application, as stored. Times are ISO 8601. */
-export const Application = v.object({
-  client_id: v.string(),
-  user_id: v.string(),
-  name: v.string(),
-  desc: v.string(),
-  website: v.string(),
-  redirect_uri: v.string(),
-  /** 32 random hexadecimal digits that the secret is derived from. */
-  secret_id: v.string(),
-  /** The replaced secret and its expiry, unless its owner has ended it. */
-  previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
-  created: v.string(),
-  /** Approvals up to this time are revoked for everybody. */
-  revoked_at: v.optional(v.string()),
-});
-export type Application = v.InferOutput<typeof Application>;
 
 /** Fields that an owner enters. */
 export const Registration = v.object({
@@ -47,6 +30,26 @@ export const Registration = v.object({
 });
 export type Registration = v.InferOutput<typeof Registration>;
 
+/** The names of these fields. */
+export const registrationNames = /* @__PURE__ */ Object.keys(
+  Registration.entries,
+) as readonly (keyof Registration)[];
+
+/** A registered application, as stored. Times are ISO 8601. */
+export const Application = v.object({
+  client_id: v.string(),
+  user_id: v.string(),
+  ...v.entriesFromList(registrationNames, v.string()),
+  /** 32 random hexadecimal digits that the secret is derived from. */
+  secret_id: v.string(),
+  /** The replaced secret and its expiry, unless its owner has ended it. */
+  previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
+  created: v.string(),
+  /** Approvals up to this time are revoked for everybody. */
+  revoked_at: v.optional(v.string()),
+});
+export type Application = v.InferOutput<typeof Application>;
+
 /** Returns the replaced secret while it is valid. */
 export function previousSecret({ previous_secret }: Application): Application['previous_secret'] {
   const isGood = previous_secret && previous_secret.until > new Date().toISOString();
@@ -55,11 +58,12 @@ export function previousSecret({ previous_secret }: Application): Application['p
 
 /** Presents an application. Its secret is null unless it is shown. */
 export async function presentApplication(
-  { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
+  application: Application,
   isSecretShown: boolean,
 ): Promise<PresentedApplication> {
+  const { client_id, user_id, secret_id } = application;
   const client_secret = isSecretShown ? await clientSecret(client_id, secret_id) : null;
-  return { name, desc, website, redirect_uri, client_id, client_secret, user_id };
+  return { ...pick(application, registrationNames), client_id, client_secret, user_id };
 }
 
 /** RFC 9700 section 2.1 and RFC 8252 section 7.3. */

@@ -5,6 +5,7 @@ import type { Scope } from '../routes.ts';
 import { batchDelete, getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
 import { applicationKey, grantKey, userKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { checkWriter, mayWrite, writeAs } from '../user/writer.ts';
@@ -139,16 +140,14 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
   const { pk } = userKey(userId);
   const sk = clientId === undefined ? 'GRANT#' : grantKey(userId, clientId, '').sk;
   const items = await collect(queryItems({ pk, sk }, { pageSize: 1000 }));
-  const grants = items.map((item) => v.parse(Grant, item));
-  return grants.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return parseItems(Grant, items).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
 /** Lists users' grants to an application, oldest first, page by page. For operators. */
 export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
   const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: 100 });
   for await (const entries of pages) {
-    const items = await getItems(entries);
-    yield items.flatMap((item) => (item ? v.parse(Grant, item) : []));
+    yield parseItems(Grant, await getItems(entries));
   }
 }
 

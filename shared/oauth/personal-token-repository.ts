@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { invalidRequest, notFound } from '../errors.ts';
 import { batchDelete } from '../table/batch.ts';
 import { grantKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { putNew, transact } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
@@ -65,8 +66,7 @@ export async function createPersonalToken(
 /** Lists a user's unexpired personal access tokens, newest first. */
 export async function listPersonalTokens(userId: string): Promise<PersonalToken[]> {
   const items = await collect(queryItems(grantKey(userId, nobody, ''), { pageSize: 100 }));
-  return items
-    .map((item) => v.parse(PersonalToken, item))
+  return parseItems(PersonalToken, items)
     .filter(({ expires_at }) => expires_at > Date.now() / 1000)
     .sort((a, b) => (a.created > b.created ? -1 : 1));
 }

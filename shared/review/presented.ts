@@ -15,6 +15,7 @@ import { PresentedUser } from '../user/presented.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
 import { reasons, verdicts } from './verdict.ts';
+import { shownTexts, Written, type WrittenName, writtenNames } from './written.ts';
 
 export const PresentedLanguage = described(
   v.picklist(languages),
@@ -34,23 +35,22 @@ export const PresentedLicense = Fields('The licence of a review', {
   info_url: AnyText('The address of its text', 'https://creativecommons.org/licenses/by-sa/4.0/'),
 });
 
-const content = {
-  text: TextOrNull(
-    'The text, verbatim; `null` if there is only a rating',
-    'Forty minutes that reward every new listen.',
-  ),
-  rating: described(
-    v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5))),
-    '1 to 5; `null` if there is only a text',
-    5,
-  ),
-};
+type Entries = typeof Written.entries;
+
+/** The written fields, which every answer has. */
+const written = Object.fromEntries(
+  writtenNames.map((name) => {
+    const [text, example] = shownTexts[name];
+    const field: v.GenericSchema = v.nullable<v.GenericSchema>(Written.entries[name].wrapped);
+    return [name, described(field, text, example)];
+  }),
+) as { [Name in WrittenName]: v.NullableSchema<Entries[Name]['wrapped'], undefined> };
 
 const review = {
   id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
   entity_id: Id('The reviewed entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   entity_type: PresentedEntityType,
-  ...content,
+  ...written,
   language: PresentedLanguage,
   license: PresentedLicense,
   created: HttpDate('When it was first saved'),
@@ -109,10 +109,10 @@ export const OwnReview = Fields('A review as its author sees it', {
   ),
 });
 
-export const PresentedRevision = Fields("One state of a review's text and rating", {
+export const PresentedRevision = Fields('One state of a review', {
   id: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number: the first is 1', 1),
   review_id: Id('Its review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
-  ...content,
+  ...written,
   timestamp: HttpDate('When it was made'),
   votes_positive: Count('Upvotes that were last cast while it was current', 4),
   votes_negative: Count('Downvotes that were last cast while it was current', 1),

@@ -4,16 +4,18 @@ import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../e
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendWriting } from '../user/daily-limit.ts';
-import { parseUser, User } from '../user/user.ts';
+import { parseUsers, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { Case, newCase, openCarried } from './case.ts';
 import { currentRevision, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
+import { hasNeeded, isSameWritten, type Written, withChange } from './written.ts';
 
 // Reviews in the table: reading, publishing, changing and deleting them.
 
@@ -23,9 +25,7 @@ export interface AuthoredReview {
 }
 
 /** Changes by the author. Undefined keeps a field, null removes it. */
-export interface ReviewChange {
-  text?: string | null;
-  rating?: number | null;
+export interface ReviewChange extends Partial<Written> {
   is_draft?: boolean;
 }
 
@@ -60,9 +60,9 @@ export async function findReviews(
   const userIds = [...new Set(entries.map(({ user_id = '' }) => user_id))];
   const keys = [...ids.map(reviewKey), ...userIds.map(userKey)];
   const items = await getItems(keys, { attributes: shown });
-  const authors = items.slice(ids.length).flatMap((item) => parseUser(item) ?? []);
+  const authors = parseUsers(items.slice(ids.length));
   const byId = new Map(authors.map((author) => [author.id, author]));
-  return withAuthors(parseReviews(items.slice(0, ids.length)), byId);
+  return withAuthors(parseItems(Review, items.slice(0, ids.length)), byId);
 }
 
 /** Reads as `findReviews` does. Leaves out reviews that are not public: an index may be behind. */
@@ -73,7 +73,8 @@ export async function findListed(entries: readonly Entry[]): Promise<AuthoredRev
 /** Returns the public reviews among at most 100 distinct ids, with authors. */
 export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
   const options = { consistent: true, attributes: shown };
-  const reviews = parseReviews(await getItems(ids.map(reviewKey), options)).filter(isPublic);
+  const items = await getItems(ids.map(reviewKey), options);
+  const reviews = parseItems(Review, items).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
   return withAuthors(reviews, await findUsers(userIds, options));
 }
@@ -99,7 +100,7 @@ export async function findChangedReviews(
   const behind = changes.filter((_, i) => isBehind[i]).map(({ id }) => reviewKey(id));
   const again = await getItems(behind, { ...options, consistent: true });
   const current = [...items.filter((_, i) => !isBehind[i]), ...again];
-  const reviews = parseReviews(current).filter(isPublic);
+  const reviews = parseItems(Review, current).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
   const authors = await findUsers(userIds, options);
   // A replica may lack the account too, and no later change would tell of the review.
@@ -138,7 +139,7 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
 }
 
 /**
- * Changes a user's own review; a change of text or rating adds a revision. Throws ApiError 404 if
+ * Changes a user's own review; a change of a written field adds a revision. Throws ApiError 404 if
  * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
  * its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as well when the
  * day's edits (UTC) are used up. Publishing a draft is an edit.
@@ -254,20 +255,19 @@ async function getOwnReview(id: string, userId: string, revisionTags?: readonly 
 }
 
 /** Returns the changed review, or the same object if nothing changes. */
-function applyChange(before: Review, change: ReviewChange): Review {
-  const { text = before.text, rating = before.rating } = change;
-  if (text === null && rating === null) throw invalidRequest('text or rating must remain');
-  if (change.is_draft && before.published_on !== null) {
+function applyChange(before: Review, { is_draft, ...change }: ReviewChange): Review {
+  const written = withChange(before, change);
+  if (!hasNeeded(written)) throw invalidRequest('text or rating must remain');
+  if (is_draft && before.published_on !== null) {
     throw invalidRequest('is_draft must be false: a published review cannot become a draft again');
   }
   const now = new Date().toISOString();
-  const isEdit = text !== before.text || rating !== before.rating;
-  const isPublication = change.is_draft === false && before.published_on === null;
+  const isEdit = !isSameWritten(before, written);
+  const isPublication = is_draft === false && before.published_on === null;
   if (!isEdit && !isPublication) return before;
   const after = { ...before };
   if (isEdit) {
-    after.text = text;
-    after.rating = rating;
+    Object.assign(after, written);
     after.edits += 1;
     after.last_updated = now;
     after.revision_votes_positive = 0;
@@ -275,10 +275,6 @@ function applyChange(before: Review, change: ReviewChange): Review {
   }
   if (isPublication) after.published_on = now;
   return after;
-}
-
-function parseReviews(items: readonly (Item | undefined)[]): Review[] {
-  return items.flatMap((item) => (item ? v.parse(Review, item) : []));
 }
 
 function withAuthors(reviews: readonly Review[], authors: ReadonlyMap<string, User>) {

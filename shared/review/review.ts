@@ -8,25 +8,13 @@ import type { IndexAttributes } from '../table/item.ts';
 import { popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
-import { isVisible, oneOf, Text } from '../values.ts';
+import { oneOf } from '../values.ts';
 import { Carried } from './case.ts';
 import { languages } from './languages.ts';
 import { licenseOf, licenses } from './licenses.ts';
 import type { PresentedReview } from './presented.ts';
 import { Moderation } from './verdict.ts';
-
-/** 25 to 5000 code points, some of them visible. */
-export const ReviewText = v.pipe(
-  Text(25, 5000),
-  v.check(isVisible, 'must have some visible character'),
-);
-
-export const Rating = v.pipe(
-  v.number('must be an integer from 1 to 5'),
-  v.integer('must be an integer from 1 to 5'),
-  v.minValue(1, 'must be an integer from 1 to 5'),
-  v.maxValue(5, 'must be an integer from 1 to 5'),
-);
+import { hasNeeded, Written, writtenIn, writtenNames } from './written.ts';
 
 /** Ratings separated by commas; each once and ascending in the output. */
 export const Stars = v.pipe(
@@ -48,8 +36,7 @@ export const Review = v.object({
   entity_id: v.string(),
   entity_type: v.picklist(entityTypes),
   user_id: v.string(),
-  text: v.nullable(v.string()),
-  rating: v.nullable(v.number()),
+  ...Written.entries,
   language: v.string(),
   /** Id of the licence. */
   license: v.string(),
@@ -106,18 +93,15 @@ export const noVotes = {
 /** Makes a review of this moment, without votes. Throws ApiError 400 without text and rating. */
 export function newReview(
   userId: string,
-  content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
-    license_choice: string;
-    is_draft: boolean;
-  },
+  content: Pick<Review, 'entity_id' | 'entity_type' | 'language'> &
+    Written & { license_choice: string; is_draft: boolean },
 ): Review {
-  if (content.text === null && content.rating === null) {
-    throw invalidRequest('text or rating is required');
-  }
+  if (!hasNeeded(content)) throw invalidRequest('text or rating is required');
   const now = new Date().toISOString();
   return {
     id: randomUUID(),
-    ...pick(content, ['entity_id', 'entity_type', 'text', 'rating', 'language']),
+    ...pick(content, ['entity_id', 'entity_type', 'language']),
+    ...writtenIn(content),
     user_id: userId,
     license: content.license_choice,
     created: now,
@@ -222,7 +206,7 @@ export function listedIn(review: Review): IndexAttributes {
 /** Presents a review with its author. Times become HTTP dates. */
 export function presentReview(review: Review, author: User): PresentedReview {
   return {
-    ...pick(review, ['id', 'entity_id', 'entity_type', 'text', 'rating', 'language']),
+    ...pick(review, ['id', 'entity_id', 'entity_type', ...writtenNames, 'language']),
     license: licenseOf(review),
     created: httpDate(review.created),
     published_on: review.published_on === null ? null : httpDate(review.published_on),

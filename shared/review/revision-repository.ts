@@ -3,6 +3,7 @@ import { bytesOf } from '../bytes-of.ts';
 import { notFound } from '../errors.ts';
 import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { currentRevision, type Review } from './review.ts';
 import { presentRevision, Revision, revisionOf } from './revision.ts';
@@ -60,9 +61,8 @@ async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY, p
   for (let size = fewest; last > 0; size = pageSize) {
     const items = await readPage(review.id, last, size);
     if (items.length === 0) return;
-    const revisions = items.map((item) => v.parse(Revision, item));
-    yield revisions;
-    last = (revisions.at(-1)?.id ?? 1) - 1;
+    yield parseItems(Revision, items);
+    last = Number(items.at(-1)?.id) - 1;
   }
 }
 

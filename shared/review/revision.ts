@@ -3,16 +3,16 @@ import { revisionKey } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type Review } from './review.ts';
+import { Written, writtenIn } from './written.ts';
 
 /** Number of a revision: the first is 1. */
 export const RevisionNumber = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** One state of a review's text and rating, as stored. Times are ISO 8601. */
+/** One state of what is written in a review, as stored. Times are ISO 8601. */
 export const Revision = v.object({
   review_id: v.string(),
   id: RevisionNumber,
-  text: v.nullable(v.string()),
-  rating: v.nullable(v.number()),
+  ...Written.entries,
   timestamp: v.string(),
   votes_positive: v.number(),
   votes_negative: v.number(),
@@ -24,8 +24,7 @@ export function revisionOf(review: Review): Revision {
   return {
     review_id: review.id,
     id: currentRevision(review),
-    text: review.text,
-    rating: review.rating,
+    ...writtenIn(review),
     timestamp: review.last_updated,
     votes_positive: review.revision_votes_positive,
     votes_negative: review.revision_votes_negative,

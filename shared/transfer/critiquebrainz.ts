@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
+import { hasNeeded, nothingWritten } from '../review/written.ts';
 import { isVisible, StoredId } from '../values.ts';
 import type { Note, Row } from './critiquebrainz-archive.ts';
 import type { FullReviewRecord, SourcedRecord, UserRecord, VoteRecord } from './record.ts';
@@ -106,13 +107,16 @@ function reviewOf(
   const revisions: FullReviewRecord['revisions'] = [];
   for (const { id: serial, timestamp, ...content } of rows) {
     const time = timeOf(timestamp);
-    const text = content.text || null;
-    const rating = starsOf(content.rating, note, noteChange);
-    if (time === undefined || (text === null && rating === null)) {
+    const written = {
+      ...nothingWritten,
+      text: content.text || null,
+      rating: starsOf(content.rating, note, noteChange),
+    };
+    if (time === undefined || !hasNeeded(written)) {
       note('revision: without time, or without text and rating');
       continue;
     }
-    revisions.push({ id: revisions.length + 1, text, rating, timestamp: time });
+    revisions.push({ id: revisions.length + 1, ...written, timestamp: time });
     numbers.set(`${serial}`, revisions.length);
   }
   const [first] = revisions;

@@ -4,6 +4,7 @@ import { pick } from '../pick.ts';
 import { isCount } from '../review/owner-counts.ts';
 import { countedFields, Review } from '../review/review.ts';
 import { type Revision, revisionOf } from '../review/revision.ts';
+import { writtenNames } from '../review/written.ts';
 import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
@@ -92,7 +93,7 @@ const reviewStart = [
   'source_url',
 ] as const;
 const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
-const reviewNames = ['kind', ...reviewStart, 'revisions', 'text', 'rating'];
+const reviewNames = ['kind', ...reviewStart, 'revisions', ...writtenNames];
 
 /** Returns the attributes of a record that are neither named nor derived. */
 export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {
@@ -130,7 +131,7 @@ export function fullReviewRecord(
     ...pick({ ...review, language }, reviewStart),
     ...otherAttributes(item, reviewNames),
     revisions: revisionsToCurrent.map((revision) =>
-      pick(revision, ['id', 'text', 'rating', 'timestamp']),
+      pick(revision, ['id', ...writtenNames, 'timestamp']),
     ),
   };
 }

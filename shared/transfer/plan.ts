@@ -5,6 +5,7 @@ import { oneMore } from '../review/case.ts';
 import { newReview, noVotes, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
+import { writtenIn } from '../review/written.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
@@ -18,7 +19,7 @@ import {
 } from '../table/keys.ts';
 import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
-import { isHeld, keyOfName } from '../user/moderator-name.ts';
+import { isHeld, keysOfName } from '../user/moderator-name.ts';
 import { isAlive, readerName, type User } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
@@ -116,7 +117,7 @@ function planOf(record: TransferRecord, find: Find): Write[] | string {
 export function decidingKeys(record: TransferRecord): Key[] {
   const key = recordKey(record);
   if (record.kind === 'user') {
-    const keys = [key, projectionKey(key), keyOfName(record.display_name)];
+    const keys = [key, projectionKey(key), ...keysOfName(record.display_name)];
     const identity = record.contact?.identity;
     if (identity) keys.push(identityKey(identity));
     return keys;
@@ -148,7 +149,7 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
-  if (!user.is_moderator && isHeld(find(keyOfName(display_name)))) {
+  if (!user.is_moderator && keysOfName(display_name).some((each) => isHeld(find(each)))) {
     user.display_name = readerName(id);
     user.has_proposed_name = true;
   }
@@ -186,18 +187,17 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
 
 /** Makes the review without any votes. */
 function reviewIn(record: FullReviewRecord, version: number): Review {
-  const { text, rating, timestamp } = record.revisions.at(-1) as (typeof record.revisions)[number];
+  const current = record.revisions.at(-1) as (typeof record.revisions)[number];
   const review = newReview(record.user_id, {
     ...record,
-    text,
-    rating,
+    ...writtenIn(current),
     license_choice: record.license,
     is_draft: record.published_on === null,
   });
   return {
     ...review,
     ...pick(record, ['id', 'created', 'published_on', 'is_hidden', 'source', 'source_url']),
-    last_updated: timestamp,
+    last_updated: current.timestamp,
     edits: record.revisions.length - 1,
     version,
     ...othersOf(record),

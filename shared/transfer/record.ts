@@ -7,15 +7,9 @@ import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { Case, Report } from '../review/case.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { ReportedClaim, ReportedMark } from '../review/reported-claim.ts';
-import {
-  countedFields,
-  Language,
-  LicenseChoice,
-  Rating,
-  Review,
-  ReviewedType,
-} from '../review/review.ts';
+import { countedFields, Language, LicenseChoice, Review, ReviewedType } from '../review/review.ts';
 import { Revision } from '../review/revision.ts';
+import { hasNeeded, writtenNames } from '../review/written.ts';
 import { type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
@@ -58,18 +52,15 @@ export type UserRecord = v.InferOutput<typeof UserRecord>;
 const RevisionRecord = v.pipe(
   v.object({
     ...v.omit(Revision, ['review_id', 'votes_positive', 'votes_negative']).entries,
-    // Older texts may be shorter or longer than the API allows.
-    text: v.nullable(v.pipe(v.string(), v.nonEmpty('must not be empty'))),
-    rating: v.nullable(Rating),
     timestamp: StoredTime,
   }),
-  v.check(({ text, rating }) => text !== null || rating !== null, 'must have a text or a rating'),
+  v.check((revision) => hasNeeded(revision), 'must have a text or a rating'),
 );
 
 /** A review with all its revisions, oldest first. Also for drafts and hidden reviews. */
 export const FullReviewRecord = v.looseObject({
   kind: v.literal('review'),
-  ...v.omit(Review, ['text', 'rating', ...countedFields]).entries,
+  ...v.omit(Review, [...countedFields, ...writtenNames]).entries,
   id: StoredId,
   entity_id: StoredId,
   entity_type: ReviewedType,

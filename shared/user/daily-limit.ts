@@ -89,9 +89,9 @@ export function spend(what: Limited, user: User, at: string): Write {
 
 /** Returns the error for a used up daily limit. */
 export function limitReached(what: Limited, user: User): ApiError {
-  const { label, votes_per_day: limit } = userTypeOf(user);
+  const { votes_per_day: limit } = userTypeOf(user);
   const { may, hint } = limited[what];
-  const message = `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`;
+  const message = `With your karma you may ${may} ${limit} reviews a day (UTC)${hint}`;
   const headers = limitHeaders(what, user, limit);
   // With a limit of 0, waiting does not help.
   if (limit > 0) headers['Retry-After'] = `${secondsLeft()}`;

@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto';
-import type { Item } from '../table/item.ts';
+import confusables from 'unhomoglyph/data.json' with { type: 'json' };
+import { getItems } from '../table/batch.ts';
+import type { Item, Key } from '../table/item.ts';
 import { moderatorNameKey } from '../table/keys.ts';
-import { getItem } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
+
+/** Letters and digits with the ones that they look like (confusables.txt of Unicode TS 39). */
+const lookalikes: Readonly<Record<string, string>> = confusables;
+
+/** Roles that only moderators may have in their names, as `nameAsSeen` returns them. */
+const roles = /moderator|administrator|\b(admin|mod|operator|staff|sysop)s?\b/;
 
 /**
  * Returns a name as people read it. Case, width, the number of spaces and the encoding of accents
@@ -10,20 +17,44 @@ import type { Write } from '../table/transact.ts';
  */
 export function nameAsRead(name: string): string {
   const folded = name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
-  return folded
+  return withoutFillers(folded);
+}
+
+/** Returns a name as it looks (the skeleton of Unicode TS 39), in lower case. */
+function nameAsSeen(name: string): string {
+  const characters = [...name.normalize('NFKC').normalize('NFD')];
+  const skeleton = characters.map((each) => lookalikes[each] ?? each).join('');
+  // The skeleton of `m` is `rn`, but that of `M` is `M`.
+  return withoutFillers(skeleton.normalize('NFC').toLowerCase().replaceAll('rn', 'm'));
+}
+
+function withoutFillers(name: string): string {
+  return name
     .replaceAll(/\p{DI}/gu, '')
     .replaceAll(/\s+/gu, ' ')
     .trim();
 }
 
-/** Returns the key of the item that counts the moderators with a name. */
-export function keyOfName(name: string) {
-  return moderatorNameKey(hash('sha256', nameAsRead(name)));
+/** Returns true for a name that says or looks as if its owner had a role, such as moderator. */
+export function namesRole(name: string): boolean {
+  return roles.test(nameAsSeen(name).normalize('NFD').replaceAll(/\p{M}/gu, ''));
 }
 
-/** Returns true if a moderator has the name. */
-export async function isModeratorName(name: string): Promise<boolean> {
-  return isHeld(await getItem(keyOfName(name)));
+/** Returns the keys of the items that count the moderators with a name, or with a look-alike. */
+export function keysOfName(name: string): Key[] {
+  const forms = new Set([nameAsRead(name), nameAsSeen(name)]);
+  return [...forms].map((form) => moderatorNameKey(hash('sha256', form)));
+}
+
+/** Returns the keys that another name has in addition. */
+export function newKeysOf(name: string, before: string): Key[] {
+  const held = new Set(keysOfName(before).map(({ pk }) => pk));
+  return keysOfName(name).filter(({ pk }) => !held.has(pk));
+}
+
+/** Returns true if a moderator has one of the names. */
+export async function isModeratorName(keys: readonly Key[]): Promise<boolean> {
+  return (await getItems(keys, { consistent: true })).some(isHeld);
 }
 
 /** Is true for the item of a name that a moderator has. */
@@ -36,32 +67,32 @@ const isFree = {
   ExpressionAttributeValues: { ':none': 0 },
 };
 
-/** Checks that no moderator has the name. */
-export function checkName(name: string): Write {
-  return { ConditionCheck: { Key: keyOfName(name), ...isFree } };
+/** Checks that no moderator has a name with one of these keys. */
+export function checkName(keys: readonly Key[]): Write[] {
+  return keys.map((Key) => ({ ConditionCheck: { Key, ...isFree } }));
 }
 
 /** Reserves the name of a new moderator. Others who have it keep it. */
-export function holdName(name: string): Write {
-  return { Update: { Key: keyOfName(name), amounts: { moderators: 1 } } };
+export function holdName(keys: readonly Key[]): Write[] {
+  return keys.map((Key) => ({ Update: { Key, amounts: { moderators: 1 } } }));
 }
 
 /** Reserves the new name of a moderator, unless another moderator has it. */
-export function holdFreeName(name: string): Write {
-  return { Update: { Key: keyOfName(name), amounts: { moderators: 1 }, ...isFree } };
+export function holdFreeName(keys: readonly Key[]): Write[] {
+  return keys.map((Key) => ({ Update: { Key, amounts: { moderators: 1 }, ...isFree } }));
 }
 
-/** Returns the write that frees the name of a moderator, or none if it was never reserved. */
-export async function releaseName(name: string): Promise<Write[]> {
-  if (!(await isModeratorName(name))) return [];
-  return [
-    {
+/** Returns the writes that free the name of a moderator, but for what was never reserved. */
+export async function releaseName(keys: readonly Key[]): Promise<Write[]> {
+  const items = await getItems(keys, { consistent: true });
+  return keys
+    .filter((_, i) => isHeld(items[i]))
+    .map((Key) => ({
       Update: {
-        Key: keyOfName(name),
+        Key,
         amounts: { moderators: -1 },
         ConditionExpression: 'moderators > :none',
         ExpressionAttributeValues: { ':none': 0 },
       },
-    },
-  ];
+    }));
 }

@@ -4,6 +4,7 @@ import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
+import { parseItem } from '../table/parse.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import {
@@ -11,10 +12,13 @@ import {
   holdFreeName,
   holdName,
   isModeratorName,
+  keysOfName,
   nameAsRead,
+  namesRole,
+  newKeysOf,
   releaseName,
 } from './moderator-name.ts';
-import { Contact, isAlive, parseUser, User } from './user.ts';
+import { Contact, isAlive, parseUser, parseUsers, User } from './user.ts';
 import { mayWrite, refuseBlocked } from './writer.ts';
 
 /** Throws ApiError 404 if there is none. */
@@ -38,7 +42,7 @@ export async function findUsers(
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
   const items = await getItems([...new Set(ids)].map(userKey), options);
-  const users = items.flatMap((item) => parseUser(item) ?? []);
+  const users = parseUsers(items);
   return new Map(users.map((user) => [user.id, user]));
 }
 
@@ -50,35 +54,37 @@ export interface Account {
 
 /** Returns undefined like `findUser`. */
 export async function findAccount(id: string): Promise<Account | undefined> {
-  const [account] = await findAccounts([id]);
-  return account;
+  const [item, contact = {}] = await getItems([userKey(id), contactKey(id)], { consistent: true });
+  const user = parseUser(item);
+  return user && { user, contact: v.parse(Contact, contact) };
 }
 
 /** Lists all accounts, oldest first, page by page. For operators. */
 export async function* listAccounts(): AsyncGenerator<Account[]> {
   // 50 accounts have 100 items, the size of a batch.
   for await (const entries of queryIndex('all-by-date', 'USER', { pageSize: 50 })) {
-    yield findAccounts(entries.map(idIn));
+    const ids = entries.map(idIn);
+    const keys = ids.flatMap((id) => [userKey(id), contactKey(id)]);
+    const items = await batchGet(keys, { consistent: true });
+    const users = parseUsers(ids.map((id) => items.get(keyString(userKey(id)))));
+    yield users.flatMap((user) => {
+      const item = items.get(keyString(contactKey(user.id)));
+      const contact = item ? parseItem(Contact, item) : noContact;
+      return contact ? [{ user, contact }] : [];
+    });
   }
 }
 
-async function findAccounts(ids: readonly string[]): Promise<Account[]> {
-  const keys = ids.flatMap((id) => [userKey(id), contactKey(id)]);
-  const items = await batchGet(keys, { consistent: true });
-  return ids.flatMap((id) => {
-    const user = parseUser(items.get(keyString(userKey(id))));
-    // An account imported without contact data has no item for it.
-    const contact = items.get(keyString(contactKey(id))) ?? {};
-    return user ? [{ user, contact: v.parse(Contact, contact) }] : [];
-  });
-}
+/** An account imported without contact data has no item for it. */
+const noContact: Contact = { email: null, musicdb_username: null };
 
-/** Creates an account with a new id. Throws ApiError 400 if a moderator has the name. */
-export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
+/** Creates an account with a new id. Throws ApiError 400 for the name of a moderator, or a role. */
+export async function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
   const { display_name, ...contact } = profile;
   const user = { display_name, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
+  if (namesRole(display_name)) throw nameOfRole();
   return retryStale(async () => {
-    if (await isModeratorName(display_name)) throw nameOfModerator();
+    if (await isModeratorName(keysOfName(display_name))) throw nameOfModerator();
     await transact(accountWrites(user, contact));
     return user;
   });
@@ -89,10 +95,10 @@ export function insertUser(profile: Pick<User, 'display_name'> & Contact): Promi
  * `version` must exceed that of a deleted one with this id.
  */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
-  const { display_name, is_moderator } = user;
+  const keys = keysOfName(user.display_name);
   const writes: Write[] = [
     putNew(userItem(user, version)),
-    is_moderator ? holdName(display_name) : checkName(display_name),
+    ...(user.is_moderator ? holdName(keys) : checkName(keys)),
   ];
   if (contact) writes.push({ Put: { Item: { ...contactKey(user.id), ...contact } } });
   return writes;
@@ -107,7 +113,7 @@ export function userItem(user: User, version = 1) {
 /**
  * Changes the given fields of a profile. Null removes the email address. A changed name is no
  * longer a proposal. Throws ApiError 401 if the account was deleted, 403 if it is blocked, 400 for
- * the name of a moderator. Who has that name already may keep it.
+ * the name of a moderator or of a role. A person who has that name already may keep it.
  */
 export async function updateProfile(
   id: string,
@@ -133,16 +139,21 @@ export async function updateProfile(
 
 /** Returns the writes that the new name of a user needs. Throws ApiError 400 like its caller. */
 async function renaming({ display_name, is_moderator }: User, name: string): Promise<Write[]> {
-  if (nameAsRead(name) === nameAsRead(display_name)) return [];
-  if (await isModeratorName(name)) throw nameOfModerator();
-  if (!is_moderator) return [checkName(name)];
-  return [holdFreeName(name), ...(await releaseName(display_name))];
+  if (!is_moderator && nameAsRead(name) === nameAsRead(display_name)) return [];
+  if (!is_moderator && namesRole(name)) throw nameOfRole();
+  const added = newKeysOf(name, display_name);
+  if (await isModeratorName(added)) throw nameOfModerator();
+  if (!is_moderator) return checkName(added);
+  return [...holdFreeName(added), ...(await releaseName(newKeysOf(display_name, name)))];
 }
 
 /** Attributes of a user that the writes of a name depend on. */
 export function named({ display_name, is_moderator }: User) {
   return { display_name, is_moderator };
 }
+
+const nameOfRole = () =>
+  invalidRequest('display_name must not name a role, such as moderator or admin');
 
 const nameOfModerator = () =>
   invalidRequest('display_name must be another name: a moderator of this service has it');
@@ -156,7 +167,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
     const user = await getUser(id);
     if (isModerator) refuseBlocked(user);
     if ((user.is_moderator ?? false) === isModerator) return;
-    const { display_name } = user;
+    const keys = keysOfName(user.display_name);
     await transact([
       {
         Update: {
@@ -166,7 +177,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
           was: named(user),
         },
       },
-      ...(isModerator ? [holdName(display_name)] : await releaseName(display_name)),
+      ...(isModerator ? holdName(keys) : await releaseName(keys)),
     ]);
   });
 }

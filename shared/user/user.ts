@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import type { Item } from '../table/item.ts';
+import { parseItems } from '../table/parse.ts';
 import { httpDate } from '../time.ts';
 import { Name } from '../values.ts';
 import type { OwnProfile, PresentedUser } from './presented.ts';
@@ -53,6 +55,14 @@ export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at
 /** Returns undefined without an item, or if the account is being erased. */
 export function parseUser(item: Record<string, unknown> | undefined): User | undefined {
   return item && item.deleted_at === undefined ? v.parse(User, item) : undefined;
+}
+
+/** Parses the users of a list that exist, as `parseItems` does. */
+export function parseUsers(items: readonly (Item | undefined)[]): User[] {
+  return parseItems(
+    User,
+    items.filter((item) => item?.deleted_at === undefined),
+  );
 }
 
 /** Presents a public profile. Times become HTTP dates. */

@@ -16,6 +16,7 @@ import {
   userKey,
   voteKey,
 } from '../table/keys.ts';
+import { parseItem, parseItems } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import {
@@ -59,7 +60,7 @@ export async function findVotesOn(
   userId: string,
 ): Promise<Map<string, Vote | undefined>> {
   const items = await getItems(reviewIds.map((id) => voteKey(id, userId)));
-  return new Map(reviewIds.map((id, i) => [id, items[i] && v.parse(Vote, items[i])]));
+  return new Map(reviewIds.map((id, i) => [id, parseItem(Vote, items[i])]));
 }
 
 /** Returns the error of a vote that a review's author or its content forbids. */
@@ -86,10 +87,8 @@ export async function listVotes(
     getItems(entries),
     findPublicReviews(entries.map(idIn)),
   ]);
-  const votes = items.flatMap((item) => {
-    if (!item) return [];
-    const vote = v.parse(Vote, item);
-    return [{ vote, on: reviews.find(({ review }) => review.id === vote.review_id) }];
+  const votes = parseItems(Vote, items).map((vote) => {
+    return { vote, on: reviews.find(({ review }) => review.id === vote.review_id) };
   });
   return { votes, next };
 }

@@ -3,7 +3,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import { runAudit } from '../../bin/audit.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { auditPartitions } from '../../shared/audit/audit.ts';
-import { newReview } from '../../shared/review/review.ts';
 import {
   deleteReview,
   finishDeletion,
@@ -17,7 +16,7 @@ import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUsers, type Person, text } from '../helpers/world.ts';
+import { makeUsers, type Person, reviewBy } from '../helpers/world.ts';
 
 let author: Person;
 let voter: Person;
@@ -187,10 +186,6 @@ function interrupt(kind: string, act: () => Promise<unknown>) {
 }
 
 describe('a repair beside traffic', () => {
-  const said = { text, rating: 4, language: 'en', license_choice: 'CC0 1.0' } as const;
-  const entity = () => ({ entity_id: randomUUID(), entity_type: 'work' }) as const;
-  const reviewBy = ({ id }: Person, content = {}) =>
-    newReview(id, { ...entity(), ...said, is_draft: false, ...content });
   let user: Person;
 
   beforeEach(async () => {
@@ -198,8 +193,8 @@ describe('a repair beside traffic', () => {
   });
 
   test('leaves the claim of a review that has replaced the scanned one', async () => {
-    const first = reviewBy(user);
-    const second = reviewBy(user, { entity_id: first.entity_id });
+    const first = reviewBy(user.id);
+    const second = reviewBy(user.id, { entity_id: first.entity_id });
     const key = claimKey(user.id, first.entity_id);
     await insertReview(first);
     interrupt('GetCommand', async () => {
@@ -229,7 +224,7 @@ describe('a repair beside traffic', () => {
   });
 
   test('mends more revisions than a transaction has room for, and their review', async () => {
-    const review = { ...reviewBy(user), edits: 101, votes_positive: 1 };
+    const review = { ...reviewBy(user.id), edits: 101, votes_positive: 1 };
     const key = claimKey(user.id, review.entity_id);
     const tally = { votes_positive: 1, votes_negative: 0 };
     const revisions = Array.from({ length: 101 }, (_, i) => revisionKey(review.id, i + 1));
@@ -245,7 +240,7 @@ describe('a repair beside traffic', () => {
   test('counts a withdrawn review, whose karma the eraser takes back', async () => {
     const votes = { popularity: 3, votes_positive: 3, revision_votes_positive: 3 };
     const deleted = { is_hidden: true, deleted_at: new Date().toISOString() };
-    const review = { ...reviewBy(user), ...votes, ...deleted };
+    const review = { ...reviewBy(user.id), ...votes, ...deleted };
     await setAttributes(userKey(user.id), { karma: 3 });
     await batchWrite([
       { put: reviewItem(review) },
@@ -257,8 +252,8 @@ describe('a repair beside traffic', () => {
   });
 
   test('counts a review once, also one whose claim is missing', async () => {
-    const kept = reviewBy(user);
-    const lost = reviewBy(user, { is_draft: true });
+    const kept = reviewBy(user.id);
+    const lost = reviewBy(user.id, { is_draft: true });
     await insertReview(kept);
     await insertReview(lost);
     const twice = { ...claimKey(user.id, randomUUID()), review_id: kept.id };

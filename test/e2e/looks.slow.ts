@@ -250,6 +250,11 @@ test('consent cannot be clicked before it is seen', async () => {
   await arrive('Shelf');
   await authorize(page.url().split('/').at(-1) ?? '', '');
   await arrive('Let Shelf use your account?');
+  // Nor before the mouse has been over the page.
+  const allow = page.getByRole('button', { name: 'Allow', exact: true });
+  const react = () => allow.evaluate('(button) => getComputedStyle(button).pointerEvents');
+  expect(await react()).toBe('none');
+  await page.mouse.move(1, 1);
   // The second click of two, of which the first has opened this page, comes within half a second.
   const reacts = await page.evaluate(`[0, 500, 700].map((time) => {
     const [animation] = document.getAnimations();
@@ -356,5 +361,5 @@ test('the forms of reviews are for everybody, in four widths and both colour sch
   const entity_id = randomUUID();
   await (await makeUser({ display_name: 'Reviewer' })).publishes({ entity_id });
   await page.goto(`${at}/review/new?entity_id=${entity_id}&entity_type=event`);
-  await see('This link names another type', widths);
+  await see('Write a review: Unnamed release group', widths);
 });

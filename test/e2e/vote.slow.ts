@@ -39,7 +39,7 @@ async function press(name: string | RegExp): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('who is signed out signs in on the way, and the vote is cast by keys alone', async () => {
+test('a person signs in on the way, and casts a vote by keys alone', async () => {
   const author = await makeUser({ display_name: 'Zoë' });
   const id = await author.publishes();
   await page.goto(`${at}/review/${id}`);
@@ -47,9 +47,10 @@ test('who is signed out signs in on the way, and the vote is cast by keys alone'
   await press('Vote up');
   await signIn('Ben');
   await arrive('Vote on a review');
-  // Nothing is cast by the address alone. The button has the focus.
-  expect(await popularityOf(id)).toBe(0);
+  // Nothing is cast by the address alone, nor by a key that is held while the page opens.
   await page.keyboard.press('Enter');
+  expect(await popularityOf(id)).toBe(0);
+  await press('Vote up');
   await hear('Your vote is counted.');
   expect(page.url()).toBe(`${at}/review/${id}#vote`);
   expect(await votes()).toMatch(
@@ -78,11 +79,16 @@ test('a vote in a list returns to its place in the list', async () => {
   await signIn('Cleo');
   await page.getByText('6 reviews in English').waitFor();
   expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en`);
+  await page.setViewportSize({ width: 390, height: 600 });
   const entry = page.locator('li[id]').nth(2);
   const place = await entry.getAttribute('id');
   await entry.getByRole('button', { name: /^Vote down/ }).click();
   await hear('Your vote is counted.');
   expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en#${place}`);
+  // Both the notice and the entry are in the window, and neither covers the other.
+  const { y = -1, height = 0 } = (await page.getByRole('status').boundingBox()) ?? {};
+  const { y: below = -1 } = (await page.locator(`#${place}`).boundingBox()) ?? {};
+  expect([y >= 0, y + height <= below, below < 600]).toEqual([true, true, true]);
   expect(await page.locator(`#${place}`).innerText()).toContain('You voted down.');
   expect(await page.getByRole('button', { name: /^Vote up/ }).count()).toBe(4);
   await page.locator('li[id]').nth(5).getByRole('link', { name: 'Vote' }).click();

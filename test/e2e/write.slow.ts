@@ -86,6 +86,7 @@ test('a review is written, edited, drafted, published and deleted with the keybo
   await keys.enter('button', 'Publish');
   await arrive('Blue Train');
   const review = page.url();
+  await hear('Your review is public.');
   await page.getByText('Forty minutes that reward').waitFor();
   await page.getByRole('img', { name: '4 of 5 stars' }).waitFor();
   await page.goto(`${at}/entity/${entity_id}`);
@@ -101,6 +102,7 @@ test('a review is written, edited, drafted, published and deleted with the keybo
   await keys.type('each new listen.');
   await keys.enter('button', 'Save');
   await arrive('Blue Train');
+  await hear('Your review is saved.');
   await page.getByText('Forty minutes that reward each new listen.').waitFor();
   await page.getByRole('img', { name: '5 of 5 stars' }).waitFor();
 
@@ -168,6 +170,16 @@ test('nothing typed is lost when a session ends, nor when the form is wrong', as
   await page.getByText('It must have 25 to 5000 characters.').waitFor();
   await picture(page, 'errors');
   expect(await page.getByRole('radio', { name: '3 stars' }).isChecked()).toBe(true);
+  // All that the field takes, of characters that are the longest in a form.
+  const longest = '語'.repeat(20_000);
+  await fill('Your review', longest);
+  const sending = page.waitForRequest((request) => request.method() === 'POST');
+  await click('Publish');
+  await page.getByText('Now it has 20000.').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Your review' }).inputValue()).toBe(longest);
+  // Browsers without Fetch Metadata send the origin alone.
+  const headers = await (await sending).allHeaders();
+  expect(headers).toMatchObject({ origin: new URL(at).origin, 'sec-fetch-site': 'same-origin' });
   const text = `${'🎷'.repeat(4_997)}\n\u202e.`;
   await fill('Your review', text);
   await context.clearCookies();
@@ -215,7 +227,7 @@ test('another site cannot send the form', async () => {
   await arrive('Write a review: Blue Train');
   // Another port of our host is the same site, so that the session comes along.
   const attacker = 'http://localhost:1/';
-  const fields = { text: 'Bought by somebody else, not by me.', language: 'en', key: 'x' };
+  const fields = { text: 'Bought by somebody else, not by me.', language: 'en' };
   const inputs = Object.entries({ ...fields, license_choice: 'CC0 1.0' }).map(
     ([name, value]) => `<input name="${name}" value="${value}">`,
   );

@@ -97,6 +97,17 @@ describe('GET /find with an address or an id', () => {
   });
 });
 
+test('an address of another site is refused wherever it names a page of a database', async () => {
+  const page = `musicbrainz.org/artist/${id}`;
+  const addresses = Array.from(
+    { length: page.length + 1 },
+    (_, length) => `https://evil.example/${'x'.repeat(length)}${page}`,
+  );
+  for (const q of addresses) {
+    expect([q, (await find({ q })).status]).toEqual([q, 200]);
+  }
+});
+
 describe('GET /find with a name', () => {
   test('shows matches, each with the ways to its page and to a review', async () => {
     answer({

@@ -11,7 +11,7 @@ import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
 import { recordSending } from '../../shared/webhooks/run.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { setAttributes } from '../helpers/items.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
 import { makeUser } from '../helpers/world.ts';
 
@@ -115,6 +115,21 @@ describe('GET /health', () => {
     expect((await invoke(handler)).status).toBe(200);
   });
 
+  test('records the last of several heartbeats that a consumer passes at once', async () => {
+    const times = [30, 10].map((seconds) => realNow() - seconds * 1000);
+    for (const time of times) {
+      stopClock(time);
+      await sendHeartbeat();
+    }
+    jest.useRealTimers();
+    await applyStream();
+    const last = new Date(Number(times[1])).toISOString();
+    for (const consumer of ['update-aggregates', 'eraser']) {
+      expect(await readItem(lastRunKey(consumer))).toMatchObject({ at: last });
+    }
+    await beat();
+  });
+
   test('counts the age of a job that never ran from the first heartbeat of the table', async () => {
     await batchDelete([lastRunKey('daily-job'), lastRunKey('heartbeat')]);
     await beat();
@@ -169,10 +184,18 @@ describe('GET /health', () => {
     await beat();
   });
 
-  test('returns 503 while an import is unfinished', async () => {
+  test('returns 503 while an import is unfinished, and does not blame the consumers', async () => {
     const finish = await beginBulk();
-    expect(await refusal()).toMatch(/^An import is not finished/);
+    const sentence = 'An import is not finished. Lists and counts are incomplete until it is';
+    expect(await refusal()).toBe(sentence);
+    // The stream is off during an import, so the consumers are late while the service writes.
+    stopClock(realNow() + 4000_000);
+    await sendHeartbeat();
+    wait(4000);
+    expect(await refusal()).toBe(sentence);
+    restore();
     await finish();
+    await beat();
     expect((await invoke(handler)).status).toBe(200);
   });
 

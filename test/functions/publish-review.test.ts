@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { contentOf, faultsOn } from '../helpers/browser.ts';
+import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
+import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import {
   chosenIn,
   filledForm,
@@ -11,7 +10,7 @@ import {
   publishForm,
   sendForm,
 } from '../helpers/review-form.ts';
-import { signInAs } from '../helpers/visit.ts';
+import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -77,6 +76,9 @@ describe('POST /review/new', () => {
     );
     expect(status).toBe(400);
     expect(contentOf(shown, 'text')).toBe(' <b>');
+    // The first field with an error has the focus, and no other.
+    expect(html).toMatch(/<textarea name="text"[^>]* autofocus/);
+    expect(html.match(/ autofocus/g)).toHaveLength(1);
     for (const [name, sentence] of [
       ['text', 'It must have 25 to 5000 characters.'],
       ['rating', 'It must be an integer from 1 to 5.'],
@@ -90,6 +92,15 @@ describe('POST /review/new', () => {
     }
   });
 
+  test('shows a text with U+0000 again without this character', async () => {
+    const form = filledForm({ text: `A\0${text}` });
+    const { status, html, shown } = await publishForm(await makeUser(), newEntity(), form);
+    expect(status).toBe(400);
+    expect(faultsOn(shown).text).toBe('It must not contain U+0000.');
+    expect(html).not.toContain('\0');
+    expect(contentOf(shown, 'text')).toBe(`A\ufffd${text}`);
+  });
+
   test('refuses neither text nor stars with the sentence of the API', async () => {
     const user = await makeUser();
     const form = filledForm({ text: '', rating: '' });
@@ -98,7 +109,6 @@ describe('POST /review/new', () => {
     expect(faultsOn(shown)).toEqual({ '': 'text or rating is required.' });
     expect(languageIn(html)).toBe('de');
     expect(chosenIn(html, 'license_choice')).toBe('CC BY 4.0');
-    expect(contentOf(shown, 'key')).toBe(form.key);
   });
 
   test('makes one review of a form that is sent ten times at once, and all lead to it', async () => {
@@ -116,22 +126,74 @@ describe('POST /review/new', () => {
     expect(reviews.map(({ id }: { id: string }) => id)).toEqual([idIn(later)]);
   });
 
-  test('turns a form with another text into an edit of the review that it has made', async () => {
+  test('turns a form with another text or other stars into an edit of the review', async () => {
     const user = await makeUser();
     const query = newEntity();
     const form = filledForm();
     const id = idIn(await publishForm(user, query, form));
-    const typed = 'Typed after the way back, and not to be lost.';
-    const { csrf, cookie } = await signInAs(user.id);
-    for (const key of [form.key, randomUUID()]) {
-      const again = { ...form, key, text: typed, csrf };
-      const { status, html, shown } = await sendForm(query, again, { ...ownForm, cookie });
-      expect([400, 422]).toContain(status);
+    const typed = 'Typed on the page before, and not to be lost.';
+    for (const change of [{ text: typed }, { rating: '2' }] as Record<string, string>[]) {
+      const { status, html, shown } = await publishForm(user, query, { ...form, ...change });
+      expect(status).toBe(400);
       expect(html).toContain(`action="${at}/review/${id}/edit"`);
-      expect(contentOf(shown, 'text')).toBe(typed);
+      expect(contentOf(shown, 'text')).toBe(change.text ?? text);
+      expect(chosenIn(html, 'rating')).toBe(change.rating ?? '4');
+      expect(html).toContain('<h2>The saved review</h2>');
       expect(html).toContain(text.trim());
     }
-    expect(await reviewsOf(query.entity_id)).toMatchObject([{ id, text }]);
+    expect(await reviewsOf(query.entity_id)).toMatchObject([{ id, text, rating: 4 }]);
+  });
+
+  test.each([
+    ['another licence', { license_choice: 'CC0 1.0' }],
+    ['another language', { language: 'fr' }],
+    ['a draft', { is_draft: 'yes' }],
+  ] as [string, Record<string, string>][])(
+    'does not take %s for the same form sent twice',
+    async (_, change) => {
+      const user = await makeUser();
+      const query = newEntity();
+      const id = idIn(await publishForm(user, query, filledForm()));
+      const { status, html } = await publishForm(user, query, filledForm(change));
+      expect(status).toBe(400);
+      expect(html).toContain(`action="${at}/review/${id}/edit"`);
+    },
+  );
+
+  test('publishes the same form again after the review was deleted, and a changed one', async () => {
+    const user = await makeUser();
+    const query = newEntity();
+    const first = idIn(await publishForm(user, query, filledForm()));
+    await user.deletes(first);
+    const second = idIn(await publishForm(user, query, filledForm()));
+    expect(second).not.toBe(first);
+    await user.deletes(second);
+    const third = await publishForm(user, query, filledForm({ language: 'fr' }));
+    expect(third.status).toBe(303);
+    const id = idIn(third);
+    expect(await reviewsOf(query.entity_id)).toMatchObject([{ id, language: 'fr' }]);
+  });
+
+  test('says on the next page that the review is public', async () => {
+    const user = await makeUser();
+    const answer = await publishForm(user, newEntity(), filledForm());
+    const review_id = idIn(answer);
+    expect(answer.headers.location).toBe(`${at}/review/${review_id}`);
+    const [notice] = (answer.headers['set-cookie'] ?? '').split(';');
+    const { shown } = await ask('show-review', user, { path: { review_id }, cookie: notice });
+    expect(noticeOn(shown)).toBe('Your review is public.');
+  });
+
+  test('takes another type than the reviews of the entity have, as the API does', async () => {
+    const query = newEntity();
+    await (await makeUser()).publishes(query);
+    const user = await makeUser();
+    const event = { ...query, entity_type: 'event' };
+    const answer = await publishForm(user, event, filledForm());
+    expect(answer.status).toBe(303);
+    expect((await visitor.reads(idIn(answer))).body.review).toMatchObject(event);
+    const draft = await publishForm(await makeUser(), event, filledForm({ is_draft: 'yes' }));
+    expect(draft.status).toBe(303);
   });
 
   test('saves a draft that only its author sees', async () => {
@@ -157,9 +219,7 @@ describe('POST /review/new', () => {
     expect(chosenIn(old.html, 'rating')).toBe('4');
     expect(await reviewsOf(query.entity_id)).toEqual([]);
     const renewed = contentOf(old.shown, 'csrf') ?? '';
-    const key = contentOf(old.shown, 'key') ?? '';
-    expect(key).toBe(form.key);
-    const next = await sendForm(query, { ...form, csrf: renewed, key }, { ...ownForm, cookie });
+    const next = await sendForm(query, { ...form, csrf: renewed }, { ...ownForm, cookie });
     expect(next.status).toBe(303);
     expect(await reviewsOf(query.entity_id)).toHaveLength(1);
   });
@@ -173,7 +233,7 @@ describe('POST /review/new', () => {
     expect(html).toContain('<h1>You are signed out</h1>');
     expect(html).toContain('target="_blank"');
     expect(contentOf(shown, 'text')).toBe(typed);
-    for (const name of ['rating', 'language', 'license_choice', 'key'] as const) {
+    for (const name of ['rating', 'language', 'license_choice'] as const) {
       expect(contentOf(shown, name)).toBe(form[name]);
     }
     expect(contentOf(shown, 'csrf')).toBe('');
@@ -187,26 +247,49 @@ describe('POST /review/new', () => {
     expect(languageIn(back.html)).toBe('de');
   });
 
-  test.each([
-    ['another site', 'cross-site'],
-    ['a neighbour of our host', 'same-site'],
-    ['an unknown page', undefined],
-  ])('from %s changes nothing, and shows nothing of the form', async (_, site) => {
-    const user = await makeUser();
+  test('keeps the text in a browser that reports the origin alone', async () => {
     const query = newEntity();
-    const { cookie } = await signInAs(user.id);
-    const { csrf } = await signInAs((await makeUser()).id);
-    const from: Record<string, string> = site === undefined ? {} : { 'Sec-Fetch-Site': site };
-    for (const headers of [from, { ...from, cookie }]) {
-      const { status, html } = await sendForm(query, { ...filledForm(), csrf }, headers);
-      expect(status).toBe('cookie' in headers ? 403 : 401);
-      expect(html).not.toContain('A record that gets better');
-      expect(html).not.toContain('<textarea');
-    }
-    expect(await reviewsOf(query.entity_id)).toEqual([]);
+    const { cookie } = await signInAs((await makeUser()).id);
+    const form = { ...filledForm(), csrf: 'old' };
+    const Origin = 'https://api.example';
+    const signedOut = await sendForm(query, form, { Origin });
+    expect([signedOut.status, contentOf(signedOut.shown, 'text')]).toEqual([401, text]);
+    const outdated = await sendForm(query, form, { Origin, cookie });
+    expect([outdated.status, contentOf(outdated.shown, 'text')]).toEqual([403, text]);
   });
 
-  test('says so where a review that is hidden stands in the way', async () => {
+  test('keeps the text in any browser if the form has the token of the session', async () => {
+    const user = await makeUser();
+    await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    const answer = await publishForm(user, newEntity(), filledForm());
+    expect([answer.status, contentOf(answer.shown, 'text')]).toEqual([403, text]);
+  });
+
+  test.each([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a site in front of ours', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://api.example' }],
+    ['a neighbour of our host', { 'Sec-Fetch-Site': 'same-site' }],
+    ['another site, in an older browser', { Origin: 'https://other.example' }],
+    ['a page that hides its origin, in an older browser', { Origin: 'null' }],
+    ['an unknown page', {}],
+  ] as [string, Record<string, string>][])(
+    'from %s changes nothing, and shows nothing of the form',
+    async (_, from) => {
+      const user = await makeUser();
+      const query = newEntity();
+      const { cookie } = await signInAs(user.id);
+      const { csrf } = await signInAs((await makeUser()).id);
+      for (const headers of [from, { ...from, cookie }]) {
+        const { status, html } = await sendForm(query, { ...filledForm(), csrf }, headers);
+        expect(status).toBe('cookie' in headers ? 403 : 401);
+        expect(html).not.toContain('A record that gets better');
+        expect(html).not.toContain('<textarea');
+      }
+      expect(await reviewsOf(query.entity_id)).toEqual([]);
+    },
+  );
+
+  test('explains that a hidden review is edited instead', async () => {
     const user = await makeUser();
     const query = newEntity();
     const id = idIn(await publishForm(user, query, filledForm()));

@@ -50,14 +50,14 @@ describe('POST /review/{review_id}/report', () => {
     ['Sorcerer', 1000, 200],
     ['Spammer', -15, 0],
     ['Blocked', -21, 0],
-  ])('a %s with karma %d can report %d reviews a day', async (type, karma, limit) => {
+  ])('a %s with karma %d can report %d reviews a day', async (_, karma, limit) => {
     const user = await makeUser({ karma });
     const counter = dailyVotesKey(user.id, new Date().toISOString().slice(0, 10));
     if (limit > 0) await setAttributes(counter, { reports: limit - 1 });
     if (limit > 0) expect((await user.reports(await author.publishes(), {})).status).toBe(200);
     const last = await author.publishes();
     const { status, body, headers } = await user.reports(last, {});
-    const description = `A user of type ${type} may report ${limit} reviews a day (UTC)`;
+    const description = `With your karma you may report ${limit} reviews a day (UTC)`;
     expect(status).toBe(403);
     expect(body).toEqual({ error: 'limit_exceeded', description });
     expect(headers['ratelimit-policy']).toBe(`"reports";q=${limit};w=86400`);

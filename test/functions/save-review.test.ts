@@ -4,6 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
+import type { TestResponse } from '../helpers/invoke.ts';
+import { chosenIn } from '../helpers/review-form.ts';
 import { ask, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, type Person, text, visitor } from '../helpers/world.ts';
 
@@ -18,6 +20,12 @@ const save = (user: Person, review_id: string, form: Record<string, string>) =>
 /** The tag of the revision that the page of the form shows. */
 async function revisionOf(user: Person, review_id: string): Promise<string> {
   return contentOf((await show(user, review_id)).shown, 'revision') ?? '';
+}
+
+/** The notice on the page of the review, after an answer. */
+async function noticeAfter({ headers }: TestResponse, user: Person, review_id: string) {
+  const [cookie] = (headers['set-cookie'] ?? '').split(';');
+  return noticeOn((await ask('show-review', user, { path: { review_id }, cookie })).shown);
 }
 
 const stored = async (id: string) => (await visitor.reads(id)).body.review;
@@ -37,6 +45,7 @@ describe('/review/{review_id}/edit', () => {
     const answer = await save(user, id, { text: other, rating: '2', revision });
     expect([answer.status, answer.headers.location]).toEqual([303, `${at}/review/${id}`]);
     expect(await stored(id)).toMatchObject({ text: other, rating: 2, edits: 1 });
+    expect(await noticeAfter(answer, user, id)).toBe('Your review is saved.');
   });
 
   test('shows both texts where another tab was faster, and replaces with the next press', async () => {
@@ -55,6 +64,24 @@ describe('/review/{review_id}/edit', () => {
     const next = await save(user, id, { text: mine, rating: '4', revision: renewed });
     expect(next.status).toBe(303);
     expect((await stored(id)).text).toBe(mine);
+  });
+
+  test.each([
+    ['the text', { text: other, rating: '4' }],
+    ['the stars', { text, rating: '2' }],
+    ['the stars away', { text, rating: '' }],
+  ])('does not take a form that changes %s for one that was sent twice', async (_, mine) => {
+    const user = await makeUser();
+    const id = await user.publishes();
+    const revision = await revisionOf(user, id);
+    await user.edits(id, { text: `${other} Elsewhere.` });
+    await user.edits(id, { text });
+    const { status, html, shown } = await save(user, id, { ...mine, revision });
+    expect(status).toBe(412);
+    expect(html).toContain('<h2>The saved review</h2>');
+    expect(contentOf(shown, 'text')).toBe(mine.text);
+    expect(chosenIn(html, 'rating')).toBe(mine.rating);
+    expect(await stored(id)).toMatchObject({ text, rating: 4 });
   });
 
   test('makes one revision of a form that is sent ten times at once', async () => {
@@ -78,6 +105,7 @@ describe('/review/{review_id}/edit', () => {
     const renewed = await revisionOf(user, id);
     const published = await save(user, id, { ...draft, is_draft: 'no', revision: renewed });
     expect(published.headers.location).toBe(`${at}/review/${id}`);
+    expect(await noticeAfter(published, user, id)).toBe('Your review is public.');
     expect(await stored(id)).toMatchObject({ text: other, rating: null });
     const late = await save(user, id, { ...draft, text: `${other} More.`, revision: renewed });
     expect(late.status).toBe(400);
@@ -101,7 +129,7 @@ describe('/review/{review_id}/edit', () => {
     expect((await stored(id)).edits).toBe(0);
   });
 
-  test('says so to the author of a hidden review, and leads to the appeal', async () => {
+  test('warns the author of a hidden review, and links to the appeal', async () => {
     const user = await makeUser();
     const id = await user.publishes();
     await setHidden(id, true);

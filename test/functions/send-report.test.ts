@@ -18,7 +18,7 @@ const ask = (user: Person, review_id: string, form?: Record<string, string>) =>
   visit(form ? 'send-report' : 'show-report', user, { path: { review_id }, form });
 
 describe('/review/{review_id}/report', () => {
-  test('asks who has not signed in to do so, and comes back', async () => {
+  test('asks people to sign in first, and returns to the page', async () => {
     const review_id = await author.publishes();
     const { status, headers } = await ask(await makeUser(), review_id);
     expect(status).toBe(200);
@@ -33,7 +33,7 @@ describe('/review/{review_id}/report', () => {
     const review_id = await author.publishes({ text });
     const reader = await makeUser();
     const { body } = await ask(reader, review_id);
-    const choices = [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)];
+    const choices = [...body.matchAll(/type="radio" id="[\w-]+" name="reason" value="(\w+)"/g)];
     const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'];
     expect(choices.map(([, reason]) => reason)).toEqual(reasons);
     expect(body).toContain('lang="en" dir="auto">Buy this now! &lt;b&gt;Cheap&lt;/b&gt;');
@@ -68,7 +68,7 @@ describe('/review/{review_id}/report', () => {
     expect(await readItem(reportKey(review_id, author.id))).toBeUndefined();
   });
 
-  test('says so to a blocked account', async () => {
+  test('explains to a blocked account that it cannot report', async () => {
     const review_id = await author.publishes();
     const blocked = await makeUser();
     await setAttributes(userKey(blocked.id), { blocked_at: new Date().toISOString() });
@@ -88,7 +88,7 @@ describe('/review/{review_id}/report', () => {
     expect(body).not.toContain('name="reason"');
   });
 
-  test('says so where the reports of the day are used up, without mocking', async () => {
+  test('explains the daily limit of reports in polite words', async () => {
     const review_id = await author.publishes();
     const reader = await makeUser();
     const today = new Date().toISOString().slice(0, 10);
@@ -96,6 +96,8 @@ describe('/review/{review_id}/report', () => {
     const { status, body } = await ask(reader, review_id, { reason: 'spam' });
     expect(status).toBe(403);
     expect(body.includes('You have reached your daily limit')).toBe(true);
+    expect(body).toContain('With your karma you may report 10 reviews a day (UTC).');
+    expect(body).toContain('You can continue after midnight UTC.');
     expect(body).not.toContain('Noob');
   });
 

@@ -64,7 +64,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     );
     const { body } = await ben.triesToVote(id, { vote: true });
     const sentence =
-      'A user of type Noob may vote on 10 reviews a day (UTC); changing a vote is always possible';
+      'With your karma you may vote on 10 reviews a day (UTC); changing a vote is always possible';
     expect(body.description).toBe(sentence);
     const refused = await vote(ben, id, { vote: 'up' });
     expect([refused.status, refused.html.includes(`<p>${sentence}.</p>`)]).toEqual([403, true]);
@@ -101,7 +101,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     expect(answer.html).toContain('>Go back to the page</a>');
   });
 
-  test('tells a blocked account why there is no vote', async () => {
+  test('explains to a blocked account that it cannot vote', async () => {
     const ben = await makeUser();
     const id = await author.publishes();
     await ben.votes(id);
@@ -114,6 +114,9 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect(html).toContain(`<p>${sentence}.</p>`);
       expect(html).not.toContain('formaction');
     }
+    const list = await ask('show-user', ben, { path: { user_id: author.id } });
+    expect(list.html).toContain(`href="${at}/review/${id}#vote">Vote</a>`);
+    expect(list.html).not.toContain('formaction');
     for (const choice of ['up', 'none']) {
       const answer = await vote(ben, id, { vote: choice });
       expect([answer.status, answer.html.includes(sentence)]).toEqual([403, true]);

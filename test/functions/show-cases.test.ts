@@ -96,7 +96,7 @@ describe('the pages of moderators', () => {
     expect((await ask('show-cases', mia, { query: { cursor: 'x' } })).status).toBe(400);
   });
 
-  test('tell why reviews were reported, by whom they are and how long they wait', async () => {
+  test('show the reasons of the reports, the author, and how long each review has waited', async () => {
     const id = await reported('spam', 'Spam', 'abuse', 'In words of one’s own');
     const { html } = await ask('show-cases', mia, { query: { sort: 'popularity' } });
     const row = rowOf(html, id);
@@ -180,7 +180,7 @@ describe('the pages of moderators', () => {
     expect(html).not.toContain('value="restore"');
   });
 
-  test('show whoever looks once more what others had reported', async () => {
+  test('show the moderator of an appeal what others had reported', async () => {
     const id = await reported('abuse', 'It names my sister');
     await decideReview(id, 'hide', { reason: 'abuse', note: '', moderator_id: null });
     await appeal(id, author.id, 'It was a joke.');
@@ -231,7 +231,7 @@ describe('the pages of moderators', () => {
     expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, moderation });
   });
 
-  test('offer no decision to who has reported the review', async () => {
+  test('offer no decision to a moderator who has reported the review', async () => {
     const id = await reported('spam');
     await insertReport({ id, user_id: author.id }, { user_id: mia.id, reason: 'spam' });
     const { html } = await ask('show-case', mia, { path: { review_id: id } });

@@ -140,7 +140,7 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(body).toContain(`<p>${name} must be `);
   });
 
-  test('of something that nobody has reviewed says so, and is in no search engine', async () => {
+  test('explains that nobody has reviewed an entity, and keeps that page out of search engines', async () => {
     const { entity_id, ids } = await makeEntity([{}]);
     await setHidden(`${ids[0]}`, true);
     for (const id of [entity_id, randomUUID()]) {

@@ -13,7 +13,7 @@ const listed = (body: unknown) =>
   [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
 
 describe('GET /', () => {
-  test('tells of an empty service what to do', async () => {
+  test('explains what to do on an empty service', async () => {
     const { status, body } = await invoke(handler);
     expect(status).toBe(200);
     expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">0<\/dd>/);
@@ -80,6 +80,12 @@ describe('GET /', () => {
       [newest, rating, bad],
     ]);
     expect(before).toContain('<a href="https://api.example/ws/reviews?sort=popularity">');
+    // A popular review among the newest leaves its place there to the next one.
+    await ben.votes(newest);
+    const [popular = '', others = ''] = `${(await invoke(handler)).body}`.split('<h2>What people');
+    expect(listed(popular)).toEqual([best, newest, good]);
+    expect(listed(others)).toEqual([rating, bad, expect.any(String)]);
+    expect(listed(popular)).not.toContain(listed(others)[2]);
     expect(`${body}`.indexOf('For developers')).toBeGreaterThan(`${body}`.indexOf(`${bad}`));
     const { read, roundTrips } = await measure('show-home', {});
     expect(read).toBeLessThanOrEqual(14);

@@ -85,7 +85,7 @@ describe('GET /account/votes', () => {
     expect((await ask('show-my-votes', await makeUser(), { query })).status).toBe(400);
   });
 
-  test('tells nothing of what is not public any more', async () => {
+  test('shows nothing of a review that is no longer public', async () => {
     const author = await makeUser({ display_name: 'Nobody Else' });
     const voter = await makeUser();
     const hidden = await author.publishes();

@@ -59,7 +59,7 @@ describe('GET /review/{review_id} for people', () => {
     expect(page).not.toMatch(/>\s*(de|release_group)\s*</);
   });
 
-  test('tells how often and when it was changed', async () => {
+  test('shows how often and when it was changed', async () => {
     const id = await author.publishes();
     await author.edits(id, { rating: 1 });
     await setAttributes(reviewKey(id), { last_updated: '2025-12-31T00:00:00.000Z' });

@@ -81,7 +81,7 @@ describe('votes in lists', () => {
 });
 
 describe('the page of a review', () => {
-  test('leads who is signed out to sign in, and says why', async () => {
+  test('leads people who are signed out to the sign-in, and explains it', async () => {
     const id = await author.publishes();
     const { body } = await requestPage(routeOf('show-review'), { path: { review_id: id } });
     for (const way of ['up', 'down']) {
@@ -161,7 +161,7 @@ describe('the page of an entity', () => {
 });
 
 describe('the page of a user', () => {
-  test('tells its owner, and offers the next step if it is empty', async () => {
+  test('greets its owner, and offers the next step if it is empty', async () => {
     const [ann, ben] = await makeUsers(2);
     const path = { user_id: ann.id };
     const own = (await ask('show-user', ann, { path })).html;

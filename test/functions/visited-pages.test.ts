@@ -47,7 +47,7 @@ describe.each(pages)('GET $path for people', (route) => {
     expect(again.status).toBe(304);
   });
 
-  test('greets who is signed in, and no cache may store that', async () => {
+  test('greets people who are signed in, and no cache may store that', async () => {
     const answer = await ask(route, { cookie, 'If-None-Match': `${stranger.headers.etag}, *` });
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('private, no-store');
@@ -91,7 +91,7 @@ describe.each(pages)('GET $path for people', (route) => {
     expect((await ask(route, plain)).status).toBe(200);
   });
 
-  test('costs who is signed in three read units and one round trip more, a moderator too', async () => {
+  test('costs a signed-in person three read units and one round trip more, a moderator too', async () => {
     const moderator = await makeUser();
     await setModerator(moderator.id, true);
     for (const { id } of [reader, moderator]) {

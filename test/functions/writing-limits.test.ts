@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { countsKey, dailyVotesKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
-import type { TransferRecord } from '../../shared/transfer/record.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
-import { sourced } from '../helpers/transfer.ts';
+import { reviewRecord, sourced } from '../helpers/transfer.ts';
 import { makeUser, type Person, reviewBody } from '../helpers/world.ts';
 
 const { PUBLICATIONS_PER_DAY, EDITS_PER_DAY } = process.env;
@@ -132,25 +131,8 @@ describe('POST /review/{review_id}', () => {
 test('an import does not count', async () => {
   process.env.PUBLICATIONS_PER_DAY = '1';
   const author = await makeUser();
-  const time = noon;
-  const records: TransferRecord[] = [
-    {
-      kind: 'review',
-      id: crypto.randomUUID(),
-      entity_id: crypto.randomUUID(),
-      entity_type: 'work',
-      user_id: author.id,
-      language: 'en',
-      license: 'CC0 1.0',
-      created: time,
-      published_on: time,
-      is_hidden: false,
-      source: null,
-      source_url: null,
-      revisions: [{ id: 1, text: null, rating: 4, timestamp: time }],
-    },
-  ];
-  await importRecords(sourced(records));
+  const record = reviewRecord(author.id, { created: noon, published_on: noon });
+  await importRecords(sourced([record]));
   expect(await readItem(countsKey(author.id))).toMatchObject({ work: 1, r4: 1 });
   expect(await counterOf(author)).toEqual({ publications: 0, edits: 0 });
 });

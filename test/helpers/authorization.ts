@@ -93,7 +93,7 @@ export function expectFormAgain(page: Shown, name: string, value: string, fault?
     '': 'Nothing was saved. Correct the fields marked below.',
     [name]: fault ?? expect.stringMatching(/^(It must .*|Please fill this in)\.$/),
   });
-  expect(contentOf(page, name)).toBe(value);
+  expect(contentOf(page, name)).toBe(value.replaceAll('\0', '\ufffd'));
 }
 
 /** Returns the parameters of a redirect to the client. */

@@ -27,11 +27,12 @@ export async function invoke(
 ): Promise<TestResponse> {
   const event = eventOf(request);
   const route = await routeOf(handler);
-  const result = await withinItsBudget(route, async () =>
+  const result = (await withinItsBudget(route, async () =>
     (handler as Handler)(event, lambdaContext()),
-  );
+  )) as APIGatewayProxyResult;
+  const all = { ...result.headers, ...result.multiValueHeaders };
   const headers = Object.fromEntries(
-    Object.entries(result.headers ?? {}).map(([name, value]) => [name.toLowerCase(), `${value}`]),
+    Object.entries(all).map(([name, value]) => [name.toLowerCase(), [value].flat().join('\n')]),
   );
   const isJson = headers['content-type'] === 'application/json';
   const body = isJson && result.body !== '' ? JSON.parse(result.body) : result.body;

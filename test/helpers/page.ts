@@ -4,7 +4,11 @@ import type { Page } from 'playwright-core';
 /** Returns the acts of a person on the current page, by the names that a screen reader says. */
 export function handsOn(page: () => Page) {
   const hands = {
-    click: (name: string) => page().getByRole('button', { name, exact: true }).click(),
+    /** Moves the mouse over the page first, because some buttons wait for that. */
+    async click(name: string): Promise<void> {
+      await page().mouse.move(1, 1);
+      await page().getByRole('button', { name, exact: true }).click();
+    },
     follow: (name: string) => page().getByRole('link', { name, exact: true }).click(),
     fill: (name: string, text: string) =>
       page().getByRole('textbox', { name, exact: true }).fill(text),

@@ -12,13 +12,12 @@ export const ownForm = { 'Sec-Fetch-Site': 'same-origin' };
 /** An entity that nobody has reviewed, as the query of the form. */
 export const newEntity = () => ({ entity_id: randomUUID(), entity_type: 'release_group' });
 
-/** The form filled in, with its own key. */
+/** The form filled in. */
 export const filledForm = (fields: Record<string, string> = {}) => ({
   text,
   rating: '4',
   language: 'de',
   license_choice: 'CC BY 4.0',
-  key: randomUUID(),
   ...fields,
 });
 

@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nothingWritten, type Written } from '../../shared/review/written.ts';
 import { allRecords, scanInto } from '../../shared/transfer/export.ts';
-import type { SourcedRecord, TransferRecord } from '../../shared/transfer/record.ts';
+import type {
+  FullReviewRecord,
+  SourcedRecord,
+  TransferRecord,
+} from '../../shared/transfer/record.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
 
 /** Returns all records of an export of the table. */
@@ -19,4 +25,35 @@ export async function exported(): Promise<TransferRecord[]> {
 /** Yields records as an import reads them from a file with one record per line. */
 export async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<SourcedRecord> {
   for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
+}
+
+/** The time of all records that tests make. */
+export const recordTime = '2020-02-29T12:00:00.000Z';
+
+/** A public review of a new work with four stars, as in an export. */
+export function reviewRecord(
+  user_id: string,
+  but: Partial<FullReviewRecord> = {},
+): FullReviewRecord {
+  return {
+    kind: 'review',
+    id: randomUUID(),
+    entity_id: randomUUID(),
+    entity_type: 'work',
+    user_id,
+    language: 'en',
+    license: 'CC0 1.0',
+    created: recordTime,
+    published_on: recordTime,
+    is_hidden: false,
+    source: null,
+    source_url: null,
+    revisions: [revisionRecord({ rating: 4 })],
+    ...but,
+  };
+}
+
+/** A revision in the record of a review. */
+export function revisionRecord(written: Partial<Written>, id = 1, timestamp = recordTime) {
+  return { id, ...nothingWritten, ...written, timestamp };
 }

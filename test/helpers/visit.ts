@@ -46,11 +46,17 @@ export async function signInAs(id: string): Promise<{ cookie: string; csrf: stri
 export async function ask(
   operation: string,
   { id }: Person,
-  { path, query, form }: { path?: Fields; query?: Fields; form?: Fields } = {},
+  {
+    path,
+    query,
+    form,
+    cookie: also,
+  }: { path?: Fields; query?: Fields; form?: Fields; cookie?: string } = {},
 ) {
   const route = routes.find((each) => each.operation === operation) as Route;
   const { cookie, csrf } = await signInAs(id);
-  const request = { path, query, headers: { cookie }, form: { ...form, csrf } };
+  const headers = { cookie: also ? `${cookie}; ${also}` : cookie };
+  const request = { path, query, headers, form: { ...form, csrf } };
   const answer = await requestPage(route, request);
   return { ...answer, html: `${answer.body}`, shown: { html: `${answer.body}` } as never };
 }

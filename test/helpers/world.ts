@@ -27,6 +27,7 @@ import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
+import { nothingWritten } from '../../shared/review/written.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { countsKey, entityKey } from '../../shared/table/keys.ts';
@@ -241,6 +242,7 @@ export function reviewBy(
     entity_id: randomUUID(),
     entity_type: 'work',
     language: 'en',
+    ...nothingWritten,
     text,
     rating: 4,
     license_choice: 'CC0 1.0',

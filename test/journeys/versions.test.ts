@@ -12,7 +12,7 @@ import { importRecords } from '../../shared/transfer/import.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { readStream } from '../helpers/stream.ts';
-import { sourced } from '../helpers/transfer.ts';
+import { recordTime, reviewRecord, revisionRecord, sourced } from '../helpers/transfer.ts';
 import { makeUsers, type Person, text } from '../helpers/world.ts';
 
 /** Counted attributes, by the sort key of the item that counts. */
@@ -79,25 +79,16 @@ test('every change of a count also raises its item’s version', async () => {
 
   await deleteApplication((await makeClient(author)).client_id, author.id);
 
-  const time = '2020-02-29T12:00:00.000Z';
+  const time = recordTime;
   const id = randomUUID();
   const { refused } = await importRecords(
     sourced([
-      {
-        kind: 'review',
+      reviewRecord(reader.id, {
         id,
         entity_id,
         entity_type: 'release_group',
-        user_id: reader.id,
-        language: 'en',
-        license: 'CC0 1.0',
-        created: time,
-        published_on: time,
-        is_hidden: false,
-        source: null,
-        source_url: null,
-        revisions: [{ id: 1, text, rating: 4, timestamp: time }],
-      },
+        revisions: [revisionRecord({ text, rating: 4 })],
+      }),
       { kind: 'vote', review_id: id, user_id: other.id, vote: true, voted_at: time, revision: 1 },
     ]),
   );

@@ -1,27 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { openBrowser, type Shown } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, authUrl, join } = await startStackWithProvider();
 
-const { newReview } = await import('../../shared/review/review.ts');
 const { reviewItem } = await import('../../shared/review/review-writes.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { claimKey } = await import('../../shared/table/keys.ts');
+const { reviewBy } = await import('../helpers/world.ts');
 
 /** Writes `count` reviews with texts of that many bytes each. Returns their ids. */
 async function write(userId: string, count: number, bytes: number): Promise<string[]> {
   const reviews = Array.from({ length: count }, () =>
-    newReview(userId, {
-      entity_id: randomUUID(),
-      entity_type: 'work',
-      text: '🎷'.repeat(bytes / 4),
-      rating: null,
-      language: 'en',
-      license_choice: 'CC0 1.0',
-      is_draft: false,
-    }),
+    reviewBy(userId, { text: '🎷'.repeat(bytes / 4), rating: null }),
   );
   await batchWrite(
     reviews.flatMap((review) => [

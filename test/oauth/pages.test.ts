@@ -3,9 +3,11 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { type Route, routes } from '../../shared/routes.ts';
+import { userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
@@ -77,7 +79,7 @@ describe.each(pages)('$method $path', (route) => {
 });
 
 describe.each(own)('$method $path', (route) => {
-  test('forbids framing, sniffing, storing and referrers', async () => {
+  test('forbids framing, sniffing, storing, and referrers and openers elsewhere', async () => {
     const query = route.operation === 'request-authorization' ? asked : undefined;
     for (const headers of [{}, { cookie }] as Record<string, string>[]) {
       const answer = await ask(route, { query, headers });
@@ -89,7 +91,8 @@ describe.each(own)('$method $path', (route) => {
           /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:(; form-action 'self')?; frame-ancestors 'none'; base-uri 'none'$/,
         ),
         'content-type': isFile ? 'application/json' : 'text/html; charset=utf-8',
-        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'same-origin',
         'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
@@ -160,6 +163,34 @@ test('the pages have distinct titles', async () => {
     }),
   );
   expect(new Set(titles).size).toBe(titles.length);
+});
+
+/** The parts of a page where a key that is held would act: all but forms that only ask again. */
+const withoutSearches = (html: string) => html.replaceAll(/<form action[\s\S]*?<\/form>/g, '');
+
+test('no page opens with the focus on something that acts', async () => {
+  const shown = routes.filter(({ method, secrets = [], base }) => {
+    return method === 'GET' && base === '' && secrets.includes('SESSION_KEYS');
+  });
+  // A new person is asked for a name.
+  await setAttributes(userKey(user.id), { has_proposed_name: true });
+  const titles: string[] = [];
+  const queries: Record<string, string>[] = [{}, { vote: 'up' }, { return_to: '/ws/reviews' }];
+  for (const route of shown) {
+    for (const each of queries) {
+      const query = route.operation === 'request-authorization' ? { ...asked, ...each } : each;
+      let answer = await ask(route, { query, headers: { cookie } });
+      const [, request_id] = /[?&]request_id=([^&]+)/.exec(answer.headers.location ?? '') ?? [];
+      if (request_id) answer = await ask(route, { query: { request_id }, headers: { cookie } });
+      expect([route.path, withoutSearches(`${answer.body}`)]).not.toEqual([
+        route.path,
+        expect.stringContaining(' autofocus'),
+      ]);
+      titles.push(/<title>(.*)<\/title>/.exec(`${answer.body}`)?.[1] ?? '');
+    }
+  }
+  const needed = ['Vote on a review', 'Let Demo use your account?', 'Choose your public name'];
+  for (const title of needed) expect(titles).toContain(`${title} · Reviews`);
 });
 
 test('a page refuses a repeated parameter that it reads, and ignores others', async () => {

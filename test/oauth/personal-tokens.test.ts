@@ -38,7 +38,7 @@ const call = (token: string, path: string, method = 'GET', body?: object) =>
   callerOf(url, token)(method, path, body);
 
 describe('a personal access token', () => {
-  test('without a scope says so, and lists what it can do', async () => {
+  test('without a scope lists what it can do', async () => {
     const { browser } = await signIn('Ann without scopes');
     const made = await ask(browser, { name: 'Reader' });
     expect(made.html).toContain('This token has no scopes');

@@ -10,7 +10,7 @@ import { csrfField, type Html, type Page } from '../frame/layout.ts';
 import { nextPage } from '../frame/lists.ts';
 import { minuteOf, nameOfType } from '../frame/words.ts';
 import { decisionOf, saying } from '../moderation/moderation.ts';
-import { excerptOf } from '../review/review-card.ts';
+import { excerptOf } from '../review/written-parts.ts';
 
 /** The account page, with the profile as stored or as sent, and a page of decisions. */
 export function accountPage(

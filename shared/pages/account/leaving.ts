@@ -3,8 +3,8 @@ import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { listApplications } from '../../oauth/application-repository.ts';
 import { blank, type FormState, faultOf, field } from '../form/fields.ts';
-import { nextSteps, signInUrl, toAccount } from '../frame/error-page.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { nextSteps, signInUrl, toAccount } from '../frame/next-steps.ts';
 import { forgetSession, isFresh, type Session, setCookie } from '../session/session.ts';
 
 /** Page to delete an account. Asks the person to sign in first, unless the sign-in is recent. */

@@ -4,12 +4,12 @@ import { displayName, field } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
 
-/** Address of the question for a public name, from which a new person goes on to `return_to`. */
+/** Address of the page to choose a public name, which then continues to `return_to`. */
 export function namePageUrl(return_to: string): string {
   return withQuery(`${authUrl()}/account`, { return_to });
 }
 
-/** Asks a person whom the identity provider did not name for a public name, and proposes one. */
+/** Asks a new person for a public name if the identity provider sent none, and proposes one. */
 export function namePage({ user, csrf }: Visitor, return_to: string): Page {
   return {
     title: 'Choose your public name',
@@ -23,7 +23,6 @@ export function namePage({ user, csrf }: Visitor, return_to: string): Page {
           label: 'Public name',
           hint: 'You can change it at any time in your account.',
           value: user.display_name,
-          hasFocus: true,
         })}
         <button>Save and continue</button>
       </form>

@@ -10,7 +10,8 @@ import {
 import { scopeAbilities } from '../../oauth/scopes.ts';
 import { type Scope, scopes, version } from '../../routes.ts';
 import { abilitiesOf, abilityList } from '../application/abilities.ts';
-import { blank, type FormState, faultOf, field, option } from '../form/fields.ts';
+import { checkbox, select } from '../form/choices.ts';
+import { blank, type FormState, faultOf, field } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
 import { dayOf } from '../frame/words.ts';
 
@@ -91,32 +92,30 @@ function introduction() {
 }
 
 function form(csrf: string, filled: FormState) {
-  const chosen = filled.values.days ?? '30';
   return html`<form method="post" action="${authUrl()}/account/tokens">
     ${csrfField(csrf)}
     ${field({ name: 'name', label: 'Name', hint: 'The purpose of the token, so that you know which one to revoke.', maxlength: 64, isRequired: true, filled })}
-    <div class="field">
-      <label for="days">Expires after</label>
-      <select id="days" name="days">
-        ${lifetimes.map((days) => option(`${days}`, days === 365 ? '1 year' : `${days} days`, chosen))}
-      </select>
-    </div>
+    ${select({
+      name: 'days',
+      label: 'Expires after',
+      options: lifetimes.map((days) => [`${days}`, days === 365 ? '1 year' : `${days} days`]),
+      value: '30',
+      filled,
+    })}
     <fieldset>
       <legend>In addition to reading your profile, reviews and drafts, it may</legend>
-      ${scopes.map((scope) => choice(scope, filled.values[scope] === 'yes'))}
+      ${scopes.map((scope) => scopeBox(scope, filled.values[scope] === 'yes'))}
     </fieldset>
     <button>Create token</button>
   </form>`;
 }
 
-function choice(scope: Scope, isChosen: boolean) {
-  return html`<div class="check">
-    <input type="checkbox" id="${scope}" name="${scope}" value="yes"${isChosen && html` checked`}>
-    <label for="${scope}"><code>${scope}</code> ${scopeAbilities[scope].map(
-      ({ can, detail, isDangerous }) =>
-        html`<span${isDangerous && html` class="tag"`}>${can}.</span> <span class="soft">${detail}.</span> `,
-    )}</label>
-  </div>`;
+function scopeBox(scope: Scope, isTicked: boolean) {
+  const abilities = scopeAbilities[scope].map(
+    ({ can, detail, isDangerous }) =>
+      html`<span${isDangerous && html` class="tag"`}>${can}.</span> <span class="soft">${detail}.</span> `,
+  );
+  return checkbox({ name: scope, words: html`<code>${scope}</code> ${abilities}`, isTicked });
 }
 
 const isoOf = (epochSeconds: number) => new Date(1000 * epochSeconds).toISOString();

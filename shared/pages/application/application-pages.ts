@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
-import { type Application, previousSecret } from '../../oauth/application.ts';
+import { type Application, previousSecret, type Registration } from '../../oauth/application.ts';
 import {
   countPeople,
   getOwnApplication,
@@ -9,7 +9,8 @@ import {
 } from '../../oauth/application-repository.ts';
 import { clientSecret } from '../../oauth/credentials.ts';
 import { listWebhooks } from '../../webhooks/webhook-repository.ts';
-import { blank, confirmation, type FormState, faultOf, field } from '../form/fields.ts';
+import { confirmation } from '../form/choices.ts';
+import { blank, type FieldLook, type FormState, faultOf, fieldsOf } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
 import { dayOf, minuteOf, peopleOf } from '../frame/words.ts';
 import { applicationPath } from './application-path.ts';
@@ -145,30 +146,33 @@ async function credentials(application: Application, people: string, csrf: strin
   </section>`;
 }
 
+const registrationLooks: Readonly<Record<keyof Registration, FieldLook>> = {
+  name: { label: 'Name', maxlength: 64, isRequired: true },
+  desc: { label: 'What it does', type: 'area', maxlength: 500 },
+  website: {
+    label: 'Website',
+    hint: 'Address where people can read about the application, starting with http:// or https://',
+    type: 'url',
+    maxlength: 2000,
+    isRequired: true,
+  },
+  redirect_uri: {
+    label: 'Redirect URI',
+    hint: 'Address to which people return with the answer. Use https, or http on a loopback host such as http://localhost:8080/callback. Requests must send exactly this address.',
+    type: 'url',
+    maxlength: 2000,
+    isRequired: true,
+  },
+};
+
 /** The form of a registration. Submitting a new one twice creates one application. */
 function registrationForm(csrf: string, filled: FormState, registration?: Application) {
   const action = registration ? applicationPath(registration.client_id) : '/account/applications';
   const form_id = filled.values.form_id ?? randomUUID();
-  const address = { type: 'url', maxlength: 2000, isRequired: true, filled } as const;
   return html`<form method="post" action="${authUrl()}${action}">
     ${csrfField(csrf)}
     ${!registration && html`<input type="hidden" name="form_id" value="${form_id}">`}
-    ${field({ name: 'name', label: 'Name', value: registration?.name, maxlength: 64, isRequired: true, filled })}
-    ${field({ name: 'desc', label: 'What it does', type: 'area', value: registration?.desc, maxlength: 500, filled })}
-    ${field({
-      ...address,
-      name: 'website',
-      label: 'Website',
-      hint: 'Address where people can read about the application, starting with http:// or https://',
-      value: registration?.website,
-    })}
-    ${field({
-      ...address,
-      name: 'redirect_uri',
-      label: 'Redirect URI',
-      hint: 'Address to which people return with the answer. Use https, or http on a loopback host such as http://localhost:8080/callback. Requests must send exactly this address.',
-      value: registration?.redirect_uri,
-    })}
+    ${fieldsOf(registrationLooks, filled, registration)}
     <button>${registration ? 'Save changes' : 'Register application'}</button>
   </form>`;
 }

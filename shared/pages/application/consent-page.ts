@@ -5,8 +5,8 @@ import type { AuthorizationRequest } from '../../oauth/authorization-request.ts'
 import type { Grant } from '../../oauth/grant.ts';
 import type { Scope } from '../../routes.ts';
 import type { User } from '../../user/user.ts';
-import { type NextStep, nextSteps, signInUrl, toAccount } from '../frame/error-page.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { type NextStep, nextSteps, signInUrl, toAccount } from '../frame/next-steps.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { dayOf, hostOf, peopleOf } from '../frame/words.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
@@ -82,7 +82,7 @@ interface Obstacle {
   status?: number;
 }
 
-/** Explains who sent the person here, what is in the way, and how to continue. */
+/** Explains which application sent the person, what the obstacle is, and how to continue. */
 export function obstaclePage(obstacle: Obstacle): Page {
   const { title, application, what, fault, status = 400 } = obstacle;
   const { ways = application ? [backTo(application), toAccount()] : [toAccount()] } = obstacle;

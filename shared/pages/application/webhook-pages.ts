@@ -13,7 +13,8 @@ import {
   type Webhook,
 } from '../../webhooks/webhook.ts';
 import { countAhead, getOwnWebhook } from '../../webhooks/webhook-repository.ts';
-import { blank, confirmation, type FormState, faultOf, field } from '../form/fields.ts';
+import { confirmation } from '../form/choices.ts';
+import { blank, type FormState, faultOf, field } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { counted, minuteOf } from '../frame/words.ts';
 import { applicationPath } from './application-path.ts';

@@ -1,4 +1,4 @@
-// The fields of forms, with their hints and errors.
+// The fields of forms, each with its label, hint and error, and the state of a form.
 import { html } from 'hono/html';
 import type * as v from 'valibot';
 import type { Html } from '../frame/layout.ts';
@@ -13,23 +13,31 @@ export interface FormState {
 /** A form before its first submission. */
 export const blank: FormState = { values: {}, faults: {} };
 
-interface Field {
+/** A field of any kind. */
+export interface AnyField {
   name: string;
   /** Prefix of the id, if another form of the page has the same field. */
   prefix?: string;
   label: string;
-  type?: 'text' | 'email' | 'url' | 'area';
-  value?: string;
   hint?: string;
+  /** The value before the first submission. */
+  value?: string;
+  isRequired?: boolean;
+  filled?: FormState;
+}
+
+interface TextField extends AnyField {
+  type?: 'text' | 'email' | 'url' | 'area';
   /** In characters. Browsers count some of them twice. */
   maxlength: number;
   /** Lines of an area, if it has more than a few. */
   rows?: number;
-  isRequired?: boolean;
   autocomplete?: string;
   hasFocus?: boolean;
-  filled?: FormState;
 }
+
+/** A text field of a form by its name: all but what is filled in. */
+export type FieldLook = Omit<TextField, 'name' | 'value' | 'filled'>;
 
 /** The field of a public name, without its label. */
 export const displayName = {
@@ -39,56 +47,73 @@ export const displayName = {
   autocomplete: 'nickname',
 };
 
-/** Renders a field with its label, hint and error. The first field with an error gets the focus. */
-export function field({ name, prefix = '', label, type = 'text', hint, ...rest }: Field): Html {
-  const { values, faults } = rest.filled ?? blank;
-  const id = `${prefix}${name}`;
-  const fault = faults[name];
-  const content = values[name] ?? rest.value ?? '';
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean);
-  const attributes = {
+/** Renders a text field. */
+export function field(look: TextField): Html {
+  const { name, type = 'text', maxlength, rows, autocomplete, isRequired } = look;
+  const { id, content, tie, hint, fault, hasFocus } = partsOf(look);
+  const attributes = attributeList({
     id,
-    maxlength: `${rest.maxlength}`,
-    rows: rest.rows === undefined ? undefined : `${rest.rows}`,
+    maxlength: `${maxlength}`,
+    rows: rows === undefined ? undefined : `${rows}`,
     // Text of a person, in any language.
     dir: type === 'area' ? 'auto' : undefined,
-    autocomplete: rest.autocomplete,
-    required: rest.isRequired,
-    autofocus: rest.hasFocus || Object.keys(faults)[0] === name,
-    'aria-invalid': fault && 'true',
-    'aria-describedby': described.join(' ') || undefined,
-  };
+    autocomplete,
+    required: isRequired,
+    autofocus: hasFocus || look.hasFocus,
+    ...tie,
+  });
   return html`<div class="field">
-    <label for="${id}">${label}</label>
-    ${hint && html`<p class="soft" id="${id}-hint">${hint}</p>`}
+    <label for="${id}">${look.label}</label>
+    ${hint}
     ${
       type === 'area'
         ? // HTML ignores a first line break in a textarea.
-          html`<textarea name="${name}"${attributeList(attributes)}>${`\n${content}`}</textarea>`
-        : html`<input type="${type}" name="${name}" value="${content}"${attributeList(attributes)}>`
+          html`<textarea name="${name}"${attributes}>${`\n${content}`}</textarea>`
+        : html`<input type="${type}" name="${name}" value="${content}"${attributes}>`
     }
-    ${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}
+    ${fault}
   </div>`;
 }
 
-function attributeList(attributes: Record<string, string | boolean | undefined>) {
+/** Renders a text field for each name, with the stored values or those that were sent. */
+export function fieldsOf<Name extends string>(
+  looks: Readonly<Record<Name, FieldLook>>,
+  filled: FormState,
+  stored?: Readonly<Record<Name, string>>,
+): Html {
+  const fields = Object.entries<FieldLook>(looks).map(([name, look]) =>
+    field({ ...look, name, value: stored?.[name as Name], filled }),
+  );
+  return html`${fields}`;
+}
+
+/**
+ * Everything that fields have in common: the id, the content, the hint and the error. `tie` ties
+ * the last two to the control. The first field with an error gets the focus.
+ */
+export function partsOf({ name, prefix = '', hint, value = '', filled = blank }: AnyField) {
+  const id = `${prefix}${name}`;
+  const fault = filled.faults[name];
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean);
+  return {
+    id,
+    content: filled.values[name] ?? value,
+    tie: {
+      'aria-invalid': fault && 'true',
+      'aria-describedby': described.join(' ') || undefined,
+    },
+    hint: hint && html`<p class="soft" id="${id}-hint">${hint}</p>`,
+    fault: fault && html`<p class="fault" id="${id}-fault">${fault}</p>`,
+    hasFocus: Object.keys(filled.faults)[0] === name,
+  };
+}
+
+/** Renders attributes. True is one without a value; undefined and false are none. */
+export function attributeList(attributes: Record<string, string | boolean | undefined>): Html[] {
   return Object.entries(attributes).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     return [value === true ? html` ${name}` : html` ${name}="${value}"`];
   });
-}
-
-/** Renders an option of a `select`. */
-export function option(value: string, text: string, chosen: string | undefined): Html {
-  return html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`;
-}
-
-/** Renders a checkbox to tick before an action that cannot be undone. */
-export function confirmation(name: string, label: string): Html {
-  return html`<div class="check">
-    <input type="checkbox" id="${name}" name="${name}" value="yes" required>
-    <label for="${name}">${label}</label>
-  </div>`;
 }
 
 /** Renders the error of a whole form, or a message that nothing was saved. */

@@ -9,8 +9,9 @@ import { noteColdStart } from '../../http/cold-start.ts';
 import type { RequestIds } from '../../http/request-ids.ts';
 import { headResponse, toApiError } from '../../http/response.ts';
 import { respond } from './html-response.ts';
-import type { Html, Page } from './layout.ts';
-import { askedPath, withQuery } from './own-url.ts';
+import type { Page } from './layout.ts';
+import { type NextStep, nextSteps, signInUrl, toAccount } from './next-steps.ts';
+import { requestedPath } from './own-url.ts';
 
 interface Context {
   ids: RequestIds;
@@ -20,17 +21,6 @@ interface Context {
   isBlocked?: boolean;
   /** Set if the visitor is unknown, so that there is no account to link to. */
   isForAnybody?: boolean;
-}
-
-/** A link to a next step. */
-export interface NextStep {
-  href: string;
-  text: string;
-}
-
-/** The link to the account. */
-export function toAccount(text = 'Go to your account'): NextStep {
-  return { href: `${authUrl()}/account`, text };
 }
 
 /** Makes a Lambda handler for browsers that knows no visitor. Errors become pages, no redirects. */
@@ -43,7 +33,7 @@ export function browserHandler(
     .use(httpHeaderNormalizer())
     .onError(async (request) => {
       const { event, error } = request;
-      const here = event.httpMethod === 'POST' ? undefined : authUrl() + askedPath(event);
+      const here = event.httpMethod === 'POST' ? undefined : authUrl() + requestedPath(event);
       request.response = await respond(
         explain(error, { ids: event.requestContext, here, isForAnybody: true }),
       );
@@ -66,18 +56,6 @@ export function explain(thrown: unknown, place: Context): Page {
   return { status, headers, title, content };
 }
 
-/** Renders links to next steps as buttons, the best first. */
-export function nextSteps(...ways: readonly NextStep[]): Html {
-  return html`<div class="buttons">
-    ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
-  </div>`;
-}
-
-/** Address that signs a person in and returns to a page. `prompt: login` asks even known people. */
-export function signInUrl(return_to: string, prompt?: 'login'): string {
-  return withQuery(`${authUrl()}/account/sign-in`, { prompt, return_to });
-}
-
 function inWords(
   { code, status, message, headers }: ApiError,
   { here, isAccountGone, isBlocked, isForAnybody }: Context,
@@ -98,7 +76,7 @@ function inWords(
         : ['Please try again', `${message}.`, back];
     case 'limit_exceeded': {
       const until = headers['Retry-After'] ? ' You can continue after midnight UTC.' : '';
-      const text = `The limit depends on your karma.${until}`;
+      const text = `${message}.${until}`;
       return ['You have reached your daily limit', text, back];
     }
     case 'not_found':

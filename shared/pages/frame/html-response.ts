@@ -42,14 +42,15 @@ export async function respond(
   return {
     statusCode: answer.status ?? 200,
     headers: { ...headers, ...answer.headers },
-    body: `${await layout(answer, visitor)}`,
+    // HTML has no U+0000, which a form may hold that is shown again.
+    body: `${await layout(answer, visitor)}`.replaceAll('\0', '\ufffd'),
     ...withCookies,
   };
 }
 
 /**
- * The headers of every page: no script, no form or frame elsewhere. Only a page made for it can be
- * framed (RFC 9700 section 4.16).
+ * The headers of every page: no script, no form or frame elsewhere, no hold of other windows on it.
+ * Only a page made for it can be framed (RFC 9700 section 4.16). A form of ours names its origin.
  */
 export function securityHeaders(
   policy: readonly string[],
@@ -65,9 +66,9 @@ export function securityHeaders(
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': directives.join('; '),
-    ...(!isFramed && { 'X-Frame-Options': 'DENY' }),
+    ...(!isFramed && { 'X-Frame-Options': 'DENY', 'Cross-Origin-Opener-Policy': 'same-origin' }),
     'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
+    'Referrer-Policy': 'same-origin',
     ...transportHeaders(),
   };
 }

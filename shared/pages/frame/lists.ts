@@ -1,7 +1,6 @@
 // Lists, tables and tabs on pages, with links to the next page.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../auth-url.ts';
 import { readFromCursor } from '../../list/cursor.ts';
 import type { SortKey } from '../../table/item.ts';
 import type { Html } from './layout.ts';
@@ -64,13 +63,4 @@ export function rowsUnder(
         html`<tr>${cells.map((cell, i) => html`<td data-name="${columns[i]}">${cell}</td>`)}</tr>`,
     )}</tbody>
   </table>`;
-}
-
-/** Tabs of a person's contributions. */
-export function ownTabs(current: 'reviews' | 'votes'): Html {
-  const account = `${authUrl()}/account`;
-  return tabs('Yours', `${account}/${current}`, [
-    [`${account}/reviews`, 'Your reviews'],
-    [`${account}/votes`, 'Your votes'],
-  ]);
 }

@@ -7,6 +7,7 @@ import type { Page } from './layout.ts';
 const notices = {
   'profile-saved': 'Your profile is saved.',
   'draft-saved': 'The draft is saved. Only you can see it.',
+  'review-published': 'Your review is public.',
   'review-saved': 'Your review is saved.',
   'review-deleted': 'The review is deleted.',
   'application-registered': 'The application is registered. Its credentials are below.',

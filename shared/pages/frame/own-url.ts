@@ -13,7 +13,7 @@ export function ownUrl(return_to = ''): string {
 
 /** Address of a page. That of a form becomes its page: the nearest path above that accepts GET. */
 export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
-  const requested = askedPath(event);
+  const requested = requestedPath(event);
   let path = requested;
   while (path !== '' && !matchRoute('GET', path)) {
     path = path.slice(0, path.lastIndexOf('/'));
@@ -23,7 +23,7 @@ export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): 
 }
 
 /** The requested path below {auth_url}. */
-export function askedPath({ resource, pathParameters }: APIGatewayProxyEvent): string {
+export function requestedPath({ resource, pathParameters }: APIGatewayProxyEvent): string {
   return resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(pathParameters?.[name] ?? ''),
   );

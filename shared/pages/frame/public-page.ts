@@ -2,9 +2,10 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../../http/read-request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../../http/response.ts';
-import { browserHandler, signInUrl } from './error-page.ts';
+import { browserHandler } from './error-page.ts';
 import { type Redirect, respond } from './html-response.ts';
 import type { Page, Visitor } from './layout.ts';
+import { signInUrl } from './next-steps.ts';
 import { withNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
 import { findVisitor } from './visitor.ts';
@@ -51,8 +52,8 @@ export function visitedPage<T extends RequestSchema>(
     }
     // Without this, a shared cache would show this page to people who are signed in.
     const Vary = 'Accept-Encoding, Cookie';
-    const asked = { ...page, here, signIn: signInUrl(here) };
-    return shared(await respond(asked), listHeaderOf(event, 'if-none-match'), { Vary });
+    const anonymous = { ...page, here, signIn: signInUrl(here) };
+    return shared(await respond(anonymous), listHeaderOf(event, 'if-none-match'), { Vary });
   });
 }
 

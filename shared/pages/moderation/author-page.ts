@@ -10,7 +10,8 @@ import type { HiddenClaim } from '../../review/hidden-claim.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { userTypeOf } from '../../user/user-type.ts';
-import { blank, type FormState, faultOf, option } from '../form/fields.ts';
+import { select } from '../form/choices.ts';
+import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { nextPage, rowsUnder } from '../frame/lists.ts';
 import { nameWithRole } from '../frame/person.ts';
@@ -143,16 +144,16 @@ function allowance(
         : html`<form method="post" action="${moderationUrl(`/users/${author.id}`)}">
             ${csrfField(csrf)}
             <input type="hidden" name="decision" value="allow">
-            <div class="field">
-              <label for="entity_id">Entity</label>
-              <select id="entity_id" name="entity_id" required>
-                ${claims.map(({ entity_id, entity_type, marked_at }) => {
-                  const deleted = `${entity_id}, deleted ${marked_at.slice(0, 10)}`;
-                  const name = `${nameOfEntityType(entity_type)} ${deleted}`;
-                  return option(entity_id, name, filled.values.entity_id);
-                })}
-              </select>
-            </div>
+            ${select({
+              name: 'entity_id',
+              label: 'Entity',
+              options: claims.map(({ entity_id, entity_type, marked_at }) => {
+                const deleted = `${entity_id}, deleted ${marked_at.slice(0, 10)}`;
+                return [entity_id, `${nameOfEntityType(entity_type)} ${deleted}`];
+              }),
+              isRequired: true,
+              filled,
+            })}
             ${whyFields(filled, 'allow-')}
             <button>Allow a new review</button>
           </form>`

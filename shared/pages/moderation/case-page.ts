@@ -16,7 +16,7 @@ import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
 import { counted, minuteOf } from '../frame/words.ts';
-import { stars, textOf } from '../review/review-card.ts';
+import { inFull } from '../review/written-parts.ts';
 import { historyOf } from './author-page.ts';
 import {
   decisionOf,
@@ -60,8 +60,7 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
         <div>
           ${appealOf(moderationCase)}
           <section>
-            ${review.rating !== null && html`<p>${stars(review.rating)}</p>`}
-            ${textOf(review)}
+            ${inFull(review)}
             ${lastDecision(reviewCase, users)}
           </section>
           ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}

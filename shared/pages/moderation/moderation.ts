@@ -7,7 +7,8 @@ import type { Review } from '../../review/review.ts';
 import { type Reason, reasons } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { canModerate } from '../../user/user-type.ts';
-import { type FormState, field, option } from '../form/fields.ts';
+import { select } from '../form/choices.ts';
+import { type FormState, field } from '../form/fields.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { tabs } from '../frame/lists.ts';
 import { nameWithRole } from '../frame/person.ts';
@@ -93,15 +94,22 @@ export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */
 export function whyFields(filled: FormState, prefix = ''): Html {
-  const { values, faults } = filled;
-  const id = `${prefix}reason`;
-  return html`<div class="field">
-      <label for="${id}">Reason</label>
-      <select id="${id}" name="reason" required${faults.reason && html` aria-invalid="true" aria-describedby="${id}-fault"`}>
-        <option value="">Choose one</option>
-        ${reasons.map((reason) => option(reason, reasonWords[reason], values.reason))}
-      </select>
-      ${faults.reason && html`<p class="fault" id="${id}-fault">${faults.reason}</p>`}
-    </div>
-    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: 'The author reads it, and so do moderators.', maxlength: 500, filled })}`;
+  return html`${select({
+    name: 'reason',
+    prefix,
+    label: 'Reason',
+    none: 'Choose one',
+    options: reasons.map((reason) => [reason, reasonWords[reason]]),
+    isRequired: true,
+    filled,
+  })}
+    ${field({
+      name: 'note',
+      prefix,
+      label: 'Note',
+      type: 'area',
+      hint: 'The author reads it, and so do moderators.',
+      maxlength: 500,
+      filled,
+    })}`;
 }

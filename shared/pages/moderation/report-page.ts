@@ -5,12 +5,13 @@ import { getPublicReview } from '../../review/review-repository.ts';
 import { reasons } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { userTypeOf } from '../../user/user-type.ts';
+import { radios } from '../form/choices.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
-import { nextSteps } from '../frame/error-page.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { nextSteps } from '../frame/next-steps.ts';
 import { nameWithRole } from '../frame/person.ts';
 import { dayOf } from '../frame/words.ts';
-import { excerptOf } from '../review/review-card.ts';
+import { excerptOf } from '../review/written-parts.ts';
 import { reasonOf } from './moderation.ts';
 
 /** Page to report a review, or why that is impossible. Throws ApiError 404 if it is not public. */
@@ -54,20 +55,16 @@ function obstacleOf(user: User, author: User): string | undefined {
   return undefined;
 }
 
-function form(action: string, csrf: string, { values, faults }: FormState) {
-  const fault = faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`;
+function form(action: string, csrf: string, filled: FormState) {
   return html`<form method="post" action="${action}">
     ${csrfField(csrf)}
-    <fieldset>
-      <legend>What is wrong with the review?</legend>
-      ${reasons.map(
-        (reason) => html`<div class="check">
-          <input type="radio" id="${reason}" name="reason" value="${reason}" required${reason === values.reason && html` checked`}${fault}>
-          <label for="${reason}">${reasonOf(reason)}</label>
-        </div>`,
-      )}
-      ${faults.reason && html`<p class="fault" id="reason-fault">${faults.reason}</p>`}
-    </fieldset>
+    ${radios({
+      name: 'reason',
+      label: 'What is wrong with the review?',
+      choices: reasons.map((reason) => [reason, reasonOf(reason)]),
+      isRequired: true,
+      filled,
+    })}
     <button>Report review</button>
   </form>`;
 }

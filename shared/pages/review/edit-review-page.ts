@@ -5,15 +5,17 @@ import { nameOfEntity } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import { licenseOf } from '../../review/licenses.ts';
-import { isDraft, type Review } from '../../review/review.ts';
+import { isDraft, isPublic, type Review } from '../../review/review.ts';
 import { getReviewBy, revisionTagOf } from '../../review/review-repository.ts';
+import { writtenNames } from '../../review/written.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
+import type { Redirect } from '../frame/html-response.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
-import { stars, textOf } from './review-card.ts';
-import { starsField, textField } from './review-fields.ts';
+import { typedAs, writtenFields } from './review-fields.ts';
 import { findObstacle, obstaclePage } from './review-obstacle.ts';
+import { inFull } from './written-parts.ts';
 
 /** The page with a review as stored or as sent. Throws ApiError 404 if another person wrote it. */
 export async function editReviewPage(
@@ -33,25 +35,35 @@ export async function editReviewPage(
   if (obstacle && (filled === blank || user.blocked_at !== undefined)) {
     return obstaclePage(title, obstacle, filled);
   }
-  const { text, rating } = filled.values;
-  const isOther =
-    (text !== undefined && text !== (review.text ?? '')) ||
-    (rating !== undefined && rating !== `${review.rating ?? ''}`);
   return {
     title,
     heading: html`${words}: <bdi>${name}</bdi>`,
     content: html`${faultOf(filled)}
       ${review.is_hidden && hiddenHelp()}
       ${form(review, metadata, csrf, filled)}
-      ${filled !== blank && isOther && saved(review)}
+      ${isOther(filled, review) && saved(review)}
       <section>
         <p><a href="${authUrl()}/review/${review.id}/delete">Delete this ${nounOf(review)} …</a></p>
       </section>`,
   };
 }
 
+/** Redirects to a review that was saved, with a notice. */
+export function afterSaving(review: Review, isPublication: boolean): Redirect {
+  if (isDraft(review)) return { location: `/review/${review.id}/edit`, notice: 'draft-saved' };
+  const notice = isPublication ? 'review-published' : 'review-saved';
+  if (isPublic(review)) return { location: `/review/${review.id}`, notice };
+  return { location: '/account/reviews', notice: 'review-saved' };
+}
+
 function nounOf(review: Review): string {
   return isDraft(review) ? 'draft' : 'review';
+}
+
+/** Is true if the form holds something else than the stored review. */
+function isOther({ values }: FormState, review: Review): boolean {
+  const stored = typedAs(review);
+  return writtenNames.some((name) => values[name] !== undefined && values[name] !== stored[name]);
 }
 
 function hiddenHelp(): Html {
@@ -62,14 +74,13 @@ function hiddenHelp(): Html {
 }
 
 function form(review: Review, metadata: Metadata | null, csrf: string, filled: FormState): Html {
-  const { id, text, rating, language } = review;
+  const { id, language } = review;
   return html`<section>
     ${entityLine(review, metadata)}
     <form method="post" action="${authUrl()}/review/${id}/edit">
       ${csrfField(csrf)}
       <input type="hidden" name="revision" value="${revisionTagOf(review)}">
-      ${starsField(filled, rating)}
-      ${textField(filled, text)}
+      ${writtenFields(filled, review)}
       <p class="soft">In ${nameOfLanguage(language)}, under the licence ${licenseOf(review).id}. Neither can be changed.</p>
       <div class="buttons">
         ${
@@ -83,11 +94,11 @@ function form(review: Review, metadata: Metadata | null, csrf: string, filled: F
   </section>`;
 }
 
-/** The review as it is stored, beside another text in the form. */
+/** The review as it is stored, beside other content in the form. */
 function saved(review: Review): Html {
   return html`<section>
     <h2>The saved ${nounOf(review)}</h2>
-    ${review.rating !== null && html`<p class="big">${stars(review.rating)}</p>`}
-    ${textOf(review)}
+    <p class="soft">Press the button of the form again to replace it.</p>
+    ${inFull(review)}
   </section>`;
 }

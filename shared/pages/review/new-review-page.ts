@@ -1,24 +1,22 @@
 // The page to write a review of an entity.
-import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
-import { type EntityType, nameOfEntity, nameOfEntityType } from '../../entity/entity-type.ts';
+import { nameOfEntity } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
-import type { Metadata } from '../../entity/presented.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
-import { type Review, ReviewedType } from '../../review/review.ts';
+import { ReviewedType } from '../../review/review.ts';
+import { writtenNames } from '../../review/written.ts';
 import { findSummary } from '../../summary/summary.ts';
 import { Uuid } from '../../values.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
-import { nextSteps } from '../frame/error-page.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { editReviewPage } from './edit-review-page.ts';
-import { languageField, licenseField, starsField, textField } from './review-fields.ts';
-import { findObstacle, obstaclePage } from './review-obstacle.ts';
+import { languageField, licenseField, writtenFields } from './review-fields.ts';
+import { blockedHelp, findObstacle, obstaclePage } from './review-obstacle.ts';
 
 /** The query of the page: the entity, as other sites name it in a link. */
 export const ReviewedEntity = v.object({ entity_id: Uuid, entity_type: ReviewedType });
@@ -29,66 +27,50 @@ export function newReviewUrl({ entity_id, entity_type }: ReviewedEntity): string
   return withQuery(`${authUrl()}/review/new`, { entity_id, entity_type });
 }
 
-/** Returns the type of an entity with public reviews, if it is not the one that is named. */
-export async function findOtherType(entity: ReviewedEntity): Promise<EntityType | undefined> {
-  const { entity_type } = await findSummary(entity.entity_id);
-  return entity_type !== null && entity_type !== entity.entity_type ? entity_type : undefined;
-}
-
-/** The empty form, or the way to the review that the person has written already. */
+/**
+ * The empty form. Leads to the editor of the review that the person has written already, and to
+ * the form with the type that the entity has in public reviews.
+ */
 export async function startReview(
   entity: ReviewedEntity,
-  { user, csrf }: Visitor,
+  visitor: Visitor,
 ): Promise<Page | Redirect> {
-  const [own, other, { last, metadata }, obstacle] = await Promise.all([
+  const { user } = visitor;
+  const [own, { entity_type }, proposal, obstacle] = await Promise.all([
     findOwnReview(user.id, entity.entity_id),
-    findOtherType(entity),
-    readForForm(entity, user.id),
+    findSummary(entity.entity_id),
+    readProposal(entity, user.id),
     findObstacle(user, 'publications'),
   ]);
-  const name = nameOfEntity(entity, metadata);
-  const title = `Write a review: ${name}`;
-  if (own === 'hidden') return obstaclePage(title, hiddenHelp());
+  if (own === 'hidden') return obstaclePage('You cannot write another review', hiddenHelp());
   if (own) return { location: `/review/${own.review_id}/edit` };
-  if (obstacle) return obstaclePage(title, obstacle);
-  if (other) return otherTypePage(entity, other);
-  return formPage({ entity, metadata, last, csrf, filled: blank });
+  if (entity_type !== null && entity_type !== entity.entity_type) {
+    return { location: newReviewUrl({ ...entity, entity_type }) };
+  }
+  return formPage(entity, visitor, proposal, { filled: blank, obstacle });
 }
 
-/** The form as sent, with its errors. Who has a review of the entity edits that one with it. */
-export async function newReviewAgain(
+/**
+ * The form as sent, with its errors. A person who has a review of the entity already edits that
+ * review with it.
+ */
+export async function refilledReview(
   entity: ReviewedEntity,
   filled: FormState,
   visitor: Visitor,
 ): Promise<Page> {
-  const { user, csrf } = visitor;
-  const [own, other] = await Promise.all([
-    findOwnReview(user.id, entity.entity_id),
-    findOtherType(entity),
-  ]);
-  const corrected = { ...entity, entity_type: other ?? entity.entity_type };
-  if (user.blocked_at !== undefined || own === 'hidden') {
-    const why = own === 'hidden' ? hiddenHelp() : await findObstacle(user, 'publications');
-    return obstaclePage('Your review was not saved', why ?? html``, filled);
-  }
+  const own = await findOwnReview(visitor.user.id, entity.entity_id);
+  if (own === 'hidden') return obstaclePage('Your review was not saved', hiddenHelp(), filled);
   if (own) {
-    const { text = '', rating = '' } = filled.values;
+    const typed = writtenNames.map((name) => [name, filled.values[name] ?? '']);
     const written =
       'You have written a review of this already. It is below what you typed now. Press the button again to replace it.';
     const faults = { ...filled.faults, '': written };
-    return editReviewPage(own.review_id, visitor, { values: { text, rating }, faults });
+    return editReviewPage(own.review_id, visitor, { values: Object.fromEntries(typed), faults });
   }
-  const { last, metadata } = await readForForm(corrected, user.id);
-  return formPage({ entity: corrected, metadata, last, csrf, filled });
-}
-
-/** Reads the name of the entity, and what the person has written last. */
-async function readForForm(entity: ReviewedEntity, userId: string) {
-  const [[metadata = null], last] = await Promise.all([
-    findMetadata([entity]),
-    findLastWritten(userId),
-  ]);
-  return { metadata, last };
+  const { user } = visitor;
+  const obstacle = user.blocked_at === undefined ? undefined : blockedHelp();
+  return formPage(entity, visitor, await readProposal(entity, user.id), { filled, obstacle });
 }
 
 function hiddenHelp(): Html {
@@ -96,44 +78,33 @@ function hiddenHelp(): Html {
     <p>You deleted it while it was hidden, so you cannot write another one. Your account page shows what the moderator wrote about it.</p>`;
 }
 
-/** For a link with a type that differs from the type in the reviews of this entity. */
-function otherTypePage(entity: ReviewedEntity, type: EntityType): Page {
-  const noun = nameOfEntityType(type).toLowerCase();
-  const href = newReviewUrl({ ...entity, entity_type: type });
-  return {
-    status: 400,
-    title: 'This link names another type',
-    content: html`<section>
-      <p>It says ${nameOfEntityType(entity.entity_type).toLowerCase()}, but people have reviewed this as ${noun}.</p>
-      ${nextSteps({ href, text: `Review the ${noun}` })}
-    </section>`,
-  };
+/** Reads the name of the entity, and the person's last review, whose language is proposed. */
+async function readProposal(entity: ReviewedEntity, userId: string) {
+  const [[metadata = null], last] = await Promise.all([
+    findMetadata([entity]),
+    findLastWritten(userId),
+  ]);
+  return { metadata, last };
 }
 
-interface Form {
-  entity: ReviewedEntity;
-  metadata: Metadata | null;
-  /** The newest review of the person, whose language and licence are proposed. */
-  last: Review | undefined;
-  csrf: string;
-  filled: FormState;
-}
-
-function formPage({ entity, metadata, last, csrf, filled }: Form): Page {
+function formPage(
+  entity: ReviewedEntity,
+  { csrf }: Visitor,
+  { metadata, last }: Awaited<ReturnType<typeof readProposal>>,
+  { filled, obstacle }: { filled: FormState; obstacle: Html | undefined },
+): Page {
   const name = nameOfEntity(entity, metadata);
-  // The first form of all makes the key, so that it publishes once, however often it is sent.
-  const key = filled.values.key || randomUUID();
+  const title = `Write a review: ${name}`;
+  if (obstacle) return obstaclePage(title, obstacle, filled);
   return {
-    title: `Write a review: ${name}`,
+    title,
     heading: html`Write a review: <bdi>${name}</bdi>`,
     content: html`${faultOf(filled)}
       <section>
         ${entityLine(entity, metadata)}
         <form method="post" action="${newReviewUrl(entity)}">
           ${csrfField(csrf)}
-          <input type="hidden" name="key" value="${key}">
-          ${starsField(filled)}
-          ${textField(filled)}
+          ${writtenFields(filled)}
           ${languageField(filled, last?.language)}
           ${licenseField(filled, last?.license)}
           <div class="buttons">

@@ -48,7 +48,7 @@ export function voteUrl(reviewId: string, vote?: Choice): string {
   return withQuery(`${authUrl()}/review/${reviewId}/vote`, { vote });
 }
 
-/** The votes of a review in a list. `name` tells its buttons from those of other reviews. */
+/** The votes of a review in a list. `name` distinguishes its buttons from those of others. */
 export function voteLine(review: Review, name: string, mine?: Votes): Html | '' {
   const { id, user_id, text } = review;
   if (text === null) return '';
@@ -118,7 +118,7 @@ function restOf(left: number): string {
 /** The choice is in the address, so that a sign-in in between leads back to it. */
 function button(id: string, choice: Choice, kind: 'confirm' | 'quiet' | 'link', name?: string) {
   const label = name && html` aria-label="${words[choice]}: ${name}"`;
-  const look = kind === 'confirm' ? html` autofocus` : html` class="${kind}"`;
+  const look = kind !== 'confirm' && html` class="${kind}"`;
   return html`<button${look} formaction="${voteUrl(id, choice)}"${label}>${words[choice]}</button>`;
 }
 

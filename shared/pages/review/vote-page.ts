@@ -4,8 +4,8 @@ import type { AuthoredReview } from '../../review/review-repository.ts';
 import type { Ballot } from '../../vote/vote-repository.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
 import { nameWithRole } from '../frame/person.ts';
-import { excerptOf } from './review-card.ts';
 import { type Choice, ownVote } from './vote-form.ts';
+import { excerptOf } from './written-parts.ts';
 
 /**
  * Page to confirm a vote, for a person who signed in to cast it. An address alone casts no vote,

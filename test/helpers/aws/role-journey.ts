@@ -211,13 +211,13 @@ async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
   const { browser: hal } = await signedIn('Hal');
   const form = () => `review/new?entity_id=${randomUUID()}&entity_type=work`;
   const content = { text: '', rating: '4', license_choice: 'CC0 1.0', language: 'nv' };
-  const refused = await fillIn(hal, form(), 'name="key"', { ...content, rating: '' });
+  const refused = await fillIn(hal, form(), 'name="license_choice"', { ...content, rating: '' });
   expect(refused.status).toBe(400);
   const address = form();
   const sent = await hal.visit(address);
-  const draft = await hal.submit(sent, 'name="key"', { ...content, is_draft: 'yes' });
+  const draft = await hal.submit(sent, 'name="license_choice"', { ...content, is_draft: 'yes' });
   expect(draft.html).toContain('The draft is saved.');
-  const again = await hal.submit(sent, 'name="key"', { ...content, is_draft: 'yes' });
+  const again = await hal.submit(sent, 'name="license_choice"', { ...content, is_draft: 'yes' });
   expect(again.url).toBe(draft.url);
   const edited = { text: '', rating: '2', is_draft: 'yes' };
   await hal.submit(draft, 'name="revision"', edited);

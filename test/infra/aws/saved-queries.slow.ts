@@ -1,9 +1,8 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
-import { accessLine, functionLine } from '../../helpers/aws/access-log.ts';
+import { accessLine, fieldOf, functionLine } from '../../helpers/aws/access-log.ts';
 import { only, propertiesOf } from '../../helpers/aws/checks.ts';
-import { type LogLine, queried } from '../../helpers/aws/insights.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
@@ -12,13 +11,26 @@ const format: string = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.
 const definitions = propertiesOf(service, 'AWS::Logs::QueryDefinition');
 const lambdaId = '0a6c1f9e-3a52-4f0f-8f5e-0c8a4d7e2b11';
 
-/** Returns the saved query with this name. */
-function query(title: string): string {
-  return definitions.find(({ Name }) => Name === `reviews/${title}`)?.QueryString;
+/** Words of the query language. All other words are fields, or names that `as` gives. */
+const language = new Set(
+  'fields filter stats sort by as and or not like asc desc count pct max ispresent bin'.split(' '),
+);
+
+/** Returns the fields that a query names, without those of every line. */
+function fieldsIn(query: string): string[] {
+  const given = [...query.matchAll(/ as (\w+)/g)].map(([, name]) => name);
+  const named = query.replaceAll(/"[^"]*"/g, '').match(/(?<![\w.@])[a-z_][\w.]*/gi) ?? [];
+  return [...new Set(named)].filter((name) => !language.has(name) && !given.includes(name));
 }
 
+/** Returns the texts that a query compares fields with. `-` is an unset value, `ID` to be typed. */
+const textsIn = (query: string) =>
+  [...query.matchAll(/"([^"]*)"/g)]
+    .map(([, text = '']) => text)
+    .filter((text) => !/^(-|ID)$/.test(text));
+
 /** Returns a line of the access log for a request that a function answered. */
-function access(route: string, status: number, milliseconds: number, more = {}): LogLine {
+function access(route: string, status: number, milliseconds: number, more = {}): string {
   const [httpMethod = '', resourcePath = ''] = route.split(' ');
   const context = {
     httpMethod,
@@ -27,17 +39,17 @@ function access(route: string, status: number, milliseconds: number, more = {}):
     responseLatency: `${milliseconds}`,
     ...more,
   };
-  return { log: 'AccessLog', line: accessLine(format, context) };
+  return accessLine(format, context);
 }
 
 /** Returns what the real code logs for a first request that fails, with the request's ids. */
 async function logsOfFailure() {
-  const lines: LogLine[] = [];
+  const lines: string[] = [];
   const ids = { requestId: 'r-of-client', extendedRequestId: 'IGwHxF4XIAMEHaw=' };
   for (const level of ['error', 'info'] as const) {
     jest.spyOn(console, level).mockImplementation((message) => {
       const of = level === 'error' ? 'ERROR' : 'INFO';
-      lines.push({ log: 'getreviewLogs', line: functionLine(message, of, lambdaId) });
+      lines.push(functionLine(message, of, lambdaId));
     });
   }
   const broken = Object.assign(new Error('no such table'), { name: 'ResourceNotFoundException' });
@@ -67,32 +79,24 @@ const failed = access('GET /1/review/{review_id}', 500, 41, {
   'authorizer.requestId': '7d1f0e55-9d0a-4c39-a0f7-3a7f5e0c9b21',
   xrayTraceId: '1-67891233-abcdef012345678912345678',
 });
-const refusedToken: LogLine = {
-  log: 'authorizerLogs',
-  line: functionLine({ errorType: 'Error', errorMessage: 'Unauthorized', stackTrace: [] }),
-};
-const lines = [
+const accessLines = [
   failed,
-  ...logged,
-  refusedToken,
-  access('GET /1/review', 200, 9),
-  access('GET /1/review', 200, 2400),
-  access('PUT /1/review/{review_id}/vote', 503, 8100),
   access('PUT /1/review/{review_id}', 412, 20, { 'authorizer.client_id': 'app-1' }),
-  access('PUT /1/review/{review_id}', 412, 22, { 'authorizer.client_id': 'app-1' }),
-  access('POST /1/review', 429, 1, { 'error.responseType': 'THROTTLED' }),
   access('GET /1/review', 503, 1, { 'error.responseType': 'INTEGRATION_FAILURE' }),
 ];
+const refusedToken = { errorType: 'Error', errorMessage: 'Unauthorized', stackTrace: [] };
+const crash = { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] };
+const allLines = [...accessLines, ...logged, functionLine(refusedToken), functionLine(crash)];
 
 test('the function logs the ids of the access log, and its cold start once', () => {
   expect(status).toBe(500);
   const trace = '1-67891233-abcdef012345678912345678';
-  expect(logged.map(({ line }) => JSON.parse(line))).toMatchObject([
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
     { level: 'INFO', requestId: lambdaId, message: { message: 'Cold start', ...ids, trace } },
     { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...ids, trace } },
     { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...ids, trace } },
   ]);
-  expect(JSON.parse(failed.line)).toMatchObject({
+  expect(JSON.parse(failed)).toMatchObject({
     ...ids,
     functionRequestId: lambdaId,
     authorizerRequestId: '7d1f0e55-9d0a-4c39-a0f7-3a7f5e0c9b21',
@@ -115,69 +119,41 @@ describe('the saved queries', () => {
       'reviews/Errors by name': [],
     });
   });
+
+  test.each(
+    definitions.map(({ Name, QueryString, LogGroupNames }) => [Name, QueryString, LogGroupNames]),
+  )('%s names fields that lines have, and texts that stand in them', (_, query, groups) => {
+    const lines = groups ? accessLines : allLines;
+    const events = lines.map((line) => JSON.parse(line));
+    const isField = (name: string) =>
+      events.some((event) => fieldOf(event, `$.${name}`) !== undefined);
+    expect(fieldsIn(query).filter((name) => !isField(name))).toEqual([]);
+    expect(textsIn(query).filter((text) => !lines.join().includes(`"${text}"`))).toEqual([]);
+  });
+
+  test('name the fields that they show and count by', () => {
+    const fields = Object.fromEntries(
+      definitions.map(({ Name, QueryString }) => [Name, fieldsIn(QueryString).length]),
+    );
+    expect(fields).toEqual({
+      'reviews/Slowest by route': 2,
+      'reviews/Refused by client': 4,
+      'reviews/Conflicts': 3,
+      'reviews/Request by id': 9,
+      'reviews/Cold starts': 3,
+      'reviews/Errors by name': 5,
+    });
+  });
+
   test.each([
     ['of a client', 'r-of-client', 4],
     ['of API Gateway', 'IGwHxF4XIAMEHaw=', 4],
     ['of Lambda', lambdaId, 4],
     ['of X-Ray', '1-67891233-abcdef012345678912345678', 4],
     ['of the authorizer', '7d1f0e55-9d0a-4c39-a0f7-3a7f5e0c9b21', 1],
-  ])('lead from an id %s to the cause', (_, id, count) => {
-    const rows = queried(query('Request by id').replace('ID', id), lines);
-    expect(rows).toHaveLength(count);
-    expect(rows[0]).toMatchObject({
-      '@log': 'AccessLog',
-      status: 500,
-      functionRequestId: lambdaId,
-    });
-    expect(rows.slice(1).map((row) => row['message.error.name'])).toEqual(
-      count === 1 ? [] : [undefined, 'ResourceNotFoundException', 'ResourceNotFoundException'],
-    );
-  });
-  test('show the slowest routes first', () => {
-    const rows = queried(query('Slowest by route'), lines);
-    expect(rows.slice(0, 2)).toEqual([
-      { route: 'PUT /1/review/{review_id}/vote', requests: 1, p50: 8100, p99: 8100, slowest: 8100 },
-      { route: 'GET /1/review', requests: 3, p50: 9, p99: 2400, slowest: 2400 },
-    ]);
-  });
-  test('show who is refused what', () => {
-    expect(queried(query('Refused by client'), lines)).toEqual([
-      { client: 'app-1', route: 'PUT /1/review/{review_id}', status: 412, error: '-', refused: 2 },
-      { client: '-', route: 'POST /1/review', status: 429, error: 'THROTTLED', refused: 1 },
-    ]);
-  });
-  test('show conflicts, without failures of API Gateway', () => {
-    const rows = queried(query('Conflicts'), lines);
-    expect(rows.map(({ route, status, conflicts }) => [route, status, conflicts])).toEqual([
-      ['PUT /1/review/{review_id}', 412, 2],
-      ['PUT /1/review/{review_id}/vote', 503, 1],
-    ]);
-  });
-  test('show cold starts by function, with their duration and memory', () => {
-    const [row, ...others] = queried(query('Cold starts'), lines);
-    expect(others).toEqual([]);
-    expect(row).toMatchObject({ '@log': 'getreviewLogs', starts: 1 });
-    expect(row?.slowest).toBeGreaterThan(10);
-    expect(row?.megabytes).toBeGreaterThan(10);
-  });
-  test('show errors by name, without refused tokens', () => {
-    expect(queried(query('Errors by name'), [...lines, crashed()])).toMatchObject([
-      {
-        '@log': 'getreviewLogs',
-        'message.message': 'Request failed',
-        'message.error.name': 'ResourceNotFoundException',
-        errors: 2,
-      },
-      { '@log': 'eraserLogs', 'message.errorType': 'TypeError', errors: 1 },
-    ]);
-  });
-  test('a mistake is found: a field that no line has', () => {
-    expect(() => queried('filter reqestId = "1"', lines)).toThrow('no line has the field reqestId');
+  ])('an id %s stands in all lines of its request', (_, id, count) => {
+    const found = allLines.filter((line) => line.includes(id));
+    expect(found).toHaveLength(count);
+    expect(found[0]).toBe(failed);
   });
 });
-
-/** Returns what Lambda logs for an error that a function does not catch. */
-function crashed(): LogLine {
-  const message = { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] };
-  return { log: 'eraserLogs', line: functionLine(message) };
-}

@@ -40,11 +40,12 @@ describe('limits', () => {
     expect(answer).toContain('"error":"invalid_request"');
   });
 
+  // 64 KB, and a text of 20,000 characters that take nine bytes each.
   test.each([
-    ['x', 128 * 1024, 200],
-    ['é', 64 * 1024, 200],
-    ['x', 128 * 1024 + 1, 413],
-    ['é', 64 * 1024 + 1, 413],
+    ['x', 245_536, 200],
+    ['é', 122_768, 200],
+    ['x', 245_537, 413],
+    ['é', 122_769, 413],
   ])('limits a body of %j, %d times: %i', async (piece, times, status) => {
     handlers.authorizer = allow;
     const body = piece.repeat(times);

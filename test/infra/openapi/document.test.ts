@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler } from '../../../functions/api/get-openapi.ts';
@@ -6,8 +7,10 @@ import { factsOf } from '../../../infra/guides/facts.ts';
 import { renderGuides } from '../../../infra/guides/render.ts';
 import { openApiDocument } from '../../../infra/openapi/document.ts';
 import type { Endpoint } from '../../../infra/openapi/responses.ts';
+import { renderStyle, sheets } from '../../../infra/style/render.ts';
 import kept from '../../../shared/docs/guides.json' with { type: 'json' };
 import { openApiAt } from '../../../shared/docs/openapi.ts';
+import style from '../../../shared/pages/frame/style.json' with { type: 'json' };
 import { routes } from '../../../shared/routes.ts';
 import { faultsOf, isJson } from '../../helpers/contract.ts';
 import { invoke } from '../../helpers/invoke.ts';
@@ -64,6 +67,12 @@ function operationOf(name: string) {
 
 test('shared/docs/guides.json is the output of `npm run openapi` for infra/guides', () => {
   expect(kept).toEqual(renderGuides(factsOf(document, endpoints)));
+});
+
+test('shared/pages/frame/style.json is the output of `npm run openapi` for its style sheets', () => {
+  expect(style).toEqual(renderStyle());
+  const listed = sheets.map((name) => `${name}.css`).toSorted();
+  expect(readdirSync('shared/pages/frame/css').toSorted()).toEqual(listed);
 });
 
 test('shared/docs/openapi.json is the output of `npm run openapi`', () => {

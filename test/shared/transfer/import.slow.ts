@@ -23,12 +23,12 @@ import { dataFolder, root, spawnAdmin } from '../../helpers/admin.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { sourced } from '../../helpers/transfer.ts';
+import { recordTime, reviewRecord, revisionRecord, sourced } from '../../helpers/transfer.ts';
 import { makeUser, reviewBody, text } from '../../helpers/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const time = '2020-02-29T12:00:00.000Z';
+const time = recordTime;
 
 const user = (but: Partial<UserRecord> = {}): UserRecord => ({
   kind: 'user',
@@ -39,22 +39,8 @@ const user = (but: Partial<UserRecord> = {}): UserRecord => ({
   ...but,
 });
 
-const review = (user_id: string, but: Partial<FullReviewRecord> = {}): FullReviewRecord => ({
-  kind: 'review',
-  id: randomUUID(),
-  entity_id: randomUUID(),
-  entity_type: 'work',
-  user_id,
-  language: 'en',
-  license: 'CC0 1.0',
-  created: time,
-  published_on: time,
-  is_hidden: false,
-  source: null,
-  source_url: null,
-  revisions: [{ id: 1, text, rating: 4, timestamp: time }],
-  ...but,
-});
+const review = (user_id: string, but: Partial<FullReviewRecord> = {}) =>
+  reviewRecord(user_id, { revisions: [revisionRecord({ text, rating: 4 })], ...but });
 
 function voteOn(review_id: string, user_id: string, but: Partial<VoteRecord> = {}): VoteRecord {
   return { kind: 'vote', review_id, user_id, vote: true, voted_at: time, revision: 1, ...but };
@@ -76,8 +62,8 @@ test('keeps ids and times, and counts the imported records', async () => {
     source: 'BBC',
     source_url: 'https://bbc.example/1',
     revisions: [
-      { id: 1, text: 'Too short', rating: null, timestamp: time },
-      { id: 2, text: `${text.repeat(200)}`, rating: 5, timestamp: '2021-01-01T00:00:00.000Z' },
+      revisionRecord({ text: 'Too short' }),
+      revisionRecord({ text: text.repeat(200), rating: 5 }, 2, '2021-01-01T00:00:00.000Z'),
     ],
   });
   const against = { vote: false, revision: 2, voted_at: '2021-02-01T00:00:00.000Z' };
@@ -110,7 +96,7 @@ test('adds votes whose review already exists, to their revisions', async () => {
   const ann = user();
   const bob = user();
   const eve = user();
-  const revisions = [1, 2].map((id) => ({ id, text, rating: id, timestamp: time }));
+  const revisions = [1, 2].map((id) => revisionRecord({ text, rating: id }, id));
   const made = review(ann.id, { revisions });
   await load(ann, bob, eve, made);
   const votes = [voteOn(made.id, bob.id), voteOn(made.id, eve.id, { revision: 2 })];
@@ -303,17 +289,17 @@ test('accepts more votes, revisions and bytes than fit a transaction', async () 
   const voters = Array.from({ length: 120 }, () => user());
   const ann = user();
   const revisions = Array.from({ length: 130 }, (_, i) => {
-    return { id: i + 1, text: `${i} ${text}`, rating: 1 + (i % 5), timestamp: time };
+    return revisionRecord({ text: `${i} ${text}`, rating: 1 + (i % 5) }, i + 1);
   });
   const popular = review(ann.id, { revisions });
   const votes = voters.map(({ id }, i) => {
     return voteOn(popular.id, id, { vote: i % 5 < 3, revision: 1 + (i % 130) });
   });
   const large = Array.from({ length: 25 }, () => {
-    const long = { id: 1, text: 'é'.repeat(90_000), rating: null, timestamp: time };
+    const long = revisionRecord({ text: 'é'.repeat(90_000) });
     return review(ann.id, { revisions: [long] });
   });
-  const many = { id: 1, text: 'a'.repeat(400_000), rating: null, timestamp: time };
+  const many = revisionRecord({ text: 'a'.repeat(400_000) });
   const tooLarge = review(ann.id, { revisions: [many] });
   const outcome = await load(ann, ...voters, popular, ...votes, ...large, tooLarge);
   expect(outcome.written).toEqual({ user: 121, review: 26, vote: 120 });

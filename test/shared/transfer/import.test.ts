@@ -1,28 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import type { FullReviewRecord } from '../../../shared/transfer/record.ts';
 import { beforeSend } from '../../helpers/sends.ts';
-import { sourced } from '../../helpers/transfer.ts';
+import { reviewRecord, sourced } from '../../helpers/transfer.ts';
 import { makeUser } from '../../helpers/world.ts';
 
-const time = '2020-02-29T12:00:00.000Z';
-
-const review = (user_id: string, entity_id: string): FullReviewRecord => ({
-  kind: 'review',
-  id: randomUUID(),
-  entity_id,
-  entity_type: 'work',
-  user_id,
-  language: 'en',
-  license: 'CC0 1.0',
-  created: time,
-  published_on: time,
-  is_hidden: false,
-  source: null,
-  source_url: null,
-  revisions: [{ id: 1, text: null, rating: 4, timestamp: time }],
-});
+const review = (user_id: string, entity_id: string) => reviewRecord(user_id, { entity_id });
 
 test('a dry run refuses what another part, read at the same time, would have written', async () => {
   const { id } = await makeUser();

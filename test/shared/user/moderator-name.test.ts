@@ -37,6 +37,77 @@ test.each([
   expect(await canTake(name)).toBe(true);
 });
 
+test.each([
+  ['Anna', '\u0410nna'],
+  ['Anna', 'Ann\u0430'],
+  ['Vera', '\u03bdera'],
+  ['Ilse', 'llse'],
+  ['Ilse', '1lse'],
+  ['Torn', 'Tom'],
+  ['Mia', 'rnia'],
+  ['Bob', 'B0b'],
+  ['Ole', '\u{1d40e}le'],
+  ['\u041d\u0438\u043d\u0430', 'H\u0438\u043da'],
+])('the name of a moderator, %s, is refused to others that look like it: %s', async (name, as) => {
+  const mia = await makeModerator(name);
+  const ann = await makeUser();
+  expect(await ann.updatesProfile({ display_name: as })).toMatchObject({
+    status: 400,
+    body: refused,
+  });
+  const identity = { issuer: 'https://id.example', subject: randomUUID(), ...noContact };
+  const signedUp = await findOrCreateUser({ ...identity, display_name: as });
+  expect(signedUp.display_name).toMatch(/^Reader /);
+  expect((await mia.updatesProfile({ display_name: as })).status).toBe(200);
+  expect(await canTake(name)).toBe(false);
+  await setModerator(mia.id, false);
+  expect([await canTake(as), await canTake(name)]).toEqual([true, true]);
+});
+
+test.each([
+  'Moderator',
+  'moderator',
+  'MODERATORS',
+  'Anna Scott (moderator)',
+  'Anna-Moderatorin',
+  'M\u043ederat\u043er',
+  'm0derat0r',
+  'M\u00f6derator',
+  '\uff4d\uff4f\uff44',
+  'admin',
+  'Site Admins',
+  'Administrator',
+  'Operator 2',
+  'Staff',
+])('the role in %s is for moderators', async (name) => {
+  const ann = await makeUser();
+  const description = 'display_name must not name a role, such as moderator or admin';
+  const answer = await ann.updatesProfile({ display_name: name });
+  expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request', description } });
+  await expect(insertUser({ display_name: name, ...noContact })).rejects.toMatchObject({
+    status: 400,
+    message: description,
+  });
+  const identity = { issuer: 'https://id.example', subject: randomUUID(), ...noContact };
+  const signedUp = await findOrCreateUser({ ...identity, display_name: name });
+  expect(signedUp).toMatchObject({ display_name: `Reader ${signedUp.id.slice(0, 4)}` });
+  const mia = await makeModerator(`Mia ${randomUUID()}`);
+  expect((await mia.updatesProfile({ display_name: `${name} ${mia.id}` })).status).toBe(200);
+});
+
+test.each(['Modesto', 'Adminah', 'Staffan', 'Ann Opera', 'Model', 'Ali', 'Anna', 'Жанна', '山田'])(
+  'the name %s is for everybody',
+  async (name) => {
+    expect(await canTake(name)).toBe(true);
+  },
+);
+
+test('a person who has the name of a role already keeps it', async () => {
+  const ann = await makeUser({ display_name: 'Moderator' });
+  expect((await ann.updatesProfile({ display_name: 'Moderator' })).status).toBe(200);
+  expect((await ann.updatesProfile({ display_name: 'MODERATOR' })).status).toBe(200);
+});
+
 test('sign-up, import and the operator are refused it alike', async () => {
   await makeModerator('Ina');
   await expect(insertUser({ display_name: 'INA', ...noContact })).rejects.toMatchObject({

@@ -44,7 +44,7 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'send-report': ({ voted }) => ({ path: { review_id: voted }, form: { reason: 'spam' } }),
   'publish-review': () => ({
     query: { entity_id: randomUUID(), entity_type: 'work' },
-    form: { rating: '4', language: 'en', license_choice: 'CC0 1.0', key: randomUUID() },
+    form: { rating: '4', language: 'en', license_choice: 'CC0 1.0' },
   }),
   'save-review': async ({ own }) => {
     const revision = (await visitor.reads(own)).headers.etag?.slice(1, 12) ?? '';

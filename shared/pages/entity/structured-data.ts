@@ -1,0 +1,67 @@
+// Structured data of public pages for search engines (schema.org).
+import { authUrl } from '../../auth-url.ts';
+import type { EntityType } from '../../entity/entity-type.ts';
+import type { Metadata } from '../../entity/presented.ts';
+import { licenseOf } from '../../review/licenses.ts';
+import type { AuthoredReview } from '../../review/review-repository.ts';
+import type { EntitySummary } from '../../summary/presented.ts';
+
+const schemaTypes: Readonly<Record<EntityType, string>> = {
+  event: 'Event',
+  place: 'Place',
+  release_group: 'MusicAlbum',
+  work: 'MusicComposition',
+  artist: 'MusicGroup',
+  label: 'Organization',
+  recording: 'MusicRecording',
+  bk_edition_group: 'Book',
+  bk_literary_work: 'Book',
+  bk_author: 'Person',
+  bk_series: 'BookSeries',
+};
+
+const scale = { bestRating: 5, worstRating: 1 };
+
+/** A `Review` of schema.org. Without a rating or the entity's name it would be an error. */
+export function reviewData(
+  { review, author }: AuthoredReview,
+  metadata: Metadata | null,
+): object | undefined {
+  const { id, rating } = review;
+  if (rating === null || !metadata) return undefined;
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'Review',
+    url: `${authUrl()}/review/${id}`,
+    itemReviewed: itemOf(metadata),
+    reviewRating: { '@type': 'Rating', ratingValue: rating, ...scale },
+    author: { '@type': 'Person', name: author.display_name, url: `${authUrl()}/user/${author.id}` },
+    reviewBody: review.text ?? undefined,
+    inLanguage: review.language,
+    datePublished: review.published_on,
+    dateModified: review.last_updated,
+    license: licenseOf(review).info_url,
+  };
+}
+
+/** An `AggregateRating` of schema.org. Undefined without ratings or the entity's name. */
+export function ratingData(
+  { average_rating, review_count }: EntitySummary,
+  metadata: Metadata | null,
+): object | undefined {
+  const { rating, count } = average_rating;
+  if (rating === null || !metadata) return undefined;
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'AggregateRating',
+    itemReviewed: itemOf(metadata),
+    ratingValue: rating,
+    ratingCount: count,
+    reviewCount: review_count,
+    ...scale,
+  };
+}
+
+function itemOf({ id, type, name, url }: Metadata) {
+  return { '@type': schemaTypes[type], name, url: `${authUrl()}/entity/${id}`, sameAs: url };
+}

@@ -1,0 +1,28 @@
+// Links from a page to what a person may do next.
+import { html } from 'hono/html';
+import { authUrl } from '../../auth-url.ts';
+import type { Html } from './layout.ts';
+import { withQuery } from './own-url.ts';
+
+/** A link to a next step. */
+export interface NextStep {
+  href: string;
+  text: string;
+}
+
+/** The link to the account. */
+export function toAccount(text = 'Go to your account'): NextStep {
+  return { href: `${authUrl()}/account`, text };
+}
+
+/** Address that signs a person in and returns to a page. `prompt: login` asks even known people. */
+export function signInUrl(return_to: string, prompt?: 'login'): string {
+  return withQuery(`${authUrl()}/account/sign-in`, { prompt, return_to });
+}
+
+/** Renders links to next steps as buttons, the best first. */
+export function nextSteps(...ways: readonly NextStep[]): Html {
+  return html`<div class="buttons">
+    ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
+  </div>`;
+}

@@ -1,0 +1,69 @@
+// The written fields of a review as pages show them: in full, and in short.
+import { html, raw } from 'hono/html';
+import type { Review } from '../../review/review.ts';
+import type { Written, WrittenName } from '../../review/written.ts';
+import type { Html } from '../frame/layout.ts';
+
+/** UTF-16 units of an excerpt in a list: three lines of a wide window. */
+const excerptLength = 280;
+
+const five = raw(
+  `<path d="${[0, 20, 40, 60, 80].map((x) => `M${x + 10} 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z`).join('')}"/>`,
+);
+
+/** One star, of the same shape as in `stars`, without a word for screen readers. */
+export const star = raw(
+  '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M10 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z"/></svg>',
+);
+
+/** A rating from 0 to 5 as a row of stars, with fractions. Screen readers say it in words. */
+export function stars(rating: number): Html {
+  return html`<svg class="stars" viewBox="0 0 100 20" role="img" aria-label="${rating} of 5 stars">${five}<svg width="${rating * 20}" height="20">${five}</svg></svg>`;
+}
+
+/** The written fields of a review or revision, and their language. */
+type Content = Written & Pick<Review, 'language'>;
+
+type Parts = Record<WrittenName, (content: Content) => Html | false>;
+
+/** The fields in full, in the order of a page. */
+const fullParts: Parts = {
+  rating: ({ rating }) => rating !== null && html`<p class="big">${stars(rating)}</p>`,
+  text: ({ text, language }) =>
+    text !== null && html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`,
+};
+
+/** Renders a review or revision in full. */
+export function inFull(content: Content): Html {
+  return html`${Object.values(fullParts).map((part) => part(content))}`;
+}
+
+/** The fields in short. A list shows the rating in the line of the author. */
+export const shortParts: Parts = {
+  rating: ({ rating }) => rating !== null && stars(rating),
+  text: ({ text, language }) =>
+    text !== null && html`<p class="review" lang="${language}" dir="auto">${excerptOf(text)}</p>`,
+};
+
+/** Renders a review in short: its stars, and what else it has. */
+export function inShort(content: Content): Html {
+  return html`${Object.values(shortParts).map((part) => part(content))}`;
+}
+
+/** The beginning of a text in one line, cut at the end of a word. */
+export function excerptOf(text: string): string {
+  const line = lineOf(text);
+  if (line.length <= excerptLength) return line;
+  // A script without spaces is cut anywhere, but not inside a surrogate pair.
+  const cut = line.slice(0, excerptLength).replace(/\s\S*$|[\ud800-\udbff]$/, '');
+  return `${cut}…`;
+}
+
+/** Is true if the excerpt of a text leaves something out. */
+export function isCut(text: string | null): boolean {
+  return text !== null && lineOf(text).length > excerptLength;
+}
+
+function lineOf(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
+}
