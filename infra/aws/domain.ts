@@ -14,7 +14,10 @@ export class Domain extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { restApi, domain }: { restApi: apigateway.RestApi; domain: NonNullable<Options['domain']> },
+    {
+      restApi,
+      domain,
+    }: { restApi: apigateway.SpecRestApi; domain: NonNullable<Options['domain']> },
   ) {
     super(scope, id);
     const name = new apigateway.DomainName(this, 'Name', {

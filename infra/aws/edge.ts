@@ -26,7 +26,7 @@ export class Edge extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { restApi, host, options }: { restApi: apigateway.RestApi; host: string; options: Options },
+    { restApi, host, options }: { restApi: apigateway.SpecRestApi; host: string; options: Options },
   ) {
     super(scope, id);
     const { domain, firewall, securityContact } = options;
@@ -99,7 +99,7 @@ export class Edge extends Construct {
   }
 
   /** Has API Gateway take requests of this distribution only. Its methods must require a key. */
-  #admit(restApi: apigateway.RestApi) {
+  #admit(restApi: apigateway.SpecRestApi) {
     const key = new apigateway.ApiKey(this, 'ApiKey', {
       description: 'Sent by CloudFront',
       value: this.#key.secretValue.unsafeUnwrap(),

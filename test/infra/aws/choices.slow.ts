@@ -15,6 +15,7 @@ import {
   theOne,
   withoutTls,
 } from '../../helpers/aws/checks.ts';
+import { definitionIn } from '../../helpers/aws/definition.ts';
 import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
 import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
 
@@ -122,11 +123,6 @@ describe('the user pool', () => {
 });
 
 describe('the API', () => {
-  test('compresses responses from one kilobyte on, and treats nothing as binary', () => {
-    const api = only(plain.service, 'AWS::ApiGateway::RestApi');
-    expect(api.MinimumCompressionSize).toBe(1024);
-    expect(api.BinaryMediaTypes).toBeUndefined();
-  });
   test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s', () => {
     const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
     const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
@@ -167,6 +163,9 @@ describe('the API', () => {
     // The second API of the chosen deployment is that of security.txt.
     expect(closed(plain)).toEqual([false]);
     expect(closed(chosen)).toEqual([true, true]);
+    const [server] = definitionIn(chosen.service).servers;
+    const setting = { disableExecuteApiEndpoint: true };
+    expect(server).toMatchObject({ 'x-amazon-apigateway-endpoint-configuration': setting });
     expect(only(chosen.service, 'AWS::ApiGateway::DomainName').EndpointConfiguration).toEqual({
       Types: ['REGIONAL'],
       IpAddressType: 'dualstack',

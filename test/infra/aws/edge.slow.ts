@@ -8,6 +8,12 @@ import {
   textOf,
   theOne,
 } from '../../helpers/aws/checks.ts';
+import {
+  definitionIn,
+  methodsIn,
+  withoutCors,
+  wrongMethods,
+} from '../../helpers/aws/definition.ts';
 import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
 import { ownDomain } from '../../helpers/aws/synthesized.ts';
 
@@ -122,10 +128,16 @@ describe.each([
       KeyType: 'API_KEY',
       UsagePlanId: { Ref: plan },
     });
-    const open = propertiesOf(service, 'AWS::ApiGateway::Method').filter(
-      ({ ApiKeyRequired, Integration }) => ApiKeyRequired !== true && Integration.Type !== 'MOCK',
-    );
-    expect(open).toEqual([]);
+    const definition = definitionIn(service);
+    const open = methodsIn(definition).filter(({ guards }) => !guards.includes('apiKey'));
+    // A preflight carries no key, and tells nothing.
+    expect(open.filter(({ name }) => !name.startsWith('OPTIONS '))).toEqual([]);
+    expect(definition.components.securitySchemes.apiKey).toEqual({
+      type: 'apiKey',
+      name: 'x-api-key',
+      in: 'header',
+    });
+    expect([...wrongMethods(service), ...withoutCors(service)]).toEqual([]);
     const apis = propertiesOf(service, 'AWS::ApiGateway::RestApi');
     expect(apis.map((api) => api.DisableExecuteApiEndpoint)).toEqual([false]);
   });
@@ -143,7 +155,7 @@ describe('the address of the service', () => {
   };
   test('is that of the distribution', () => {
     const [id] = theOne(small.service, 'AWS::CloudFront::Distribution');
-    const url = `https://\${{"Fn::GetAtt":["${id}","DomainName"]}}/ws`;
+    const url = `https://\${${id}.DomainName}/ws`;
     expect(addressOf(small)).toMatchObject({
       base: `${url}/1`,
       auth: url,
@@ -222,8 +234,6 @@ describe('the firewall', () => {
 
 test('without the option there is no distribution, and no method demands a key', () => {
   expect(resources(plain.service, 'AWS::CloudFront::Distribution')).toEqual([]);
-  const keys = propertiesOf(plain.service, 'AWS::ApiGateway::Method').map(
-    (method) => method.ApiKeyRequired,
-  );
-  expect(keys).not.toContain(true);
+  const guards = methodsIn(definitionIn(plain.service)).flatMap((method) => method.guards);
+  expect(new Set(guards)).toEqual(new Set(['accessToken']));
 });
