@@ -8,7 +8,7 @@ import type { Bundle } from '../../../infra/aws/bundle.ts';
 import { operations } from '../../../infra/functions.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { merged, type Template } from './checks.ts';
-import { partsOf } from './synthesized.ts';
+import { type Parts, partsOf } from './synthesized.ts';
 
 // stacks.slow.ts validates templates by CloudFormation's rules. Loading the rules takes longer than
 // all tests of options.
@@ -90,6 +90,6 @@ export function deployed(chosen: Record<string, string | number>, more: readonly
     data: templateOf(data),
     service: merged(outer, parts),
     /** The templates within `service`. */
-    parts: { service: outer, ...parts },
+    parts: { service: outer, ...parts } as Parts,
   };
 }

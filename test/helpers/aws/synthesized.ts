@@ -124,12 +124,15 @@ function deploymentIn(outdir: string, name: string, folder: string) {
     data: json(join(outdir, `${name}-data.template.json`)) as Template,
     service: merged(service, parts),
     /** The templates within `service`. CloudFormation limits the resources of each. */
-    parts: { service, ...parts },
+    parts: { service, ...parts } as Parts,
     nag: json(join(outdir, report)).pluginReports as unknown[],
     code: (operation: string) =>
       readFileSync(join(folder, 'functions', operation, 'index.cjs'), 'utf8'),
   };
 }
+
+/** The template of the service stack, and those of its nested stacks by their ids in it. */
+export type Parts = Record<string, Template> & { service: Template };
 
 /** Returns the templates of the nested stacks, by their ids in the stack around them. */
 export function partsOf(service: Template, outdir: string): Record<string, Template> {
