@@ -26,9 +26,8 @@ export function addStacks(
   rmSync(code, { recursive: true, force: true });
   const bundles = bundle(code, options.sourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);
-  if (options.healthCheck) {
-    const { healthCheck: host, alarmMail } = options;
-    new HealthStack(app, `${options.name}-health`, { host, alarmMail });
+  if (options.healthCheck || options.distribution) {
+    new HealthStack(app, `${options.name}-health`, options);
   }
   if (options.cdn && options.firewall) new FirewallStack(app, `${options.name}-firewall`);
   return { data, service: new ServiceStack(app, options.name, { options, data, bundles, routes }) };

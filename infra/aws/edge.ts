@@ -95,6 +95,10 @@ export class Edge extends Construct {
     if (!firewall) acknowledge(this.distribution, noFirewall);
     if (domain) this.#name(domain);
     else acknowledge(this.distribution, noDomain);
+    new CfnOutput(this, 'Id', {
+      description: 'The id of the distribution, for the option `distribution`',
+      value: this.distribution.distributionId,
+    });
     this.#admit(restApi);
   }
 

@@ -55,7 +55,7 @@ export class ServiceStack extends Stack {
     };
     api.addFunctions(defaults);
     const background = new Background(this, 'Background', defaults);
-    new Monitoring(this, 'Monitoring', { api, background, table, options });
+    new Monitoring(this, 'Monitoring', { api, background, table, options, routes });
     new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
     // With `cdn`, CloudFront has the domain and the firewall.
     if (domain && !cdn) {

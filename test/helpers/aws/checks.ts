@@ -244,6 +244,8 @@ export interface Watch {
   /** Periods that must breach, of how many, and their length in seconds. */
   within: string;
   missing: string;
+  /** The topic that hears when it rings and when it ends, unless it is a part of another alarm. */
+  tells?: string;
 }
 
 /** Returns all alarms, by their ids in their stack. */
@@ -274,10 +276,19 @@ export function alarms(template: Template): Record<string, Watch> {
           rings: `${operators[alarm.ComparisonOperator]} ${alarm.Threshold}`,
           within: `${must} of ${of} × ${[...new Set(stats.map(({ Period }: Resource) => Period))]} s`,
           missing: alarm.TreatMissingData,
+          ...toldBy(Properties),
         },
       ];
     }),
   );
+}
+
+/** Returns the topic that an alarm tells of its beginning and its end, which must be the same. */
+export function toldBy({ AlarmActions = [], OKActions = [] }: Resource['Properties']) {
+  const nameOf = ({ Ref }: { Ref: string }) => Ref.replace(/^Monitoring|[0-9A-F]{8}$/g, '');
+  const [begins, ends] = [AlarmActions, OKActions].map((actions) => actions.map(nameOf).join());
+  if (begins !== ends) throw new Error(`${begins} hears of the beginning, ${ends} of the end`);
+  return begins === '' ? {} : { tells: begins };
 }
 
 function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properties']): string {

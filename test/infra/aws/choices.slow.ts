@@ -6,6 +6,7 @@ import { App, Stack } from 'aws-cdk-lib/core';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
+  alarms,
   deafTopics,
   functions,
   only,
@@ -41,6 +42,7 @@ const chosen = deployed({
   name: 'reviews',
   ...ownDomain,
   alarmMail: 'ops@example.org',
+  pageMail: 'pager@example.org',
   budget: 50,
   mailFrom: 'reviews@example.org',
   rateLimit: 200,
@@ -240,9 +242,28 @@ describe('the check from outside', () => {
     expect(rings(health, 'Unreachable', [[undefined, undefined, undefined]])).toBe(true);
     expect(rings(health, 'Unreachable', [[0, 1, 0]])).toBe(false);
   });
-  test('mails as the other alarms do', () => {
-    expect(only(health, 'AWS::CloudWatch::Alarm').AlarmActions).toHaveLength(1);
+  test('is told as the other alarms are, to whom gets up', () => {
+    expect(alarms(health).Unreachable?.tells).toBe('Page');
     expect([...deafTopics(health), ...withoutTls(health)]).toEqual([]);
+  });
+});
+
+describe('the alarms', () => {
+  const mailsOf = (template: Template) =>
+    propertiesOf(template, 'AWS::SNS::Subscription').map(({ Endpoint, TopicArn }) => [
+      TopicArn.Ref.replace(/^Monitoring|[0-9A-F]{8}$/g, ''),
+      Endpoint,
+    ]);
+
+  test('that somebody gets up for have an address of their own, if it is chosen', () => {
+    const both = [
+      ['Page', 'pager@example.org'],
+      ['Ticket', 'ops@example.org'],
+    ];
+    expect(mailsOf(chosen.service)).toEqual(both);
+    expect(mailsOf(chosen.health ?? { Resources: {} })).toEqual(both);
+    expect(mailsOf(plain.service)).toEqual([]);
+    expect(propertiesOf(plain.service, 'AWS::SNS::Topic')).toHaveLength(2);
   });
 });
 

@@ -230,7 +230,7 @@ test('the missing scope is named in a header only if that is chosen', () => {
   expect(challengeOf(everyWay['with the exact challenge'])).toBe('context.authorizer.challenge');
 });
 
-describe('the quotas of CloudFormation, API Gateway and IAM', () => {
+describe('the quotas of CloudFormation, API Gateway, CloudWatch and IAM', () => {
   /** Characters of a name in use: the longest of a service, and an operation. */
   const longestName = 'r'.repeat(31);
   /** One hundred routes of one kind, on paths of their own. */
@@ -283,6 +283,9 @@ describe('the quotas of CloudFormation, API Gateway and IAM', () => {
     expect(JSON.stringify(definition).length).toBeLessThan(6_000_000);
     for (const { FunctionName = '' } of propertiesOf(service, 'AWS::Lambda::Function')) {
       expect(FunctionName.length).toBeLessThanOrEqual(64);
+    }
+    for (const { FilterPattern } of propertiesOf(service, 'AWS::Logs::MetricFilter')) {
+      expect(FilterPattern.length).toBeLessThanOrEqual(1024);
     }
     // IAM counts no spaces. A region has at most 14 characters, a partition at most 10.
     const sizeOf = ({ PolicyDocument }: Template['Resources'][string]['Properties']) => {

@@ -148,15 +148,16 @@ describe('the checks find', () => {
   });
   test('a queue and a topic without TLS', () => {
     const template = structuredClone(everything.service);
-    for (const type of ['AWS::SQS::QueuePolicy', 'AWS::SNS::TopicPolicy']) {
-      const { PolicyDocument } = only(template, type);
+    const policies = ['AWS::SQS::QueuePolicy', 'AWS::SNS::TopicPolicy'];
+    for (const { PolicyDocument } of policies.flatMap((type) => propertiesOf(template, type))) {
       PolicyDocument.Statement = PolicyDocument.Statement.filter(
         ({ Effect }: { Effect: string }) => Effect !== 'Deny',
       );
     }
     expect(withoutTls(template)).toEqual([
       expect.stringMatching(/^BackgroundDeadLetters/),
-      expect.stringMatching(/^MonitoringTopic/),
+      expect.stringMatching(/^MonitoringPage/),
+      expect.stringMatching(/^MonitoringTicket/),
     ]);
   });
   test('data that is deleted with its stack', () => {
