@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
 import type { Options } from './options.ts';
 import type { Urgency } from './ringing.ts';
 
-/** What an alarm does when it rings, and when it ends. */
+/** Actions of an alarm when it rings, and when it ends. */
 export type AlarmTopics = Readonly<Record<Urgency, SnsAction>>;
 
 /** Adds a topic for each urgency. Mails their alarms of this account, if there is an address. */

@@ -8,7 +8,7 @@ import { preflightHeaders, strictTransport } from '../../shared/http/response.ts
 import { type Route, version } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
 
-/** How API Gateway calls the function of an operation. */
+/** Calls of the functions of operations by API Gateway. */
 export interface Calls {
   /** The role that API Gateway takes on for it. */
   credentials: string;

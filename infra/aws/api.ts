@@ -52,8 +52,8 @@ function limitsOf(route: Route, rate: number) {
 }
 
 /**
- * The REST API. It knows its functions by their names and not by their ARNs, because they know its
- * address: CloudFormation makes the API first, and the functions, and then puts the API live.
+ * The REST API. Its functions know its address, so it knows them by name and not by ARN.
+ * CloudFormation makes the API, then the functions, and then puts the API live.
  */
 export class Api extends Construct {
   readonly restApi: apigateway.SpecRestApi;

@@ -2,8 +2,8 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Duration } from 'aws-cdk-lib/core';
 
 /**
- * Who hears of an alarm. `page`: people cannot do what they came for, or would lose something
- * within a day; somebody gets up. `ticket`: somebody looks on the next working day.
+ * Urgency of an alarm. For a `page` somebody gets up: people cannot do what they came for, or would
+ * lose something within a day. A `ticket` waits for the next working day.
  */
 export type Urgency = 'page' | 'ticket';
 

@@ -98,10 +98,11 @@ export function methodsIn({ paths }: Definition): Method[] {
   );
 }
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: variables of CloudFormation.
-const [partition, region, account] = ['${AWS::Partition}', '${AWS::Region}', '${AWS::AccountId}'];
-const lambdas = `arn:${partition}:lambda:${region}:${account}:function:`;
-const invocations = `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/`;
+/** A variable of CloudFormation in a text. */
+const variable = (name: string) => `\${AWS::${name}}`;
+const here = `${variable('Region')}:${variable('AccountId')}`;
+const lambdas = `arn:${variable('Partition')}:lambda:${here}:function:`;
+const invocations = `arn:${variable('Partition')}:apigateway:${variable('Region')}:lambda:path/2015-03-31/functions/`;
 
 /** Returns the name of the Lambda that a URI calls. Any other URI is returned as it is. */
 function calledBy(uri: string | undefined) {
