@@ -61,6 +61,8 @@ export class Api extends Construct {
   /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the functions. */
   readonly url: string;
   readonly functions = new Map<string, TableFunction>();
+  /** CloudFront in front of the API, with the option `cdn`. */
+  readonly edge: Edge | undefined;
   readonly #routes: readonly Route[];
   readonly #service: string;
 
@@ -119,10 +121,10 @@ export class Api extends Construct {
     acknowledge(this.restApi, accepted);
     if (!firewall || cdn) acknowledge(this.restApi, noFirewall);
     const ownHost = `${this.restApi.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
-    const edge = cdn
+    this.edge = cdn
       ? new Edge(this, 'Edge', { restApi: this.restApi, host: ownHost, options })
       : undefined;
-    this.url = `https://${domain?.name ?? edge?.distribution.domainName ?? ownHost}/${stage}`;
+    this.url = `https://${domain?.name ?? this.edge?.distribution.domainName ?? ownHost}/${stage}`;
   }
 
   /** Adds a function for each route and for all other paths, and the authorizer. */

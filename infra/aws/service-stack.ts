@@ -57,10 +57,12 @@ export class ServiceStack extends Stack {
     const background = new Background(this, 'Background', defaults);
     new Monitoring(this, 'Monitoring', { api, background, table, options, routes });
     new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
-    // With `cdn`, CloudFront has the domain and the firewall.
-    if (domain && !cdn) {
-      const { name } = new Domain(this, 'Domain', { restApi: api.restApi, domain });
-      if (securityContact) {
+    if (domain) {
+      const { restApi, edge } = api;
+      const distribution = edge?.distribution;
+      const { name } = new Domain(this, 'Domain', { restApi, domain, distribution });
+      // CloudFront answers this by itself, and has the firewall.
+      if (name && securityContact) {
         new SecurityText(this, 'SecurityText', { name, domain: domain.name, securityContact });
       }
     }

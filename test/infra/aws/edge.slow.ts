@@ -22,6 +22,7 @@ import { ownDomain } from '../../helpers/aws/synthesized.ts';
 const here = 'arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000';
 const plain = deployed({});
 const small = deployed({ cdn: 'true' });
+const regional = deployed({ name: 'reviews', ...ownDomain });
 const large = deployed({
   name: 'reviews',
   ...ownDomain,
@@ -76,10 +77,20 @@ describe.each([
     ).CachePolicyConfig;
     expect(key.CookiesConfig.Cookies).toEqual([name]);
   });
+  test('redirects people to HTTPS, and refuses programs that ask by plain HTTP', () => {
+    expect(behavior.ViewerProtocolPolicy).toBe('redirect-to-https');
+    const programs = distribution.CacheBehaviors.slice(0, 2);
+    expect(programs.map(({ PathPattern }: Record<string, string>) => PathPattern)).toEqual([
+      '/ws/1/*',
+      '/ws/oauth/*',
+    ]);
+    for (const { PathPattern: _, ...each } of programs) {
+      expect(each).toEqual({ ...behavior, ViewerProtocolPolicy: 'https-only' });
+    }
+  });
   test('passes everything on but the host, by HTTPS alone, with all methods', () => {
     // AWS’s own policy AllViewerExceptHostHeader, by its id in the documentation.
     expect(behavior.OriginRequestPolicyId).toBe('b689b0a8-53d0-40ab-baf2-68738e2966ac');
-    expect(behavior.ViewerProtocolPolicy).toBe('https-only');
     expect(behavior.AllowedMethods.toSorted()).toEqual([
       'DELETE',
       'GET',
@@ -182,8 +193,19 @@ describe('the address of the service', () => {
     ]);
     expect(propertiesOf(large.service, 'AWS::ApiGateway::DomainName')).toEqual([]);
   });
+  test('moves between API Gateway and CloudFront by one pair of records', () => {
+    const recordsOf = ({ service }: Templates) =>
+      resources(service, 'AWS::Route53::RecordSet').map(([id, { Properties }]) => {
+        const { AliasTarget, ...record } = Properties;
+        return { record: { id, ...record }, target: textOf(AliasTarget.DNSName) };
+      });
+    const [before, after] = [recordsOf(regional), recordsOf(large)];
+    expect(after.map(({ record }) => record)).toEqual(before.map(({ record }) => record));
+    expect(before.map(({ target }) => target)).not.toEqual(after.map(({ target }) => target));
+    expect(before).toHaveLength(2);
+  });
   test('has security.txt, which CloudFront answers', () => {
-    const [behavior, ...others] = distributionOf(large).CacheBehaviors;
+    const [, , behavior, ...others] = distributionOf(large).CacheBehaviors;
     expect(others).toEqual([]);
     expect(behavior.PathPattern).toBe('/.well-known/security.txt');
     const [id, { Properties }] = theOne(large.service, 'AWS::CloudFront::Function');
@@ -198,7 +220,7 @@ describe('the address of the service', () => {
     expect(answer.body).toMatch(
       /^Contact: mailto:security@example\.org\nExpires: \S+\nCanonical: https:\/\/reviews\.example\.org\/\.well-known\/security\.txt\n$/,
     );
-    expect(distributionOf(small).CacheBehaviors).toBeUndefined();
+    expect(distributionOf(small).CacheBehaviors).toHaveLength(2);
   });
 });
 

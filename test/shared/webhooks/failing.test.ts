@@ -14,7 +14,9 @@ import {
 import { makeUser } from '../../helpers/world.ts';
 
 const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
-beforeEach(() => warnings.mockClear());
+beforeEach(() => {
+  warnings.mockClear();
+});
 afterEach(forgetWebhooks);
 afterEach(restore);
 
