@@ -1,18 +1,12 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Aws, Duration, NestedStack, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
+import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import {
-  gatewayResponses,
-  literals,
-  tokenExpression,
-} from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
 import { isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
-import { type Route, routes, stage } from '../../shared/routes.ts';
+import { type Route, stage } from '../../shared/routes.ts';
+import { apiDefinition, isOwnAddressClosed, minimumCompressionSize } from './api-definition.ts';
 import { Edge } from './edge.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
@@ -44,9 +38,6 @@ const accessLogLine = JSON.stringify({
   client: '$context.authorizer.client_id',
 }).replace('"$context.status"', '$context.status');
 
-/** A literal header value: a mapping that API Gateway rejects would fail the deployment. */
-const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
-
 /** Limits of one method: API Gateway counts each method separately. */
 function throttling(rate: number, burst = 2 * rate) {
   return { throttlingRateLimit: rate, throttlingBurstLimit: burst };
@@ -60,31 +51,52 @@ function limitsOf(route: Route, rate: number) {
   return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 
-/** The REST API, at first without its routes: other constructs need its address before. */
+/**
+ * The REST API. Its functions know its address, so it knows them by name and not by ARN.
+ * CloudFormation makes the API, then the functions, and then puts the API live.
+ */
 export class Api extends Construct {
-  readonly restApi: apigateway.RestApi;
+  readonly restApi: apigateway.SpecRestApi;
   readonly accessLog: LogGroup;
-  /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the routes. */
+  /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the functions. */
   readonly url: string;
   readonly functions = new Map<string, TableFunction>();
-  /** For functions with their roles and logs, because a stack may have only 500 resources. */
-  readonly #functionStack: NestedStack;
+  /** CloudFront in front of the API, with the option `cdn`. */
+  readonly edge: Edge | undefined;
+  readonly #routes: readonly Route[];
+  readonly #service: string;
 
-  constructor(scope: Construct, id: string, options: Options) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { options, routes }: { options: Options; routes: readonly Route[] },
+  ) {
     super(scope, id);
-    const { logDays, rateLimit, tracing, firewall, exactChallenge, domain, cdn } = options;
+    const { name, logDays, rateLimit, tracing, firewall, domain, cdn } = options;
+    this.#routes = routes;
+    this.#service = name;
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: logDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.restApi = new apigateway.RestApi(this, 'RestApi', {
-      restApiName: options.name,
+    const caller = this.#caller();
+    const calls = {
+      credentials: caller.roleArn,
+      uriOf: (operation: string) => {
+        const path = `lambda:path/2015-03-31/functions/${this.#arnOf(operation)}/invocations`;
+        return Fn.sub(`arn:\${AWS::Partition}:apigateway:\${AWS::Region}:${path}`);
+      },
+    };
+    this.restApi = new apigateway.SpecRestApi(this, 'RestApi', {
+      restApiName: name,
+      apiDefinition: apigateway.ApiDefinition.fromInline(apiDefinition(routes, calls, options)),
+      mode: apigateway.RestApiMode.OVERWRITE,
+      // A warning is a part of the definition that API Gateway does not understand.
+      failOnWarnings: true,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
-      // The default address would be a second address of the service. CloudFront needs it, and is
-      // the only one with the key to it.
-      disableExecuteApiEndpoint: domain !== undefined && !cdn,
-      // Smallest body that is compressed for a client that accepts it.
-      minCompressionSize: Size.bytes(1024),
+      // As in the definition. CloudFormation sets both after an import.
+      disableExecuteApiEndpoint: isOwnAddressClosed(options),
+      minCompressionSize: Size.bytes(minimumCompressionSize),
       // One for each account. API Gateway needs this role to write access logs.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
@@ -104,122 +116,104 @@ export class Api extends Construct {
         loggingLevel: apigateway.MethodLoggingLevel.OFF,
         tracingEnabled: tracing,
       },
-      defaultCorsPreflightOptions: {
-        allowOrigins: [preflightHeaders['Access-Control-Allow-Origin']],
-        allowHeaders: preflightHeaders['Access-Control-Allow-Headers'].split(', '),
-        allowMethods: preflightHeaders['Access-Control-Allow-Methods'].split(', '),
-        maxAge: Duration.seconds(Number(preflightHeaders['Access-Control-Max-Age'])),
-      },
     });
-    const ownHost = `${this.restApi.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
-    const edge = cdn
-      ? new Edge(this, 'Edge', { restApi: this.restApi, host: ownHost, options })
-      : undefined;
-    this.url = `https://${domain?.name ?? edge?.distribution.domainName ?? ownHost}/${stage}`;
-
-    for (const { type, status, headers, body } of gatewayResponses) {
-      this.restApi.addGatewayResponse(type, {
-        type: apigateway.ResponseType.of(type),
-        statusCode: status?.toString(),
-        responseHeaders: Object.fromEntries(
-          Object.entries({ ...literals(strictTransport), ...headers }).map(([name, value]) => {
-            const isMapped = value.startsWith('context.authorizer.') && !exactChallenge;
-            return [name, isMapped ? challenge : value];
-          }),
-        ),
-        templates: { 'application/json': body },
-      });
-    }
+    this.restApi.latestDeployment?.node.addDependency(caller);
     acknowledge(this.restApi, accepted);
     if (!firewall || cdn) acknowledge(this.restApi, noFirewall);
-    this.#functionStack = new NestedStack(this, 'Functions', {
-      description: 'Review service: the functions behind the API',
-    });
+    const ownHost = `${this.restApi.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+    this.edge = cdn
+      ? new Edge(this, 'Edge', { restApi: this.restApi, host: ownHost, options })
+      : undefined;
+    this.url = `https://${domain?.name ?? this.edge?.distribution.domainName ?? ownHost}/${stage}`;
   }
 
   /** Adds a function for each route and for all other paths, and the authorizer. */
-  addRoutes(defaults: FunctionDefaults): void {
-    // Any authorizer of the API, which has only one: it is created after the functions.
-    const authorizerFunction = this.#function('authorizer', 'authorizers/*', {
-      defaults,
+  addFunctions(defaults: FunctionDefaults): void {
+    const parts = Object.fromEntries(
+      Object.entries(partNames).map(([id, description]) => [id, this.#part(id, description)]),
+    ) as Record<Part, NestedStack>;
+    const add = (part: Part, operation: string, props: Omit<TableFunctionProps, 'defaults'>) => {
+      const functionName = this.#nameOf(operation);
+      const created = new TableFunction(parts[part], operation, {
+        ...props,
+        defaults,
+        functionName,
+      });
+      this.functions.set(operation, created);
+    };
+    add('Functions', 'authorizer', {
       description: 'Verifies the access token',
       table: 'read',
       secrets: ['SIGNING_KEYS'],
     });
-    const noRoute = this.#function('no-route', `${stage}/*/*`, {
-      defaults,
+    add('Functions', 'no-route', {
       description: 'Answers requests that match no route',
       table: 'none',
     });
-    const served = routes.map((route) => {
-      const handler = this.#function(route.operation, callsOf(route), {
-        defaults,
+    for (const route of this.#routes) {
+      add(partOf(route), route.operation, {
         description: `${route.method} ${resourceOf(route)}`,
         table: route.table,
         secrets: route.secrets,
         concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });
-      return { route, handler };
-    });
-
-    const authorizer = new apigateway.TokenAuthorizer(this, 'Authorizer', {
-      // The construct's permission would depend on the authorizer, which depends on the function.
-      handler: lambda.Function.fromFunctionAttributes(this, 'AuthorizerFunction', {
-        functionArn: authorizerFunction.functionArn,
-        skipPermissions: true,
-      }),
-      validationRegex: tokenExpression,
-      // A cached policy would also apply to other routes, and outlive a revoked token.
-      resultsCacheTtl: Duration.seconds(0),
-    });
-    const demand = defaults.options.cdn ? { apiKeyRequired: true } : {};
-    const addMethod = (method: string, resource: string, to: lambda.Function, guard = {}) => {
-      const path = `2015-03-31/functions/${to.functionArn}/invocations`;
-      const integration = new apigateway.AwsIntegration({ service: 'lambda', path, proxy: true });
-      this.restApi.root
-        .resourceForPath(resource)
-        .addMethod(method, integration, { ...demand, ...guard });
-    };
-    for (const { route, handler } of served) {
-      for (const method of methodsOf(route)) {
-        const guard = route.access === 'public' ? {} : { authorizer };
-        addMethod(method, resourceOf(route), handler, guard);
-      }
     }
-    for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute);
   }
 
-  /** Adds a function that only this API may call, with calls of this pattern. */
-  #function(operation: string, calls: string, props: TableFunctionProps) {
-    const created = new TableFunction(this.#functionStack, operation, props);
-    this.functions.set(operation, created);
-    created.lambda.addPermission('Call', {
-      principal: new ServicePrincipal('apigateway.amazonaws.com'),
-      sourceArn: Stack.of(this).formatArn({
-        service: 'execute-api',
-        resource: `${this.restApi.restApiId}/${calls}`,
-      }),
+  /** A nested stack for functions. The API goes live after it, with all that it calls. */
+  #part(id: string, description: string) {
+    const part = new NestedStack(this, id, { description: `Review service: ${description}` });
+    this.restApi.latestDeployment?.node.addDependency(part);
+    return part;
+  }
+
+  /** The role of API Gateway, which may call the functions of the API and nothing else. */
+  #caller() {
+    const role = new Role(this, 'Caller', {
+      description: 'Taken on by API Gateway to call functions',
+      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     });
-    return created.lambda;
+    const operations = ['authorizer', 'no-route', ...this.#routes.map((route) => route.operation)];
+    // A statement each, which CDK joins and parts into policies of a size that IAM takes.
+    for (const operation of operations) {
+      role.addToPolicy(
+        new PolicyStatement({
+          actions: ['lambda:InvokeFunction'],
+          resources: [Fn.sub(this.#arnOf(operation))],
+        }),
+      );
+    }
+    return role;
+  }
+
+  #nameOf(operation: string) {
+    return `${this.#service}-${operation}`;
+  }
+
+  /** A text for Fn::Sub. */
+  #arnOf(operation: string) {
+    const name = this.#nameOf(operation);
+    return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}`;
   }
 }
 
-/**
- * Returns the calls of a route as stage, method and path. A star stands for a path parameter, for
- * GET and HEAD (so that one permission is enough), and for an optional slash at the end.
- */
-function callsOf(route: Route) {
-  const [method, ...others] = methodsOf(route);
-  const path = resourceOf(route).replaceAll(/{[^}]+}/g, '*');
-  return `${stage}/${others.length > 0 ? '*' : method}${path}*`;
+/** The nested stacks of the functions with their roles and logs. A stack may have 500 resources. */
+const partNames = {
+  Functions: 'the functions of the API',
+  Pages: 'the functions of the pages',
+  Forms: 'the functions that forms of the pages are sent to',
+};
+type Part = keyof typeof partNames;
+
+/** A function stays in its part: another part would be another function of the same name. */
+function partOf({ base, method }: Route): Part {
+  if (base === undefined) return 'Functions';
+  return method === 'GET' ? 'Pages' : 'Forms';
 }
 
 /** Rules of cdk-nag that do not apply, with the reasons. */
 const accepted = {
   APIG2: 'Every function validates its request and describes errors in the shape of the API',
-  APIG4:
-    'The specification makes these methods public; a test compares every method with the route table',
-  COG4: 'The service issues its own OAuth 2.0 access tokens, which its authorizer verifies; Cognito cannot',
   APIG6:
     'The access log has one line for each request, including errors of API Gateway itself; the functions log their own errors. Execution logs would repeat this, and cost by the line',
   'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':

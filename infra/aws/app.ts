@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { routes as allRoutes } from '../../shared/routes.ts';
 import { bundleFunctions } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
 import { FirewallStack } from './firewall.ts';
@@ -13,7 +14,11 @@ import { ServiceStack } from './service-stack.ts';
  * Adds the stacks of an app, configured by its context. Returns those of the service and its data.
  * `bundle` writes the code to the output folder. cdk-nag checks all stacks.
  */
-export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunctions) {
+export function addStacks(
+  app: App,
+  bundle: typeof bundleFunctions = bundleFunctions,
+  routes = allRoutes,
+) {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const options = readOptions(app.node);
   const code = join(app.outdir, 'functions');
@@ -21,10 +26,9 @@ export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunct
   rmSync(code, { recursive: true, force: true });
   const bundles = bundle(code, options.sourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);
-  if (options.healthCheck) {
-    const { healthCheck: host, alarmMail } = options;
-    new HealthStack(app, `${options.name}-health`, { host, alarmMail });
+  if (options.healthCheck || options.distribution) {
+    new HealthStack(app, `${options.name}-health`, options);
   }
   if (options.cdn && options.firewall) new FirewallStack(app, `${options.name}-firewall`);
-  return { data, service: new ServiceStack(app, options.name, { options, data, bundles }) };
+  return { data, service: new ServiceStack(app, options.name, { options, data, bundles, routes }) };
 }

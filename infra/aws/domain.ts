@@ -1,7 +1,8 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
-import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import { ApiGatewayDomain, CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnOutput } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { stage } from '../../shared/routes.ts';
@@ -9,14 +10,51 @@ import type { Options } from './options.ts';
 
 /** The API under a custom domain: `https://<name>/ws/1`. Only the stage, `ws`, is mapped. */
 export class Domain extends Construct {
-  readonly name: apigateway.DomainName;
+  /** The domain at API Gateway. CloudFront, if there is one, has the domain itself. */
+  readonly name: apigateway.DomainName | undefined;
 
   constructor(
     scope: Construct,
     id: string,
-    { restApi, domain }: { restApi: apigateway.RestApi; domain: NonNullable<Options['domain']> },
+    {
+      restApi,
+      domain,
+      distribution,
+    }: {
+      restApi: apigateway.SpecRestApi;
+      domain: NonNullable<Options['domain']>;
+      distribution: Distribution | undefined;
+    },
   ) {
     super(scope, id);
+    const target = distribution
+      ? {
+          name: undefined,
+          alias: new CloudFrontTarget(distribution),
+          host: distribution.distributionDomainName,
+        }
+      : this.#atGateway(restApi, domain);
+    this.name = target.name;
+    if (domain.hostedZone) {
+      const { id: hostedZoneId, name: zoneName } = domain.hostedZone;
+      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });
+      // One pair with either target: Route 53 refuses a second record of a name, and CloudFormation
+      // would make the new one before it deletes the old one. The dot makes the name absolute.
+      const record = {
+        zone,
+        target: RecordTarget.fromAlias(target.alias),
+        recordName: `${domain.name}.`,
+      };
+      new ARecord(this, 'Address', record);
+      new AaaaRecord(this, 'Address6', record);
+    }
+    new CfnOutput(this, 'Target', {
+      description: 'The target of a CNAME record of the domain',
+      value: target.host,
+    });
+  }
+
+  #atGateway(restApi: apigateway.SpecRestApi, domain: NonNullable<Options['domain']>) {
     const name = new apigateway.DomainName(this, 'Name', {
       domainName: domain.name,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
@@ -29,19 +67,6 @@ export class Domain extends Construct {
       'dualstack',
     );
     name.addBasePathMapping(restApi, { basePath: stage, stage: restApi.deploymentStage });
-    this.name = name;
-
-    if (domain.hostedZone) {
-      const { id: hostedZoneId, name: zoneName } = domain.hostedZone;
-      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });
-      const target = RecordTarget.fromAlias(new ApiGatewayDomain(name));
-      // The dot makes the name absolute instead of relative to the zone.
-      new ARecord(this, 'Address', { zone, target, recordName: `${domain.name}.` });
-      new AaaaRecord(this, 'Address6', { zone, target, recordName: `${domain.name}.` });
-    }
-    new CfnOutput(this, 'Target', {
-      description: 'The target of a CNAME record of the domain',
-      value: name.domainNameAliasDomainName,
-    });
+    return { name, alias: new ApiGatewayDomain(name), host: name.domainNameAliasDomainName };
   }
 }

@@ -2,14 +2,15 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
-import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, CfnParameter, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { stage, version } from '../../shared/routes.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { securityText } from './security-text.ts';
+
+const { HTTPS_ONLY, REDIRECT_TO_HTTPS } = cloudfront.ViewerProtocolPolicy;
 
 /** Errors that CloudFront could keep for 10 seconds, because it does so by default. */
 const errors = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
@@ -26,7 +27,7 @@ export class Edge extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { restApi, host, options }: { restApi: apigateway.RestApi; host: string; options: Options },
+    { restApi, host, options }: { restApi: apigateway.SpecRestApi; host: string; options: Options },
   ) {
     super(scope, id);
     const { domain, firewall, securityContact } = options;
@@ -59,27 +60,26 @@ export class Edge extends Construct {
       keepaliveTimeout: Duration.seconds(60),
       customHeaders: { 'x-api-key': this.#key.secretValue.unsafeUnwrap() },
     });
+    const behavior = {
+      origin,
+      allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
+      cachePolicy,
+      // API Gateway finds the API by the host.
+      originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+      compress: true,
+    };
+    // A token or a code in a request by plain HTTP is lost already, so programs are refused. People
+    // who type an address get to the page.
+    const forPrograms = { ...behavior, viewerProtocolPolicy: HTTPS_ONLY };
+    const text = domain && securityContact && securityText(domain.name, securityContact);
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: options.name,
-      defaultBehavior: {
-        origin,
-        // A token in a request by plain HTTP is lost already, so that is refused, not redirected.
-        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
-        allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
-        cachePolicy,
-        // API Gateway finds the API by the host.
-        originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-        compress: true,
+      defaultBehavior: { ...behavior, viewerProtocolPolicy: REDIRECT_TO_HTTPS },
+      additionalBehaviors: {
+        [`/${stage}${version}/*`]: forPrograms,
+        [`/${stage}/oauth/*`]: forPrograms,
+        ...(text && { '/.well-known/security.txt': this.#text(origin, text) }),
       },
-      additionalBehaviors:
-        domain && securityContact
-          ? {
-              '/.well-known/security.txt': this.#text(
-                origin,
-                securityText(domain.name, securityContact),
-              ),
-            }
-          : {},
       errorResponses: errors.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       // North America and Europe. The others are served from there.
@@ -93,13 +93,16 @@ export class Edge extends Construct {
     });
     acknowledge(this.distribution, accepted);
     if (!firewall) acknowledge(this.distribution, noFirewall);
-    if (domain) this.#name(domain);
-    else acknowledge(this.distribution, noDomain);
+    if (!domain) acknowledge(this.distribution, noDomain);
+    new CfnOutput(this, 'Id', {
+      description: 'The id of the distribution, for the option `distribution`',
+      value: this.distribution.distributionId,
+    });
     this.#admit(restApi);
   }
 
   /** Has API Gateway take requests of this distribution only. Its methods must require a key. */
-  #admit(restApi: apigateway.RestApi) {
+  #admit(restApi: apigateway.SpecRestApi) {
     const key = new apigateway.ApiKey(this, 'ApiKey', {
       description: 'Sent by CloudFront',
       value: this.#key.secretValue.unsafeUnwrap(),
@@ -123,7 +126,7 @@ export class Edge extends Construct {
     });
     return {
       origin,
-      viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+      viewerProtocolPolicy: REDIRECT_TO_HTTPS,
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
       functionAssociations: [
         { eventType: cloudfront.FunctionEventType.VIEWER_REQUEST, function: answering },
@@ -141,21 +144,6 @@ export class Edge extends Construct {
       allowedPattern: 'arn:aws[a-z-]*:wafv2:us-east-1:[0-9]{12}:global/webacl/.+',
       constraintDescription: 'the ARN of a firewall for CloudFront: see infra/aws/README.md',
     }).valueAsString;
-  }
-
-  #name({ name, hostedZone }: NonNullable<Options['domain']>) {
-    if (hostedZone) {
-      const { id: hostedZoneId, name: zoneName } = hostedZone;
-      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });
-      const target = RecordTarget.fromAlias(new CloudFrontTarget(this.distribution));
-      // The dot makes the name absolute instead of relative to the zone.
-      new ARecord(this, 'Address', { zone, target, recordName: `${name}.` });
-      new AaaaRecord(this, 'Address6', { zone, target, recordName: `${name}.` });
-    }
-    new CfnOutput(this, 'Target', {
-      description: 'The target of a CNAME record of the domain',
-      value: this.distribution.distributionDomainName,
-    });
   }
 }
 

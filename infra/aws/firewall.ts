@@ -1,4 +1,4 @@
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -9,7 +9,7 @@ const perAddress = 3000;
 
 /** The firewall of the API, at its stage. */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { restApi }: { restApi: RestApi }) {
+  constructor(scope: Construct, id: string, { restApi }: { restApi: SpecRestApi }) {
     super(scope, id);
     const acl = addAcl(this, 'REGIONAL');
     new CfnWebACLAssociation(this, 'Association', {

@@ -1,24 +1,37 @@
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnHealthCheck } from 'aws-cdk-lib/aws-route53';
 import { type App, Duration, Stack } from 'aws-cdk-lib/core';
 import { stage } from '../../shared/routes.ts';
-import { alarmTopic } from './alarm-topic.ts';
+import { addTopics } from './alarm-topics.ts';
+import type { Options } from './options.ts';
+import { alarmProps, type Ringing } from './ringing.ts';
 
 /**
- * Asks the service from three continents whether it is well. The alarm also rings if nobody asks.
- * In us-east-1 wherever the service is, because Route 53 writes its metrics there alone.
+ * Asks the service from three continents whether it is well, and watches the failures of
+ * CloudFront. In us-east-1 wherever the service is, because Route 53 and CloudFront write their
+ * metrics there alone.
  */
 export class HealthStack extends Stack {
-  constructor(
-    scope: App,
-    id: string,
-    { host, alarmMail }: { host: string; alarmMail: string | undefined },
-  ) {
+  constructor(scope: App, id: string, options: Options) {
     super(scope, id, {
       description: 'Review service: the check of its health from outside',
       env: { region: 'us-east-1' },
     });
+    const { healthCheck: host, distribution } = options;
+    const { page } = addTopics(this, options);
+    const alarms = [
+      ...(host ? [this.#unreachable(id, host)] : []),
+      ...(distribution ? [edgeErrors(distribution)] : []),
+    ];
+    for (const ringing of alarms) {
+      const alarm = new Alarm(this, ringing.id, alarmProps(ringing));
+      alarm.addAlarmAction(page);
+      alarm.addOkAction(page);
+    }
+  }
+
+  /** Adds the check. Its alarm also rings if nobody asks. */
+  #unreachable(name: string, host: string): Ringing {
     const check = new CfnHealthCheck(this, 'Check', {
       healthCheckConfig: {
         type: 'HTTPS',
@@ -31,10 +44,10 @@ export class HealthStack extends Stack {
         // The least number of regions. Each request costs what any request costs.
         regions: ['us-east-1', 'eu-west-1', 'ap-southeast-1'],
       },
-      healthCheckTags: [{ key: 'Name', value: id }],
+      healthCheckTags: [{ key: 'Name', value: name }],
     });
-    const alarm = new Alarm(this, 'Unreachable', {
-      alarmDescription: `https://${host}/${stage}/health cannot be reached from outside or says that the service is not well`,
+    return {
+      id: 'Unreachable',
       metric: new Metric({
         namespace: 'AWS/Route53',
         metricName: 'HealthCheckStatus',
@@ -42,11 +55,28 @@ export class HealthStack extends Stack {
         statistic: 'Minimum',
         period: Duration.minutes(1),
       }),
+      description: `https://${host}/${stage}/health cannot be reached from outside or says that the service is not well`,
       threshold: 1,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      evaluationPeriods: 3,
-      treatMissingData: TreatMissingData.BREACHING,
-    });
-    if (alarmMail) alarm.addAlarmAction(new SnsAction(alarmTopic(this, alarmMail)));
+      isBelow: true,
+      periods: 3,
+      isMissingBad: true,
+    };
   }
+}
+
+/** Failures that people meet at CloudFront, although no request may have reached the API. */
+function edgeErrors(DistributionId: string): Ringing {
+  return {
+    id: 'EdgeErrors',
+    metric: new Metric({
+      namespace: 'AWS/CloudFront',
+      metricName: '5xxErrorRate',
+      dimensionsMap: { DistributionId, Region: 'Global' },
+      statistic: 'Average',
+      period: Duration.minutes(5),
+    }),
+    description: 'More than 5 % of the responses of CloudFront are 5xx',
+    threshold: 5,
+    periods: 3,
+  };
 }

@@ -4,8 +4,9 @@ import { FilterPattern, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { routes } from '../../shared/routes.ts';
+import { routes as allRoutes, type Route } from '../../shared/routes.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { type Activity, activities, isHealth, requestsOf } from './activities.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
 
@@ -16,12 +17,26 @@ import type { Background } from './background.ts';
 const slow = '{ $.milliseconds = %^[2-9]\\d\\d\\d$|^\\d\\d\\d\\d\\d+$% }';
 
 export const period = Duration.minutes(5);
+export const quarter = Duration.minutes(15);
 export const hour = Duration.hours(1);
+
+/** Requests of an activity, and those with a 5xx response. */
+interface Outcome {
+  asked: Metric;
+  failed: Metric;
+}
+
+export type Metrics = ReturnType<typeof metricsOf>;
 
 /** Returns the metrics of a service with this name, including those from its logs. */
 export function metricsOf(
   scope: Construct,
-  { api, background, table }: { api: Api; background: Background; table: ITable },
+  {
+    api,
+    background,
+    table,
+    routes,
+  }: { api: Api; background: Background; table: ITable; routes: readonly Route[] },
   name: string,
 ) {
   const logged = (
@@ -45,29 +60,57 @@ export function metricsOf(
     { dimensions: { Route: '$.route' } },
   );
   // Not API Gateway's own count: a client can cause the 501 of oEmbed, and the 503 of a query
-  // string that is too long. The bulk lookups do not log this 503, but log every failure. A 5xx of
-  // API Gateway itself has an `error`.
+  // string that is too long. The bulk lookups do not log this 503, but log every failure. A 503 of
+  // the health check is its answer. A 5xx of API Gateway itself has an `error`.
   const bulk = ['batch-get-reviews', 'batch-get-entities'];
-  const byOthers = bulk.flatMap((operation) =>
-    ['GET', 'HEAD'].map((method) => `$.route != "${method} ${resourceOf(routeOf(operation))}"`),
-  );
-  const serverErrors = logged(
-    'ServerErrors',
-    `{ $.status >= 500 && $.status != 501 && ($.error != "-" || (${byOthers.join(' && ')})) }`,
-  );
-  for (const operation of bulk) {
-    logged('ServerErrors', '{ $.message.message = "Request failed" }', {
-      id: `Errors-${operation}`,
-      logGroup: functionOf(api, operation).logGroup,
+  const ownAnswers = allRoutes.filter((route) => bulk.includes(route.operation) || isHealth(route));
+  const byOthers = ownAnswers.map((route) => `$.route != "* ${resourceOf(route)}"`).join(' && ');
+  const failed = `$.status >= 500 && $.status != 501 && ($.error != "-" || (${byOthers}))`;
+  const serverErrors = logged('ServerErrors', `{ ${failed} }`);
+  const countsOf = (activity: Activity): Outcome => {
+    const title = titleOf(activity);
+    const metrics = requestsOf(activity, routes).map((asked, i) => {
+      const id = (metricName: string) => `${metricName}Logged${i === 0 ? '' : i + 1}`;
+      const count = (metricName: string, pattern: string) =>
+        logged(metricName, `{ ${pattern} }`, { id: id(metricName) });
+      return {
+        asked: count(`${title}Requests`, asked),
+        failed: count(`${title}Failures`, `${failed} && ${asked}`),
+      };
     });
+    const [outcome] = metrics;
+    if (!outcome) throw new Error(`no route is for: ${activity}`);
+    return outcome;
+  };
+  const outcomes = Object.fromEntries(
+    activities.map((activity) => [activity, countsOf(activity)]),
+  ) as Record<Activity, Outcome>;
+  for (const operation of bulk) {
+    for (const metricName of ['ServerErrors', 'ReadFailures']) {
+      logged(metricName, '{ $.message.message = "Request failed" }', {
+        id: metricName === 'ServerErrors' ? `Errors-${operation}` : `${metricName}-${operation}`,
+        logGroup: functionOf(api, operation).logGroup,
+      });
+    }
   }
   // A metric with a dimension exists, and costs, only for routes where there was such a request.
   logged('SlowRequests', slow, { id: 'SlowRoutesLogged', dimensions: { Route: '$.route' } });
-  logged('Busy', `{ $.status = 503 && $.error = "-" && ${byOthers.join(' && ')} }`, {
+  logged('Busy', `{ $.status = 503 && $.error = "-" && ${byOthers} }`, {
     dimensions: { Route: '$.route' },
   });
   return {
     serverErrors,
+    outcomes,
+    /** Access tokens: accepted by the authorizer, and refused. Any other header is no token. */
+    tokens: {
+      accepted: logged('AcceptedTokens', '{ $.client != "-" }'),
+      refused: logged(
+        'RefusedTokens',
+        '{ $.error = "UNAUTHORIZED" && $.authorizerRequestId != "-" }',
+      ),
+    },
+    /** Requests without the key that CloudFront sends, which an API behind it demands. */
+    keyless: logged('RefusedKeys', '{ $.error = "INVALID_API_KEY" }'),
     refusedSignIns: logged('RefusedSignIns', '{ $.message.message = "A sign-in failed" }', {
       logGroup: functionOf(api, 'finish-sign-in').logGroup,
     }),
@@ -81,6 +124,9 @@ export function metricsOf(
       label: 'Hours that the oldest open case has waited',
     }),
     lateWebhooks: logged('LateWebhooks', '{ $.message.message = "Webhooks are late" }', {
+      logGroup: jobOf(background, 'send-webhooks').logGroup,
+    }),
+    failingWebhooks: logged('FailingWebhooks', '{ $.message.message = "Most webhooks fail" }', {
       logGroup: jobOf(background, 'send-webhooks').logGroup,
     }),
     requests: api.restApi.metricCount({ period }),
@@ -97,12 +143,6 @@ export function metricsOf(
     integrationLatency: api.restApi.metricIntegrationLatency({ statistic: 'p99', period }),
     slow: logged('SlowRequests', slow),
     conflicts: table.metric('TransactionConflict', { statistic: 'Sum', period }),
-    iteratorAges: background.consumers.map(({ node, lambda }) =>
-      lambda.metric('IteratorAge', { statistic: 'Maximum', period, label: node.id }),
-    ),
-    jobErrors: background.jobs.map(({ node, lambda }) =>
-      lambda.metricErrors({ statistic: 'Sum', period, label: node.id }),
-    ),
     deadLetters: background.deadLetters.metricApproximateNumberOfMessagesVisible({
       statistic: 'Maximum',
       period,
@@ -113,8 +153,13 @@ export function metricsOf(
   };
 }
 
+/** Returns an activity as metrics name it: `SignIn`. */
+export function titleOf(activity: Activity): string {
+  return activity.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+}
+
 function routeOf(operation: string) {
-  const match = routes.find((route) => route.operation === operation);
+  const match = allRoutes.find((route) => route.operation === operation);
   if (!match) throw new Error(`there is no route ${operation}`);
   return match;
 }

@@ -1,5 +1,5 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
-import { version } from '../../shared/routes.ts';
+import { type Route, version } from '../../shared/routes.ts';
 import { Api } from './api.ts';
 import { Background } from './background.ts';
 import { Budget } from './budget.ts';
@@ -18,14 +18,22 @@ export class ServiceStack extends Stack {
   constructor(
     scope: App,
     id: string,
-    { options, data, bundles }: Pick<FunctionDefaults, 'options' | 'bundles'> & { data: DataStack },
+    {
+      options,
+      data,
+      bundles,
+      routes,
+    }: Pick<FunctionDefaults, 'options' | 'bundles'> & {
+      data: DataStack;
+      routes: readonly Route[];
+    },
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys, webhookKeys } = data;
     const { isProduction, issuer, domain, securityContact, firewall, cdn, budget } = options;
     keepEnvironment(this, isProduction);
 
-    const api = new Api(this, 'Api', options);
+    const api = new Api(this, 'Api', { options, routes });
     const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, data, issuer });
     const defaults = {
       options,
@@ -45,14 +53,16 @@ export class ServiceStack extends Stack {
         ...options.dailyLimits,
       },
     };
-    api.addRoutes(defaults);
+    api.addFunctions(defaults);
     const background = new Background(this, 'Background', defaults);
-    new Monitoring(this, 'Monitoring', { api, background, table, options });
+    new Monitoring(this, 'Monitoring', { api, background, table, options, routes });
     new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
-    // With `cdn`, CloudFront has the domain and the firewall.
-    if (domain && !cdn) {
-      const { name } = new Domain(this, 'Domain', { restApi: api.restApi, domain });
-      if (securityContact) {
+    if (domain) {
+      const { restApi, edge } = api;
+      const distribution = edge?.distribution;
+      const { name } = new Domain(this, 'Domain', { restApi, domain, distribution });
+      // CloudFront answers this by itself, and has the firewall.
+      if (name && securityContact) {
         new SecurityText(this, 'SecurityText', { name, domain: domain.name, securityContact });
       }
     }

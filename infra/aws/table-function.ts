@@ -31,6 +31,8 @@ export interface TableFunctionProps {
   timeout?: Duration;
   /** Reserved concurrent executions, which are also the maximum. Unset, they are shared. */
   concurrency?: number;
+  /** Chosen by CloudFormation unless given. */
+  functionName?: string;
 }
 
 /**
@@ -69,6 +71,7 @@ export class TableFunction extends Construct {
       acknowledge(role, { 'IAM5[Resource::*]': 'X-Ray has no resources to limit a right to' });
     }
     this.lambda = new lambda.Function(this, 'Function', {
+      functionName: props.functionName,
       description,
       code: lambda.Code.fromAsset(bundle.directory),
       handler: 'index.handler',

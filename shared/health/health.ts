@@ -72,6 +72,7 @@ export async function readHealth(): Promise<Health> {
     !bulk &&
       (webhookLag ?? 0) > longestWebhookLag &&
       `Webhooks are ${webhookLag} seconds behind. The log says why`,
+    Boolean(sending?.failing) && `Most webhooks fail: ${sending?.failing}. Their pages say how`,
   ];
   return {
     stream_lag_seconds: lag,

@@ -66,7 +66,7 @@ interface SignedIn {
 
 /**
  * Completes a sign-in with the provider's `query`. Throws ApiError 400 if the sign-in failed or
- * does not match `checks`, 503 if the provider is unreachable.
+ * does not match `checks`, 503 if the provider is unreachable or accepts no sign-in of ours.
  */
 export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
   const provider = await findProvider();
@@ -83,11 +83,37 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
     return { ...toIdentity(await completed(claims, provider, tokens.access_token)), authenticated };
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    if (error instanceof TypeError) throw unreachable(error);
-    const { name, code, error: reason } = error as Error & { code?: string; error?: string };
+    if (isProviderFault(error)) throw unavailable(error);
+    const { name, code, error: reason } = error as ProviderError;
     console.warn({ message: 'A sign-in failed', name, code, reason });
     throw invalidRequest('The sign-in was not completed');
   }
+}
+
+interface ProviderError extends Error {
+  code?: string;
+  error?: string;
+}
+
+/** Codes of openid-client for an answer that is none: an error page, or no answer in time. */
+const noAnswer = [
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_PARSE_ERROR',
+  'OAUTH_TIMEOUT',
+];
+
+/**
+ * Tests whether a sign-in failed for a reason that fails all of them, such as a wrong client
+ * secret. Of the errors that the token endpoint names (RFC 6749 section 5.2), a person can cause
+ * only `invalid_grant`. An error in the query proves nothing, because anybody can write it.
+ */
+function isProviderFault(error: unknown): error is ProviderError {
+  if (error instanceof TypeError || error instanceof client.WWWAuthenticateChallengeError) {
+    return true;
+  }
+  if (error instanceof client.ResponseBodyError) return error.error !== 'invalid_grant';
+  return noAnswer.includes(`${(error as ProviderError).code}`);
 }
 
 /**
@@ -133,13 +159,14 @@ async function discover() {
     provider.timeout = patience;
     return provider;
   } catch (error) {
-    throw unreachable(error as Error);
+    throw unavailable(error as Error);
   }
 }
 
-function unreachable(error: Error): ApiError {
-  const message = 'The identity provider cannot be reached';
-  console.error({ message, error: describeError(error) });
+function unavailable(error: ProviderError): ApiError {
+  const message = 'The identity provider cannot be reached, or refuses this service';
+  const { code, error: reason } = error;
+  console.error({ message, code, reason, error: describeError(error) });
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 

@@ -28,17 +28,21 @@ const windowSize = 100;
 /** In milliseconds. A larger lag is logged, which an alarm reads. */
 const longestLag = 300_000;
 
+/** Webhooks that wait for another attempt. Fewer may well fail for reasons of their own. */
+const fewestFailing = 3;
+
 /** Sends all webhooks what is due. Two runs at the same time repeat messages, and lose none. */
 export async function sendWebhooks(): Promise<void> {
   const now = new Date();
   const due = `${now.toISOString()}#~`;
   const [entries, heads] = await Promise.all([
-    collect(queryIndex('all-by-date', 'WEBHOOK', { range: { high: due }, pageSize: 1000 })),
+    collect(queryIndex('all-by-date', 'WEBHOOK', { pageSize: 1000 })),
     readHeads(),
   ]);
+  const isWaiting = ({ date = '' }: { date?: string }) => date > due;
   const mark = markOf({ lanes: heads });
   const run = new Run(heads, now);
-  if (entries.some(({ kind }) => kind !== mark)) {
+  if (entries.some((entry) => !isWaiting(entry) && entry.kind !== mark)) {
     // Items of one partition cost less together than each by its key.
     const webhooks = await listWebhooks(undefined, { consistent: false });
     const isDue = (webhook: Webhook) => {
@@ -47,7 +51,10 @@ export async function sendWebhooks(): Promise<void> {
     };
     await run.serve(webhooks.filter(isDue));
   }
-  await recordSending(run.sentUntil);
+  await recordSending(run.sentUntil, {
+    active: entries.length,
+    failing: entries.filter(isWaiting).length,
+  });
 }
 
 /** One run: what it has read of the log, and when it has to end. */
@@ -191,19 +198,30 @@ async function moveAll(group: Set<Receiver>, position: LanePlaces): Promise<void
   );
 }
 
-/** Records the time (epoch ms) up to which everything is sent. */
-export async function recordSending(sentUntil: number): Promise<void> {
+/**
+ * Records the time (epoch ms) up to which everything is sent, and whether most webhooks fail. Then
+ * the reason is probably ours.
+ */
+export async function recordSending(
+  sentUntil: number,
+  { active, failing }: { active: number; failing: number } = { active: 0, failing: 0 },
+): Promise<void> {
   const lag = Date.now() - sentUntil;
   if (lag > longestLag) {
     console.warn({ message: 'Webhooks are late', lag_seconds: Math.floor(lag / 1000) });
   }
+  const isMost = failing >= fewestFailing && failing > active / 2;
+  if (isMost) console.warn({ message: 'Most webhooks fail', failing, active });
   await table.send(
     new UpdateCommand({
       TableName: tableName(),
       Key: webhookRunKey,
-      UpdateExpression: 'SET #at = :at',
-      ExpressionAttributeNames: { '#at': 'at' },
-      ExpressionAttributeValues: { ':at': new Date(sentUntil).toISOString() },
+      UpdateExpression: 'SET #at = :at, #failing = :failing',
+      ExpressionAttributeNames: { '#at': 'at', '#failing': 'failing' },
+      ExpressionAttributeValues: {
+        ':at': new Date(sentUntil).toISOString(),
+        ':failing': isMost ? `${failing} of ${active}` : '',
+      },
     }),
   );
 }

@@ -213,7 +213,7 @@ test('a sign-in without the identity provider shows an error page', async () => 
   }
   expect(logged.mock.calls).toHaveLength(2);
   expect(logged.mock.calls[0]).toMatchObject([
-    { message: 'The identity provider cannot be reached', error: {} },
+    { message: 'The identity provider cannot be reached, or refuses this service', error: {} },
   ]);
   logged.mockRestore();
 });

@@ -56,6 +56,12 @@ export function fieldOf(event: unknown, selector: string): unknown {
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], event);
 }
 
+/** A star stands for any text before or after the others. */
+function isLike(field: string, text: string): boolean {
+  if (text.startsWith('*')) return field.endsWith(text.slice(1));
+  return text.endsWith('*') ? field.startsWith(text.slice(0, -1)) : field === text;
+}
+
 /** A field that is missing or of another type is neither equal nor unequal. */
 function compare(field: unknown, operator: string, operand: string): boolean {
   if (operand.startsWith('%')) {
@@ -68,7 +74,7 @@ function compare(field: unknown, operator: string, operand: string): boolean {
   if (operand.startsWith('"')) {
     if (typeof field !== 'string') return false;
     const text = operand.slice(1, -1);
-    const isEqual = text.endsWith('*') ? field.startsWith(text.slice(0, -1)) : field === text;
+    const isEqual = isLike(field, text);
     if (operator === '=') return isEqual;
     if (operator === '!=') return !isEqual;
     throw new Error(`${operator} does not compare texts`);

@@ -1,17 +1,17 @@
-import { resources, type Template } from './checks.ts';
+import { resources, type Template, textOf } from './checks.ts';
 
 /** Values of a metric, one a period, the newest last. Undefined is a period without data. */
 export type Series = readonly (number | undefined)[];
+/** Series of an alarm: by the ids of its metrics, or in their order. */
+export type Points = readonly Series[] | Readonly<Record<string, Series>>;
 
 /**
- * Returns whether an alarm of the template rings after data points, which are in the order of its
- * metrics. Evaluates the metric math that we use, and throws on any other.
+ * Returns whether an alarm of the template rings after data points. Evaluates the metric math that
+ * we use, and throws on any other.
  */
-export function rings(template: Template, alarm: string, series: readonly Series[]): boolean {
+export function rings(template: Template, alarm: string, given: Points): boolean {
   const [, resource] =
-    resources(template, 'AWS::CloudWatch::Alarm').find(
-      ([id]) => id.replace(/^Monitoring|[0-9A-F]{8}$/g, '') === alarm,
-    ) ?? [];
+    resources(template, 'AWS::CloudWatch::Alarm').find(([id]) => nameOf(id) === alarm) ?? [];
   if (!resource) throw new Error(`there is no alarm ${alarm}`);
   const {
     EvaluationPeriods: of,
@@ -21,6 +21,9 @@ export function rings(template: Template, alarm: string, series: readonly Series
   const metrics: { Id: string; Expression?: string; ReturnData?: boolean }[] =
     properties.Metrics ?? [{ Id: 'only' }];
   const plain = metrics.filter(({ Expression }) => Expression === undefined);
+  const series = Array.isArray(given)
+    ? (given as readonly Series[])
+    : plain.map(({ Id }) => (given as Record<string, Series>)[Id] ?? []);
   if (plain.length !== series.length) throw new Error(`${alarm} has ${plain.length} metrics`);
   const periods = Math.max(...series.map(({ length }) => length));
   if (periods < of) throw new Error(`${alarm} needs ${of} periods`);
@@ -46,6 +49,31 @@ export function rings(template: Template, alarm: string, series: readonly Series
   return points.slice(-of).filter(isBad).length >= must;
 }
 
+/**
+ * Returns whether a composite alarm of the template rings where its parts do or do not. Evaluates
+ * the rules that we use, and throws on any other.
+ */
+export function ringsTogether(
+  template: Template,
+  alarm: string,
+  parts: Readonly<Record<string, boolean>>,
+): boolean {
+  const [, resource] =
+    resources(template, 'AWS::CloudWatch::CompositeAlarm').find(([id]) => nameOf(id) === alarm) ??
+    [];
+  const rule = textOf(resource?.Properties.AlarmRule);
+  const [, inner = ''] = /^\((.*)\)$/.exec(rule) ?? [];
+  return inner.split(' AND ').every((part) => {
+    const [, id = ''] = /^ALARM\("\${(\w+)\.Arn}"\)$/.exec(part) ?? [];
+    const state = parts[nameOf(id)];
+    if (state === undefined) throw new Error(`${rule}: ${part} is not known here`);
+    return state;
+  });
+}
+
+/** Returns the name of an alarm by its id. */
+const nameOf = (id: string) => id.replace(/^Monitoring|[0-9A-F]{8}$/g, '');
+
 /** Evaluates an expression for one period. A missing value is NaN, and so is what needs it. */
 function evaluated(expression: string, lookUp: (id: string) => number): number {
   const tokens = expression.match(/[A-Za-z]\w*|[\d.]+|>=|[-+*/<>()[\],]/g) ?? [];
@@ -66,13 +94,21 @@ function evaluated(expression: string, lookUp: (id: string) => number): number {
     return result;
   };
   const comparison = (): number => {
-    const left = product();
+    const left = sum();
     if (!isOne('>', '>=', '<')) return left;
     const operator = next();
-    const right = product();
+    const right = sum();
     if (Number.isNaN(left) || Number.isNaN(right)) return Number.NaN;
     if (operator === '<') return Number(left < right);
     return Number(operator === '>' ? left > right : left >= right);
+  };
+  const sum = (): number => {
+    let result = product();
+    while (isOne('+')) {
+      next();
+      result += product();
+    }
+    return result;
   };
   const product = (): number => {
     let result = term();
@@ -120,6 +156,11 @@ function evaluated(expression: string, lookUp: (id: string) => number): number {
   const term = (): number => {
     const token = next();
     if (/^[\d.]+$/.test(token)) return Number(token);
+    if (token === '(') {
+      const inner = condition();
+      next(')');
+      return inner;
+    }
     return isOne('(') ? call(token) : lookUp(token);
   };
   const result = condition();

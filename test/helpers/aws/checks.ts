@@ -1,5 +1,4 @@
 import { consumers } from '../../../shared/background/consumers.ts';
-import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 
 /** The parts of a CloudFormation template that the checks read. */
@@ -12,21 +11,32 @@ export interface Template {
 // biome-ignore lint/suspicious/noExplicitAny: the content of a resource depends on its type.
 type Resource = { Type: string; Properties: any; [key: string]: any };
 
-/** Merges the resources of the one nested stack into its template. */
-export function merged(outer: Template, nested: Template): Template {
-  const [stack, { Properties }] = theOne(outer, 'AWS::CloudFormation::Stack');
-  const { Parameters = {} } = Properties;
-  const inlined = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(inlined);
+/** Merges the resources of nested stacks into the template around them, by their ids there. */
+export function merged(outer: Template, nested: Readonly<Record<string, Template>>): Template {
+  const inlined = (value: unknown, parameters: Record<string, unknown> = {}): unknown => {
+    if (Array.isArray(value)) return value.map((each) => inlined(each, parameters));
     if (typeof value !== 'object' || value === null) return value;
-    const { Ref, 'Fn::GetAtt': [of, attribute = ''] = [] } = value as Record<string, string[]>;
-    const output = of === stack && nested.Outputs?.[attribute.replace(/^Outputs\./, '')];
-    if (output) return inlined(output.Value);
-    if (typeof Ref === 'string' && Ref in Parameters) return inlined(Parameters[Ref]);
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inlined(inner)]));
+    const { Ref, 'Fn::GetAtt': [of = '', attribute = ''] = [] } = value as Record<string, string[]>;
+    const output = nested[of]?.Outputs?.[attribute.replace(/^Outputs\./, '')];
+    if (output) return inlined(output.Value, parametersOf(of));
+    if (typeof Ref === 'string' && Ref in parameters) return inlined(parameters[Ref]);
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, inlined(inner, parameters)]),
+    );
   };
-  const { [stack]: _, ...Resources } = { ...outer.Resources, ...nested.Resources };
-  return inlined({ ...outer, Resources }) as Template;
+  const parametersOf = (id: string) => outer.Resources[id]?.Properties.Parameters ?? {};
+  const Resources: Template['Resources'] = {};
+  for (const [id, resource] of Object.entries(outer.Resources)) {
+    const part = nested[id];
+    const own = part ? part.Resources : { [id]: resource };
+    const parameters = part ? parametersOf(id) : {};
+    for (const [inner, { ...each }] of Object.entries(own)) {
+      // The parts of a stack that is merged are no resources of their own any more.
+      if (each.DependsOn) each.DependsOn = [each.DependsOn].flat().filter((of) => !nested[of]);
+      Resources[inner] = inlined(each, parameters) as Resource;
+    }
+  }
+  return { ...(inlined({ ...outer, Resources: {} }) as Template), Resources };
 }
 
 /** Rights of functions that serve no route. */
@@ -71,70 +81,9 @@ export function functions(template: Template): [string, Resource][] {
 }
 
 /** Tests if a resource belongs to the function of an operation. CDK omits hyphens in ids. */
-function isOf(operation: string, logicalId: string): boolean {
+export function isOf(operation: string, logicalId: string): boolean {
   const name = operation.replaceAll('-', '');
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
-}
-
-/** Lists missing routes, those with a wrong authorizer or function, and other methods. */
-export function wrongMethods(template: Template): string[] {
-  const [authorizer, { Properties: settings }] = theOne(template, 'AWS::ApiGateway::Authorizer');
-  const isFresh = settings.Type === 'TOKEN' && settings.AuthorizerResultTtlInSeconds === 0;
-  const problems = isFresh ? [] : ['the authorizer caches'];
-  const expected = new Map<string, Pick<Route, 'operation' | 'access'>>();
-  for (const route of routes) {
-    const hasHead = route.method === 'GET' && route.access === 'public';
-    for (const method of hasHead ? ['GET', 'HEAD'] : [route.method]) {
-      expected.set(`${method} ${resourceOf(route)}`, route);
-    }
-  }
-  for (const path of ['/', '/{proxy+}']) {
-    expected.set(`ANY ${path}`, { operation: 'no-route', access: 'public' });
-  }
-  for (const [id, { Properties: method }] of resources(template, 'AWS::ApiGateway::Method')) {
-    const name = `${method.HttpMethod} ${pathOf(template, method.ResourceId)}`;
-    if (method.HttpMethod === 'OPTIONS') continue;
-    const route = expected.get(name);
-    expected.delete(name);
-    if (!route) {
-      problems.push(`${name} (${id}) is no route`);
-      continue;
-    }
-    const isGuarded =
-      method.AuthorizationType === 'CUSTOM' && method.AuthorizerId?.Ref === authorizer;
-    if (isGuarded === (route.access === 'public')) {
-      problems.push(`${name} is ${isGuarded ? 'guarded' : 'open'}, but for ${route.access}`);
-    }
-    if (!references(method.Integration.Uri).some((target) => isOf(route.operation, target))) {
-      problems.push(`${name} does not lead to ${route.operation}`);
-    }
-  }
-  return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
-}
-
-/** Lists paths without a preflight, and gateway responses that another origin cannot read. */
-export function withoutCors(template: Template): string[] {
-  const isPreflight = ({ HttpMethod, Integration }: Resource['Properties']) => {
-    if (HttpMethod !== 'OPTIONS') return false;
-    const [{ ResponseParameters }] = Integration.IntegrationResponses;
-    const header = (name: string): string =>
-      ResponseParameters[`method.response.header.Access-Control-Allow-${name}`];
-    return header('Origin') === "'*'" && /\bAuthorization,Content-Type\b/.test(header('Headers'));
-  };
-  const preflights = propertiesOf(template, 'AWS::ApiGateway::Method')
-    .filter(isPreflight)
-    .map(({ ResourceId }) => pathOf(template, ResourceId));
-  const paths = resources(template, 'AWS::ApiGateway::Resource').map(([Ref]) =>
-    pathOf(template, { Ref }),
-  );
-  const origin = 'gatewayresponse.header.Access-Control-Allow-Origin';
-  const answers = propertiesOf(template, 'AWS::ApiGateway::GatewayResponse').filter(
-    ({ ResponseParameters }) => ResponseParameters?.[origin] !== "'*'",
-  );
-  return [
-    ...['/', ...paths].filter((path) => !preflights.includes(path)),
-    ...answers.map(({ ResponseType }) => ResponseType),
-  ];
 }
 
 /** Lists rights with a wildcard in action or resource, and policies that AWS manages. */
@@ -295,6 +244,8 @@ export interface Watch {
   /** Periods that must breach, of how many, and their length in seconds. */
   within: string;
   missing: string;
+  /** The topic that hears when it rings and when it ends, unless it is a part of another alarm. */
+  tells?: string;
 }
 
 /** Returns all alarms, by their ids in their stack. */
@@ -325,10 +276,19 @@ export function alarms(template: Template): Record<string, Watch> {
           rings: `${operators[alarm.ComparisonOperator]} ${alarm.Threshold}`,
           within: `${must} of ${of} × ${[...new Set(stats.map(({ Period }: Resource) => Period))]} s`,
           missing: alarm.TreatMissingData,
+          ...toldBy(Properties),
         },
       ];
     }),
   );
+}
+
+/** Returns the topic that an alarm tells of its beginning and its end, which must be the same. */
+export function toldBy({ AlarmActions = [], OKActions = [] }: Resource['Properties']) {
+  const nameOf = ({ Ref }: { Ref: string }) => Ref.replace(/^Monitoring|[0-9A-F]{8}$/g, '');
+  const [begins, ends] = [AlarmActions, OKActions].map((actions) => actions.map(nameOf).join());
+  if (begins !== ends) throw new Error(`${begins} hears of the beginning, ${ends} of the end`);
+  return begins === '' ? {} : { tells: begins };
 }
 
 function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properties']): string {
@@ -441,7 +401,8 @@ export interface Statement {
   Condition?: Record<string, Record<string, unknown>>;
 }
 
-function statements(template: Template): Statement[] {
+/** Returns the statements of all roles. */
+export function statements(template: Template): Statement[] {
   const roles = resources(template, 'AWS::IAM::Role').flatMap(([id, { Properties }]) =>
     (Properties.Policies ?? []).map((policy: Resource['Properties']) => [id, policy]),
   );
@@ -462,20 +423,19 @@ export function secretOf(expression: unknown): string {
   return /SignInSecret|arn:aws:secretsmanager/.test(text) ? 'OIDC_CLIENT_SECRET' : text;
 }
 
-/** Returns the path of an API Gateway resource, below the stage. */
-export function pathOf(template: Template, reference: { Ref?: string }): string {
-  const resource = template.Resources[reference.Ref ?? '']?.Properties;
-  if (!resource) return '/';
-  const parent = pathOf(template, resource.ParentId);
-  return `${parent === '/' ? '' : parent}/${resource.PathPart}`;
-}
-
 /** Returns an expression as text, with `${…}` for values unknown before the deployment. */
 export function textOf(expression: unknown): string {
   if (typeof expression === 'string') return expression;
-  type Expression = { Ref?: string; 'Fn::Join'?: [string, unknown[]] };
-  const { Ref, 'Fn::Join': join } = expression as Expression;
+  type Expression = {
+    Ref?: string;
+    'Fn::Join'?: [string, unknown[]];
+    'Fn::Sub'?: string;
+    'Fn::GetAtt'?: string[];
+  };
+  const { Ref, 'Fn::Join': join, 'Fn::Sub': text, 'Fn::GetAtt': of } = expression as Expression;
   if (join) return join[1].map(textOf).join(join[0]);
+  if (text) return text;
+  if (of) return `\${${of.join('.')}}`;
   return `\${${Ref ?? JSON.stringify(expression)}}`;
 }
 

@@ -1,11 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, parse } from 'node:path';
+import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
-import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
+import { App, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
+import type { Bundle } from '../../../infra/aws/bundle.ts';
+import { operations } from '../../../infra/functions.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { merged, type Template } from './checks.ts';
+import { type Parts, partsOf } from './synthesized.ts';
 
 // stacks.slow.ts validates templates by CloudFormation's rules. Loading the rules takes longer than
 // all tests of options.
@@ -40,25 +43,29 @@ const actionsOf: Record<Route['table'], string[]> = {
  * Functions without real code, because only their configuration is tested. Each reads one variable,
  * and uses the table within its rights.
  */
-const bundles = new Map(
-  readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
-    const { name } = parse(file);
-    const actions = actionsOf[tables.get(name) ?? 'write'];
-    const variables = ['OIDC_LOGOUT_URL'];
-    return [name, { directory: folder, bytes: 0, variables, actions, indexes: [] }];
-  }),
-);
+function bundleOf(operation: string, table = tables.get(operation) ?? 'write'): [string, Bundle] {
+  const variables = ['OIDC_LOGOUT_URL'];
+  return [
+    operation,
+    { directory: folder, bytes: 0, variables, actions: actionsOf[table], indexes: [] },
+  ];
+}
 
 /** The templates of a deployment. */
 export type Templates = Pick<ReturnType<typeof deployed>, 'data' | 'service'>;
 
-/** Returns the templates of a deployment with these options, and the findings of cdk-nag. */
-export function deployed(chosen: Record<string, string | number>) {
+/**
+ * Returns the templates of a deployment with these options, and the findings of cdk-nag. `more` are
+ * routes beside those of the route table.
+ */
+export function deployed(chosen: Record<string, string | number>, more: readonly Route[] = []) {
   const app = new App({ context: { ...context, ...chosen } });
   afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
-  const { data, service } = addStacks(app, () => bundles);
-  const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
-  if (!functions) throw new Error('The functions have no stack of their own');
+  const bundles = new Map([
+    ...operations.map((operation) => bundleOf(operation)),
+    ...more.map(({ operation, table }) => bundleOf(operation, table)),
+  ]);
+  const { data, service } = addStacks(app, () => bundles, [...routes, ...more]);
   // cdk-nag fails a synthesis after its templates are written. A test reports the findings.
   let findings = '';
   try {
@@ -73,11 +80,16 @@ export function deployed(chosen: Record<string, string | number>) {
     const stack = app.node.tryFindChild(`${service.node.id}-${ending}`);
     return stack instanceof Stack ? { region: stack.region, ...templateOf(stack) } : undefined;
   };
+  const outer = templateOf(service);
+  const parts = partsOf(outer, app.outdir);
   return {
     findings,
+    outdir: app.outdir,
     health: beside('health'),
     firewall: beside('firewall'),
     data: templateOf(data),
-    service: merged(templateOf(service), templateOf(functions)),
+    service: merged(outer, parts),
+    /** The templates within `service`. */
+    parts: { service: outer, ...parts } as Parts,
   };
 }

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { merged, type Template } from './checks.ts';
+import { merged, resources, type Template } from './checks.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const report = 'validation-report.json';
@@ -115,21 +115,36 @@ function run(script: string, environment = {}) {
 /** Returns the templates of two stacks, the findings of cdk-nag and the functions' code. */
 function deploymentIn(outdir: string, name: string, folder: string) {
   const service = json(join(outdir, `${name}.template.json`)) as Template;
-  const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
-  const functions = json(join(outdir, nested.join())) as Template;
+  const parts = partsOf(service, outdir);
   return {
     outdir,
     /** Returns whether CloudFormation refuses to delete a stack. */
     isProtected: (stack: string): boolean =>
       json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
     data: json(join(outdir, `${name}-data.template.json`)) as Template,
-    service: merged(service, functions),
+    service: merged(service, parts),
     /** The templates within `service`. CloudFormation limits the resources of each. */
-    parts: { service, functions },
+    parts: { service, ...parts } as Parts,
     nag: json(join(outdir, report)).pluginReports as unknown[],
     code: (operation: string) =>
       readFileSync(join(folder, 'functions', operation, 'index.cjs'), 'utf8'),
   };
+}
+
+/** The template of the service stack, and those of its nested stacks by their ids in it. */
+export type Parts = Record<string, Template> & { service: Template };
+
+/** Returns the templates of the nested stacks, by their ids in the stack around them. */
+export function partsOf(service: Template, outdir: string): Record<string, Template> {
+  const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
+  return Object.fromEntries(
+    resources(service, 'AWS::CloudFormation::Stack').map(([id]) => {
+      // The id ends in a hash, and so does the name of the file.
+      const [name = ''] = id.split('NestedStack');
+      const file = nested.find((each) => each.replace(/[0-9A-F]{8}\..*$/, '').endsWith(name));
+      return [id, json(join(outdir, `${file}`)) as Template];
+    }),
+  );
 }
 
 function json(file: string) {

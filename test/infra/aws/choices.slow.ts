@@ -6,6 +6,7 @@ import { App, Stack } from 'aws-cdk-lib/core';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
+  alarms,
   deafTopics,
   functions,
   only,
@@ -15,6 +16,7 @@ import {
   theOne,
   withoutTls,
 } from '../../helpers/aws/checks.ts';
+import { definitionIn } from '../../helpers/aws/definition.ts';
 import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
 import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
 
@@ -40,6 +42,7 @@ const chosen = deployed({
   name: 'reviews',
   ...ownDomain,
   alarmMail: 'ops@example.org',
+  pageMail: 'pager@example.org',
   budget: 50,
   mailFrom: 'reviews@example.org',
   rateLimit: 200,
@@ -122,11 +125,6 @@ describe('the user pool', () => {
 });
 
 describe('the API', () => {
-  test('compresses responses from one kilobyte on, and treats nothing as binary', () => {
-    const api = only(plain.service, 'AWS::ApiGateway::RestApi');
-    expect(api.MinimumCompressionSize).toBe(1024);
-    expect(api.BinaryMediaTypes).toBeUndefined();
-  });
   test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s', () => {
     const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
     const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
@@ -167,6 +165,9 @@ describe('the API', () => {
     // The second API of the chosen deployment is that of security.txt.
     expect(closed(plain)).toEqual([false]);
     expect(closed(chosen)).toEqual([true, true]);
+    const [server] = definitionIn(chosen.service).servers;
+    const setting = { disableExecuteApiEndpoint: true };
+    expect(server).toMatchObject({ 'x-amazon-apigateway-endpoint-configuration': setting });
     expect(only(chosen.service, 'AWS::ApiGateway::DomainName').EndpointConfiguration).toEqual({
       Types: ['REGIONAL'],
       IpAddressType: 'dualstack',
@@ -241,9 +242,28 @@ describe('the check from outside', () => {
     expect(rings(health, 'Unreachable', [[undefined, undefined, undefined]])).toBe(true);
     expect(rings(health, 'Unreachable', [[0, 1, 0]])).toBe(false);
   });
-  test('mails as the other alarms do', () => {
-    expect(only(health, 'AWS::CloudWatch::Alarm').AlarmActions).toHaveLength(1);
+  test('is told as the other alarms are, to whom gets up', () => {
+    expect(alarms(health).Unreachable?.tells).toBe('Page');
     expect([...deafTopics(health), ...withoutTls(health)]).toEqual([]);
+  });
+});
+
+describe('the alarms', () => {
+  const mailsOf = (template: Template) =>
+    propertiesOf(template, 'AWS::SNS::Subscription').map(({ Endpoint, TopicArn }) => [
+      TopicArn.Ref.replace(/^Monitoring|[0-9A-F]{8}$/g, ''),
+      Endpoint,
+    ]);
+
+  test('that somebody gets up for have an address of their own, if it is chosen', () => {
+    const both = [
+      ['Page', 'pager@example.org'],
+      ['Ticket', 'ops@example.org'],
+    ];
+    expect(mailsOf(chosen.service)).toEqual(both);
+    expect(mailsOf(chosen.health ?? { Resources: {} })).toEqual(both);
+    expect(mailsOf(plain.service)).toEqual([]);
+    expect(propertiesOf(plain.service, 'AWS::SNS::Topic')).toHaveLength(2);
   });
 });
 

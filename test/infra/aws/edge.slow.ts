@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { forgetSession } from '../../../shared/pages/session/session.ts';
+import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
+  alarms,
   circles,
   only,
   propertiesOf,
@@ -8,12 +10,19 @@ import {
   textOf,
   theOne,
 } from '../../helpers/aws/checks.ts';
+import {
+  definitionIn,
+  methodsIn,
+  withoutCors,
+  wrongMethods,
+} from '../../helpers/aws/definition.ts';
 import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
 import { ownDomain } from '../../helpers/aws/synthesized.ts';
 
 const here = 'arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-4000-8000-000000000000';
 const plain = deployed({});
 const small = deployed({ cdn: 'true' });
+const regional = deployed({ name: 'reviews', ...ownDomain });
 const large = deployed({
   name: 'reviews',
   ...ownDomain,
@@ -68,10 +77,20 @@ describe.each([
     ).CachePolicyConfig;
     expect(key.CookiesConfig.Cookies).toEqual([name]);
   });
+  test('redirects people to HTTPS, and refuses programs that ask by plain HTTP', () => {
+    expect(behavior.ViewerProtocolPolicy).toBe('redirect-to-https');
+    const programs = distribution.CacheBehaviors.slice(0, 2);
+    expect(programs.map(({ PathPattern }: Record<string, string>) => PathPattern)).toEqual([
+      '/ws/1/*',
+      '/ws/oauth/*',
+    ]);
+    for (const { PathPattern: _, ...each } of programs) {
+      expect(each).toEqual({ ...behavior, ViewerProtocolPolicy: 'https-only' });
+    }
+  });
   test('passes everything on but the host, by HTTPS alone, with all methods', () => {
     // AWS’s own policy AllViewerExceptHostHeader, by its id in the documentation.
     expect(behavior.OriginRequestPolicyId).toBe('b689b0a8-53d0-40ab-baf2-68738e2966ac');
-    expect(behavior.ViewerProtocolPolicy).toBe('https-only');
     expect(behavior.AllowedMethods.toSorted()).toEqual([
       'DELETE',
       'GET',
@@ -122,10 +141,16 @@ describe.each([
       KeyType: 'API_KEY',
       UsagePlanId: { Ref: plan },
     });
-    const open = propertiesOf(service, 'AWS::ApiGateway::Method').filter(
-      ({ ApiKeyRequired, Integration }) => ApiKeyRequired !== true && Integration.Type !== 'MOCK',
-    );
-    expect(open).toEqual([]);
+    const definition = definitionIn(service);
+    const open = methodsIn(definition).filter(({ guards }) => !guards.includes('apiKey'));
+    // A preflight carries no key, and tells nothing.
+    expect(open.filter(({ name }) => !name.startsWith('OPTIONS '))).toEqual([]);
+    expect(definition.components.securitySchemes.apiKey).toEqual({
+      type: 'apiKey',
+      name: 'x-api-key',
+      in: 'header',
+    });
+    expect([...wrongMethods(service), ...withoutCors(service)]).toEqual([]);
     const apis = propertiesOf(service, 'AWS::ApiGateway::RestApi');
     expect(apis.map((api) => api.DisableExecuteApiEndpoint)).toEqual([false]);
   });
@@ -143,7 +168,7 @@ describe('the address of the service', () => {
   };
   test('is that of the distribution', () => {
     const [id] = theOne(small.service, 'AWS::CloudFront::Distribution');
-    const url = `https://\${{"Fn::GetAtt":["${id}","DomainName"]}}/ws`;
+    const url = `https://\${${id}.DomainName}/ws`;
     expect(addressOf(small)).toMatchObject({
       base: `${url}/1`,
       auth: url,
@@ -168,8 +193,19 @@ describe('the address of the service', () => {
     ]);
     expect(propertiesOf(large.service, 'AWS::ApiGateway::DomainName')).toEqual([]);
   });
+  test('moves between API Gateway and CloudFront by one pair of records', () => {
+    const recordsOf = ({ service }: Templates) =>
+      resources(service, 'AWS::Route53::RecordSet').map(([id, { Properties }]) => {
+        const { AliasTarget, ...record } = Properties;
+        return { record: { id, ...record }, target: textOf(AliasTarget.DNSName) };
+      });
+    const [before, after] = [recordsOf(regional), recordsOf(large)];
+    expect(after.map(({ record }) => record)).toEqual(before.map(({ record }) => record));
+    expect(before.map(({ target }) => target)).not.toEqual(after.map(({ target }) => target));
+    expect(before).toHaveLength(2);
+  });
   test('has security.txt, which CloudFront answers', () => {
-    const [behavior, ...others] = distributionOf(large).CacheBehaviors;
+    const [, , behavior, ...others] = distributionOf(large).CacheBehaviors;
     expect(others).toEqual([]);
     expect(behavior.PathPattern).toBe('/.well-known/security.txt');
     const [id, { Properties }] = theOne(large.service, 'AWS::CloudFront::Function');
@@ -184,7 +220,7 @@ describe('the address of the service', () => {
     expect(answer.body).toMatch(
       /^Contact: mailto:security@example\.org\nExpires: \S+\nCanonical: https:\/\/reviews\.example\.org\/\.well-known\/security\.txt\n$/,
     );
-    expect(distributionOf(small).CacheBehaviors).toBeUndefined();
+    expect(distributionOf(small).CacheBehaviors).toHaveLength(2);
   });
 });
 
@@ -220,10 +256,37 @@ describe('the firewall', () => {
   });
 });
 
+describe('failures of CloudFront itself', () => {
+  const watched = deployed({ cdn: 'true', distribution: 'E2QWRUHAPOMQZL' });
+  const { health = { region: '', Resources: {} } } = watched;
+
+  test('ring where CloudFront writes its metrics', () => {
+    expect(watched.findings).toBe('');
+    expect(health.region).toBe('us-east-1');
+    expect(only(health, 'AWS::CloudWatch::Alarm')).toMatchObject({
+      Namespace: 'AWS/CloudFront',
+      MetricName: '5xxErrorRate',
+      Dimensions: [
+        { Name: 'DistributionId', Value: 'E2QWRUHAPOMQZL' },
+        { Name: 'Region', Value: 'Global' },
+      ],
+      Statistic: 'Average',
+    });
+    expect(alarms(health).EdgeErrors?.tells).toBe('Page');
+    expect(rings(health, 'EdgeErrors', [[5.1, 100, 6]])).toBe(true);
+    expect(rings(health, 'EdgeErrors', [[5.1, 5, 100]])).toBe(false);
+    expect(rings(health, 'EdgeErrors', [[undefined, 100, 100]])).toBe(false);
+  });
+  test('are watched if the distribution is named, whose id is an output', () => {
+    const outputs = Object.values(small.service.Outputs ?? {}).map(({ Value }) => textOf(Value));
+    const [id] = theOne(small.service, 'AWS::CloudFront::Distribution');
+    expect(outputs).toContain(`\${${id}}`);
+    expect(small.health).toBeUndefined();
+  });
+});
+
 test('without the option there is no distribution, and no method demands a key', () => {
   expect(resources(plain.service, 'AWS::CloudFront::Distribution')).toEqual([]);
-  const keys = propertiesOf(plain.service, 'AWS::ApiGateway::Method').map(
-    (method) => method.ApiKeyRequired,
-  );
-  expect(keys).not.toContain(true);
+  const guards = methodsIn(definitionIn(plain.service)).flatMap((method) => method.guards);
+  expect(new Set(guards)).toEqual(new Set(['accessToken']));
 });

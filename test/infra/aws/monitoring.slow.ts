@@ -3,6 +3,8 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { handler as batchGetEntities } from '../../../functions/api/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
+import { resourceOf } from '../../../shared/http/match-route.ts';
+import { routes } from '../../../shared/routes.ts';
 import { accessLine, functionLine, takes } from '../../helpers/aws/access-log.ts';
 import {
   alarms,
@@ -11,6 +13,8 @@ import {
   functions,
   only,
   propertiesOf,
+  resources,
+  toldBy,
 } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { prices } from '../../helpers/costs.ts';
@@ -25,76 +29,123 @@ const indexes = ['all', 'facet', 'entity', 'author'].flatMap((scope) => [
 describe('the alarms', () => {
   // CloudWatch's names for what it counts: nothing here is taken from the code.
   const silent = { missing: 'notBreaching' };
-  const unlessSaid = { within: '2 of 2 × 300 s', ...silent };
-  const atOnce = { within: '1 of 1 × 300 s', ...silent };
-  const daily = { rings: '< 1', within: '2 of 24 × 3600 s', ...silent };
+  const page = { tells: 'Page', ...silent };
+  const ticket = { tells: 'Ticket', ...silent };
+  const twice = { within: '2 of 2 × 300 s' };
+  const thrice = { within: '3 of 3 × 300 s' };
   const ofTable = (name: string) => ({
-    ...unlessSaid,
+    ...ticket,
+    ...twice,
     metrics: ['', ...indexes.map((index) => ` of ${index}`)].map(
       (of) => `AWS/DynamoDB ${name} Sum${of}`,
     ),
     expression: 'MAX([m0,m1,m2,m3,m4,m5,m6,m7,m8])',
+    rings: '> 0',
   });
   const ofErrors = {
-    ...silent,
     metrics: ['reviews ServerErrors Sum', 'AWS/ApiGateway Count SampleCount'],
     expression: 'IF(requests >= 20 AND errors >= 5, 100 * errors / requests, 0)',
   };
+  const outageOf = (name: string) => ({
+    ...page,
+    metrics: [`reviews ${name}Requests Sum`, `reviews ${name}Failures Sum`],
+    expression: 'IF(failed >= 3, 100 * failed / asked, 0)',
+    rings: '> 20',
+    within: '1 of 1 × 900 s',
+  });
+  const refused = '100 * FILL(refused, 0) / (FILL(refused, 0) + FILL(accepted, 0))';
+  const tokens = ['reviews RefusedTokens Sum', 'reviews AcceptedTokens Sum'];
+  const unfollowed = { ...page, rings: '< 1', within: '2 of 24 × 3600 s' };
+  const notRun = (job: string, hours: number) => ({
+    tells: 'Ticket',
+    metrics: [`AWS/Lambda Invocations Sum of ${job}`],
+    expression: 'FILL(runs, 0)',
+    rings: '< 1',
+    within: `${hours} of ${hours} × 3600 s`,
+    missing: 'breaching',
+  });
+  const mostRunsOf = (job: string) => ({
+    ...ticket,
+    ...twice,
+    metrics: [`AWS/Lambda Errors Sum of ${job}`],
+    rings: '> 2',
+  });
   const all = Object.entries(alarms(service));
+  const [refusedTokens, ...others] = resources(service, 'AWS::CloudWatch::CompositeAlarm');
 
   test('are these', () => {
     expect(Object.fromEntries(all)).toEqual({
-      ErrorsOfAnHour: {
-        ...ofErrors,
-        rings: '> 1.44',
-        within: '1 of 1 × 3600 s',
+      Outagesignin: outageOf('SignIn'),
+      Outagegettoken: outageOf('GetToken'),
+      Outagepublish: outageOf('Publish'),
+      Outagevote: outageOf('Vote'),
+      Outageread: outageOf('Read'),
+      ErrorsOfAnHour: { ...page, ...ofErrors, rings: '> 1.44', within: '1 of 1 × 3600 s' },
+      ErrorsOfSixHours: { ...ticket, ...ofErrors, rings: '> 0.3', within: '1 of 1 × 21600 s' },
+      AuthorizerFailures: {
+        ...page,
+        metrics: ['reviews AuthorizerFailures Sum', 'reviews AcceptedTokens Sum'],
+        expression: 'IF(failed >= 5, 100 * failed / (failed + FILL(accepted, 0)), 0)',
+        rings: '> 20',
+        within: '1 of 1 × 900 s',
       },
-      ErrorsOfSixHours: {
-        ...ofErrors,
-        rings: '> 0.3',
-        within: '1 of 1 × 21600 s',
-      },
-      Latency: {
+      RefusedTokensNow: {
         ...silent,
-        metrics: ['AWS/ApiGateway Latency p99'],
-        rings: '> 2000',
-        within: '3 of 3 × 300 s',
+        metrics: tokens,
+        expression: `IF(FILL(refused, 0) >= 20, ${refused}, 0)`,
+        rings: '> 90',
+        within: '1 of 1 × 900 s',
       },
+      AcceptedTokensBefore: {
+        ...silent,
+        metrics: tokens,
+        expression: `IF(FILL(accepted, 0) >= 20, ${refused}, 100)`,
+        rings: '< 50',
+        within: '1 of 1 × 86400 s',
+      },
+      Latency: { ...ticket, ...thrice, metrics: ['AWS/ApiGateway Latency p99'], rings: '> 2000' },
       SlowRequests: {
-        ...silent,
+        ...ticket,
+        ...thrice,
         metrics: ['reviews SlowRequests Sum', 'AWS/ApiGateway Count SampleCount'],
         expression: 'IF(slow > requests / 1000, slow, 0)',
         rings: '> 10',
-        within: '3 of 3 × 300 s',
       },
-      Throttles: { ...unlessSaid, metrics: ['reviews Throttles Sum'], rings: '> 10' },
-      TooManyRequests: { ...unlessSaid, metrics: ['reviews TooManyRequests Sum'], rings: '> 100' },
+      Throttles: { ...ticket, ...twice, metrics: ['reviews Throttles Sum'], rings: '> 10' },
+      TooManyRequests: {
+        ...ticket,
+        ...twice,
+        metrics: ['reviews TooManyRequests Sum'],
+        rings: '> 100',
+      },
       TransactionConflicts: {
-        ...unlessSaid,
+        ...ticket,
+        ...thrice,
         metrics: ['AWS/DynamoDB TransactionConflict Sum'],
         rings: '> 300',
-        within: '3 of 3 × 300 s',
       },
       OldestCase: {
-        ...silent,
+        ...ticket,
         metrics: ['reviews OldestCaseHours Maximum of send-heartbeat'],
         rings: '> 72',
         within: '1 of 1 × 3600 s',
       },
-      TableReadThrottles: { ...ofTable('ReadThrottleEvents'), rings: '> 0' },
-      TableWriteThrottles: { ...ofTable('WriteThrottleEvents'), rings: '> 0' },
+      TableReadThrottles: ofTable('ReadThrottleEvents'),
+      TableWriteThrottles: ofTable('WriteThrottleEvents'),
       IteratorAgeupdateaggregates: {
-        ...unlessSaid,
+        ...ticket,
+        ...twice,
         metrics: ['AWS/Lambda IteratorAge Maximum of update-aggregates'],
         rings: '> 300000',
       },
       IteratorAgeeraser: {
-        ...unlessSaid,
+        ...ticket,
+        ...twice,
         metrics: ['AWS/Lambda IteratorAge Maximum of eraser'],
         rings: '> 3600000',
       },
       Unfollowedupdateaggregates: {
-        ...daily,
+        ...unfollowed,
         metrics: [
           'reviews Changes Sum of POST /1/review',
           'AWS/Lambda Invocations Sum of update-aggregates',
@@ -102,7 +153,7 @@ describe('the alarms', () => {
         expression: 'MAX([none, invocations]); 0 * MAX([changes0])',
       },
       Unfollowederaser: {
-        ...daily,
+        ...unfollowed,
         metrics: [
           'reviews Changes Sum of DELETE /1/review/{review_id}',
           'reviews Changes Sum of DELETE /1/user/me',
@@ -111,63 +162,60 @@ describe('the alarms', () => {
         expression: 'MAX([none, invocations]); 0 * MAX([changes0,changes1])',
       },
       DeadLetters: {
-        ...atOnce,
+        ...ticket,
         metrics: ['AWS/SQS ApproximateNumberOfMessagesVisible Maximum'],
         rings: '> 0',
+        within: '1 of 1 × 300 s',
       },
-      AuthorizerFailures: { ...atOnce, metrics: ['reviews AuthorizerFailures Sum'], rings: '> 5' },
-      Errorsexpirevotecounters: {
-        ...atOnce,
-        metrics: ['AWS/Lambda Errors Sum of expire-vote-counters'],
-        rings: '> 0',
-      },
-      NotRunexpirevotecounters: {
-        metrics: ['AWS/Lambda Invocations Sum of expire-vote-counters'],
-        expression: 'FILL(runs, 0)',
-        rings: '< 1',
-        within: '26 of 26 × 3600 s',
-        missing: 'breaching',
-      },
-      Errorssendheartbeat: {
-        ...atOnce,
-        metrics: ['AWS/Lambda Errors Sum of send-heartbeat'],
-        rings: '> 0',
-      },
-      NotRunsendheartbeat: {
-        metrics: ['AWS/Lambda Invocations Sum of send-heartbeat'],
-        expression: 'FILL(runs, 0)',
-        rings: '< 1',
-        within: '1 of 1 × 3600 s',
-        missing: 'breaching',
-      },
-      LateWebhooks: { ...unlessSaid, metrics: ['reviews LateWebhooks Sum'], rings: '> 0' },
-      Errorssendwebhooks: {
-        ...atOnce,
-        metrics: ['AWS/Lambda Errors Sum of send-webhooks'],
-        rings: '> 0',
-      },
-      NotRunsendwebhooks: {
-        metrics: ['AWS/Lambda Invocations Sum of send-webhooks'],
-        expression: 'FILL(runs, 0)',
-        rings: '< 1',
-        within: '1 of 1 × 3600 s',
-        missing: 'breaching',
+      NotRunexpirevotecounters: notRun('expire-vote-counters', 26),
+      NotRunsendheartbeat: notRun('send-heartbeat', 1),
+      NotRunsendwebhooks: notRun('send-webhooks', 1),
+      Errorssendheartbeat: mostRunsOf('send-heartbeat'),
+      Errorssendwebhooks: mostRunsOf('send-webhooks'),
+      LateWebhooks: { ...ticket, ...twice, metrics: ['reviews LateWebhooks Sum'], rings: '> 0' },
+      FailingWebhooks: {
+        ...page,
+        ...thrice,
+        metrics: ['reviews FailingWebhooks Sum'],
+        rings: '> 2',
       },
     });
+    expect(refusedTokens?.[0]).toMatch(/^MonitoringRefusedTokens/);
+    expect(toldBy(refusedTokens?.[1].Properties)).toEqual({ tells: 'Page' });
+    expect(others).toEqual([]);
   });
+  /** Alarms of options, which choices.slow.ts and edge.slow.ts have, by their topics. */
+  const ofOptions = { Unreachable: 'page', EdgeErrors: 'page', KeyRefused: 'page' };
+  const told = [
+    ...all.map(([id, { tells }]) => [id, tells?.toLowerCase()] as const),
+    ['RefusedTokens', 'page'] as const,
+    ...Object.entries(ofOptions),
+  ].filter(([, topic]) => topic !== undefined);
+  const guideText = readFileSync(new URL('../../../infra/aws/alarms.md', import.meta.url), 'utf8');
+  const [before = '', ...sections] = guideText.split(/^## /m);
+  const headings = sections.map((section) => section.split('\n')[0] ?? '');
+  // An alarm of one function or activity has its name after the heading.
+  const sectionOf = (id: string) =>
+    headings.find((heading) => id === heading || new RegExp(`^${heading}[a-z]`).test(id)) ??
+    `${id} has no section`;
+
   test('have a section in the guide, and each section has an alarm', () => {
-    const text = readFileSync(new URL('../../../infra/aws/alarms.md', import.meta.url), 'utf8');
-    const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
-    // An alarm of one function has the function's name after the heading.
-    const sectionOf = (id: string) =>
-      headings.find((heading) => id === heading || new RegExp(`^${heading}[a-z]`).test(id)) ??
-      `${id} has no section`;
-    // choices.slow.ts has the alarm of the option healthCheck.
-    const sections = new Set([...all.map(([id]) => sectionOf(id)), 'Unreachable']);
-    expect([...sections].sort()).toEqual(headings.sort());
-    for (const section of text.split(/^## /m).slice(1)) {
+    const named = new Set(told.map(([id]) => sectionOf(id)));
+    expect([...named].sort()).toEqual(headings.toSorted());
+    for (const section of sections) {
       expect(section).toMatch(/\*\*Means:\*\* .*\*\*Look at.*\*\*[Rr]un:\*\* /s);
     }
+  });
+  test('have a row in the table of the guide, with their topic', () => {
+    const rows = [
+      ...before.matchAll(/^\| \[(\w+)\]\(#(\w+)\)[^|]*\| (page|ticket) \| .+ \| .+ \|$/gm),
+    ];
+    const topics = new Map(told.map(([id, topic]) => [sectionOf(id), topic]));
+    expect(rows.map(([, name, anchor]) => [name, anchor])).toEqual(
+      headings.map((heading) => [heading, heading.toLowerCase()]),
+    );
+    for (const [, name = '', , topic] of rows)
+      expect([name, topic]).toEqual([name, topics.get(name)]);
   });
   test('are of a kind that CloudWatch takes', () => {
     for (const [, { metrics, within }] of all) {
@@ -178,22 +226,31 @@ describe('the alarms', () => {
       expect(metrics.length).toBeLessThanOrEqual(10);
     }
   });
-  test('mail whom they should', () => {
-    const mail = { Protocol: 'email', Endpoint: 'ops@example.org' };
-    expect(only(service, 'AWS::SNS::Subscription')).toMatchObject(mail);
-    for (const { AlarmActions } of propertiesOf(service, 'AWS::CloudWatch::Alarm')) {
-      expect(AlarmActions).toHaveLength(1);
-    }
+  test('tell a topic, unless they are a part of another alarm', () => {
+    const silentOnes = all.flatMap(([id, { tells }]) => (tells ? [] : [id]));
+    expect(silentOnes).toEqual(['RefusedTokensNow', 'AcceptedTokensBefore']);
+    const mails = propertiesOf(service, 'AWS::SNS::Subscription').map(
+      ({ Protocol, Endpoint, TopicArn }) => [Protocol, Endpoint, TopicArn.Ref.slice(0, -8)],
+    );
+    expect(mails.sort()).toEqual([
+      ['email', 'ops@example.org', 'MonitoringPage'],
+      ['email', 'ops@example.org', 'MonitoringTicket'],
+    ]);
     expect(deafTopics(service)).toEqual([]);
   });
   test('a mistake is found: a topic that no alarm, or that any account may publish to', () => {
     const broken = structuredClone(service);
-    const { Statement } = only(broken, 'AWS::SNS::TopicPolicy').PolicyDocument;
+    const [{ PolicyDocument }] = propertiesOf(broken, 'AWS::SNS::TopicPolicy');
     const isAllow = ({ Effect }: { Effect: string }) => Effect === 'Allow';
+    const { Statement } = PolicyDocument;
     delete Statement.find(isAllow).Condition;
-    expect(deafTopics(broken)).toEqual([expect.stringMatching(/^MonitoringTopic/)]);
+    expect(deafTopics(broken)).toEqual([expect.stringMatching(/^MonitoringPage/)]);
     Statement.splice(Statement.findIndex(isAllow), 1);
-    expect(deafTopics(broken)).toEqual([expect.stringMatching(/^MonitoringTopic/)]);
+    expect(deafTopics(broken)).toEqual([expect.stringMatching(/^MonitoringPage/)]);
+  });
+  test('a mistake is found: an alarm whose end nobody hears of', () => {
+    const [alarm] = propertiesOf(structuredClone(service), 'AWS::CloudWatch::Alarm');
+    expect(() => toldBy({ ...alarm, OKActions: [] })).toThrow('Page hears of the beginning');
   });
 });
 
@@ -206,10 +263,13 @@ test('what a month costs at least stands in the guides', async () => {
   const metrics = watched.flatMap((alarm) => alarm.metrics).length;
   const keys = secrets.length * prices.secret;
   const alarmed = metrics * prices.alarmMetric;
-  const month = Math.round(keys + alarmed);
-  expect(guide('infra/aws/README.md')).toContain(
-    `about $${month} a month: four secrets ($${keys.toFixed(2)}) and ${watched.length} alarms on ${metrics} metrics ($${alarmed.toFixed(2)})`,
-  );
+  const joined = resources(deployed, 'AWS::CloudWatch::CompositeAlarm').length;
+  const boards = resources(deployed, 'AWS::CloudWatch::Dashboard').length;
+  const fixed = keys + alarmed + joined * prices.compositeAlarm + boards * prices.dashboard;
+  const month = Math.round(fixed);
+  expect([joined, boards]).toEqual([1, 1]);
+  const inAll = `about $${month} a month, whatever happens: four secrets ($${keys.toFixed(2)}), ${watched.length} alarms on ${metrics} metrics ($${alarmed.toFixed(2)}), one that joins two of them ($${prices.compositeAlarm.toFixed(2)}) and a dashboard ($${prices.dashboard.toFixed(2)}).`;
+  expect(guide('infra/aws/README.md')).toContain(inAll);
   expect(guide('README.md')).toContain(`$${month} a month`);
 });
 
@@ -257,7 +317,20 @@ describe('the access log', () => {
     ['DELETE /1/user/me', 200, byFunction(200), ['1 Changes by $.route']],
     ['POST /account/applications', 303, byFunction(303), ['1 Changes by $.route']],
     ['POST /1/review', 400, byFunction(400), []],
-    ['POST /1/review', 401, byGateway('UNAUTHORIZED', { 'authorizer.status': '401' }), []],
+    ['POST /1/review', 401, byGateway('UNAUTHORIZED'), []],
+    [
+      'POST /1/review',
+      401,
+      byGateway('UNAUTHORIZED', { 'authorizer.requestId': 'c3b8b4a5-3a5c' }),
+      ['1 RefusedTokens'],
+    ],
+    [
+      'GET /1/user/me',
+      200,
+      { ...byFunction(200), 'authorizer.client_id': 'f3a9', 'authorizer.requestId': 'c3b8' },
+      ['1 AcceptedTokens'],
+    ],
+    ['GET /1/review', 403, byGateway('INVALID_API_KEY'), ['1 RefusedKeys']],
     ['POST /1/review', 403, byGateway('ACCESS_DENIED', { 'authorizer.status': '403' }), []],
     ['POST /1/review', 500, byFunction(500), ['1 ServerErrors']],
     [
@@ -266,6 +339,9 @@ describe('the access log', () => {
       byFunction(503),
       ['1 ServerErrors', '1 Busy by $.route'],
     ],
+    // The service says that it is not well.
+    ['GET /health', 503, byFunction(503), []],
+    ['GET /health', 503, byGateway('INTEGRATION_TIMEOUT'), ['1 ServerErrors']],
     // The query string is too long.
     ['GET /oembed', 501, byFunction(501), []],
     ['GET /1/reviews', 503, byFunction(503), []],
@@ -296,8 +372,71 @@ describe('the access log', () => {
     ['GET /1/review', 200, slowly('-'), []],
   ])('counts of %s, %d, %j: %j', (request, status, more, expected) => {
     const line = answered(request, status, more);
-    expect(countedIn(line, /AccessLog/)).toEqual(expected);
+    const counted = countedIn(line, /AccessLog/).filter((name) => !isByDeed(name));
+    expect(counted).toEqual(expected);
     expect(JSON.parse(line).route).toBe(request);
+  });
+
+  /** Metrics that are counted by what people do. */
+  const isByDeed = (name: string) => /^1 (SignIn|GetToken|Publish|Vote|Read)[A-Z]/.test(name);
+
+  test.each([
+    ['GET /account/sign-in', 'SignIn'],
+    ['GET /account/callback', 'SignIn'],
+    ['HEAD /oauth/authorize', 'SignIn'],
+    ['POST /oauth/authorize', 'SignIn'],
+    ['POST /1/oauth/token', 'GetToken'],
+    ['POST /1/oauth/revoke', 'GetToken'],
+    ['POST /1/review', 'Publish'],
+    ['POST /1/review/{review_id}', 'Publish'],
+    ['DELETE /1/review/{review_id}', 'Publish'],
+    ['GET /review/new', 'Publish'],
+    ['POST /review/new', 'Publish'],
+    ['POST /review/{review_id}/edit', 'Publish'],
+    ['GET /review/{review_id}/delete', 'Publish'],
+    ['PUT /1/review/{review_id}/vote', 'Vote'],
+    ['GET /1/review/{review_id}/vote', 'Vote'],
+    ['POST /1/review/{review_id}/report', 'Vote'],
+    ['POST /review/{review_id}/vote', 'Vote'],
+    ['GET /review/{review_id}/report', 'Vote'],
+    ['GET /1/review', 'Read'],
+    ['HEAD /1/review/{review_id}', 'Read'],
+    ['GET /', 'Read'],
+    ['GET /review/{review_id}', 'Read'],
+    ['GET /account', 'Read'],
+    ['GET /1/user/me', 'Read'],
+    ['GET /1/entity/{entity_id}', 'Read'],
+    ['POST /account', undefined],
+    ['DELETE /1/user/me', undefined],
+    ['OPTIONS /1/review', undefined],
+    ['OPTIONS /1/oauth/token', undefined],
+    ['GET /health', undefined],
+  ])('counts %s for %s, and a 5xx as a failure', (request, deed) => {
+    const deedsIn = (status: number, more: Record<string, string>) =>
+      countedIn(answered(request, status, more), /AccessLog/)
+        .filter(isByDeed)
+        .sort();
+    const [asked, failed] = deed
+      ? [[`1 ${deed}Requests`], [`1 ${deed}Failures`, `1 ${deed}Requests`]]
+      : [[], []];
+    expect(deedsIn(200, byFunction(200))).toEqual(asked);
+    expect(deedsIn(404, byFunction(404))).toEqual(asked);
+    expect(deedsIn(503, byFunction(503))).toEqual(failed);
+    expect(deedsIn(504, byGateway('INTEGRATION_TIMEOUT'))).toEqual(failed);
+    expect(deedsIn(501, byFunction(501))).toEqual(asked);
+  });
+  test('counts each route for one thing that people do at most', () => {
+    for (const route of routes) {
+      const line = answered(`${route.method} ${resourceOf(route)}`, 200, byFunction(200));
+      const deeds = countedIn(line, /AccessLog/).filter(isByDeed);
+      expect([route.operation, deeds.length]).toEqual([route.operation, expect.any(Number)]);
+      expect(deeds.length).toBeLessThanOrEqual(1);
+    }
+  });
+  test('has patterns that CloudWatch Logs takes', () => {
+    for (const { FilterPattern } of propertiesOf(service, 'AWS::Logs::MetricFilter')) {
+      expect(FilterPattern.length).toBeLessThanOrEqual(1024);
+    }
   });
 });
 
@@ -314,12 +453,15 @@ describe.each([
     const { status } = await invoke(handler, { query });
     const lines = logged.mock.calls.map(([message]) => functionLine(message));
     jest.restoreAllMocks();
-    return { status, counted: lines.flatMap((line) => countedIn(line, itsLog)) };
+    return { status, counted: lines.flatMap((line) => countedIn(line, itsLog)).sort() };
   }
 
   test('is an error where DynamoDB is busy', async () => {
     const query = { [parameter]: '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f' };
-    expect(await countedOf(query)).toEqual({ status: 503, counted: ['1 ServerErrors'] });
+    expect(await countedOf(query)).toEqual({
+      status: 503,
+      counted: ['1 ReadFailures', '1 ServerErrors'],
+    });
   });
   test('is none where the query string is too long', async () => {
     const query = { [parameter]: 'x'.repeat(4097) };

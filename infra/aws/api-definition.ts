@@ -1,0 +1,174 @@
+import {
+  gatewayResponses,
+  literals,
+  tokenExpression,
+} from '../../shared/http/gateway-responses.ts';
+import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
+import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
+import { type Route, version } from '../../shared/routes.ts';
+import type { Options } from './options.ts';
+
+/** Calls of the functions of operations by API Gateway. */
+export interface Calls {
+  /** The role that API Gateway takes on for it. */
+  credentials: string;
+  uriOf(operation: string): string;
+}
+
+/** Bytes from which on a response is compressed for a client that accepts it. */
+export const minimumCompressionSize = 1024;
+
+/** A literal header value: a mapping that API Gateway rejects would fail the deployment. */
+const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
+
+/**
+ * Returns the whole REST API as one OpenAPI 3.0 document with the extensions of API Gateway, which
+ * imports it by one call. What is not in it, API Gateway forgets. It describes nothing for people:
+ * that is /openapi.json.
+ */
+export function apiDefinition(
+  routes: readonly Route[],
+  calls: Calls,
+  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'exactChallenge'>,
+) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const path of pathsOf(routes)) paths[path] = { options: preflight(path) };
+  const guards = (access: Route['access']) => {
+    const token = access === 'public' ? [] : [{ accessToken: [] }];
+    // API Gateway demands all of these, although OpenAPI would demand one.
+    return options.cdn ? [...token, { apiKey: [] }] : token;
+  };
+  const add = (path: string, method: string, operation: string, access: Route['access']) => {
+    const security = guards(access);
+    paths[path] = {
+      ...paths[path],
+      [method]: {
+        ...parametersOf(path),
+        ...(security.length > 0 && { security }),
+        responses: { 200: { description: 'Any response of the function' } },
+        'x-amazon-apigateway-integration': {
+          type: 'aws_proxy',
+          httpMethod: 'POST',
+          uri: calls.uriOf(operation),
+          credentials: calls.credentials,
+        },
+      },
+    };
+  };
+  for (const route of routes) {
+    for (const method of methodsOf(route)) {
+      add(resourceOf(route), method.toLowerCase(), route.operation, route.access);
+    }
+  }
+  // Takes what no other method of a path takes.
+  for (const path of others) add(path, 'x-amazon-apigateway-any-method', 'no-route', 'public');
+
+  return {
+    openapi: '3.0.1',
+    info: { title: options.name, version: version.slice(1) },
+    servers: [
+      {
+        url: '/',
+        'x-amazon-apigateway-endpoint-configuration': {
+          disableExecuteApiEndpoint: isOwnAddressClosed(options),
+        },
+      },
+    ],
+    paths,
+    components: {
+      securitySchemes: {
+        accessToken: {
+          type: 'apiKey',
+          name: 'Authorization',
+          in: 'header',
+          'x-amazon-apigateway-authtype': 'custom',
+          'x-amazon-apigateway-authorizer': {
+            type: 'token',
+            authorizerUri: calls.uriOf('authorizer'),
+            authorizerCredentials: calls.credentials,
+            identityValidationExpression: tokenExpression,
+            // A cached policy would also apply to other routes, and outlive a revoked token.
+            authorizerResultTtlInSeconds: 0,
+          },
+        },
+        ...(options.cdn && { apiKey: { type: 'apiKey', name: 'x-api-key', in: 'header' } }),
+      },
+    },
+    'x-amazon-apigateway-gateway-responses': errors(options),
+    'x-amazon-apigateway-minimum-compression-size': minimumCompressionSize,
+  };
+}
+
+/**
+ * Tests whether the API answers under its own domain only. Its default address would be a second
+ * address of the service. CloudFront needs that address, and alone has the key to it.
+ */
+export function isOwnAddressClosed({ domain, cdn }: Pick<Options, 'domain' | 'cdn'>): boolean {
+  return domain !== undefined && !cdn;
+}
+
+/** Paths where any method that no route takes leads to `no-route`: the root, and all the others. */
+const others = ['/', '/{proxy+}'];
+
+/** Returns all paths, each with the paths above it: a preflight is answered on each. */
+function pathsOf(routes: readonly Route[]): Set<string> {
+  const paths = new Set(others);
+  for (const route of routes) {
+    const names = resourceOf(route).split('/').slice(1).filter(Boolean);
+    names.forEach((_, i) => {
+      paths.add(`/${names.slice(0, i + 1).join('/')}`);
+    });
+  }
+  return paths;
+}
+
+function parametersOf(path: string) {
+  const names = [...path.matchAll(/{(\w+)\+?}/g)].map(([, name]) => name);
+  if (names.length === 0) return {};
+  const schema = { type: 'string' };
+  return { parameters: names.map((name) => ({ name, in: 'path', required: true, schema })) };
+}
+
+/** The answer to a preflight, which API Gateway gives by itself. */
+function preflight(path: string) {
+  const names = Object.keys(preflightHeaders);
+  const mapped = Object.entries(literals(preflightHeaders)).map(([name, value]) => [
+    `method.response.header.${name}`,
+    value,
+  ]);
+  return {
+    ...parametersOf(path),
+    responses: {
+      204: {
+        description: 'Any origin may ask',
+        headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])),
+      },
+    },
+    'x-amazon-apigateway-integration': {
+      type: 'mock',
+      requestTemplates: { 'application/json': '{"statusCode": 200}' },
+      responses: {
+        default: { statusCode: '204', responseParameters: Object.fromEntries(mapped) },
+      },
+    },
+  };
+}
+
+/** The responses of API Gateway itself, by type. */
+function errors({ exactChallenge }: Pick<Options, 'exactChallenge'>) {
+  const entries = gatewayResponses.map(({ type, status, headers, body }) => {
+    const mapped = Object.entries({ ...literals(strictTransport), ...headers }).map(
+      ([name, value]) => {
+        const isMapped = value.startsWith('context.authorizer.') && !exactChallenge;
+        return [`gatewayresponse.header.${name}`, isMapped ? challenge : value];
+      },
+    );
+    const response = {
+      ...(status !== undefined && { statusCode: `${status}` }),
+      responseParameters: Object.fromEntries(mapped),
+      responseTemplates: { 'application/json': body },
+    };
+    return [type, response];
+  });
+  return Object.fromEntries(entries);
+}
