@@ -65,9 +65,7 @@ export async function answer(
     event.requestContext.authorizer = caller;
     Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
-  if (request.headers.expect !== undefined && !isLonger(request, largestJson)) {
-    response.writeContinue();
-  }
+  if (isWaiting(request) && !isLonger(request, largestJson)) response.writeContinue();
   // No handler reads a longer body, so none is kept in memory.
   const body = await readBody(request, largestJson);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
@@ -95,6 +93,11 @@ function readable<T>(read: () => T) {
   } catch (error) {
     throw error instanceof URIError ? new GatewayError('BAD_REQUEST_PARAMETERS') : error;
   }
+}
+
+/** Returns true for 100-continue. HTTP/1.0 does not know it (RFC 9110 section 10.1.1). */
+function isWaiting({ headers, httpVersion }: IncomingMessage) {
+  return headers.expect !== undefined && httpVersion !== '1.0';
 }
 
 function isLonger({ headers }: IncomingMessage, most: number) {
