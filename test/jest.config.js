@@ -19,7 +19,10 @@ process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 // These tests inspect the embedded database itself, or kill one.
-const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durability|mirror|outage)'];
+const withEngine = [
+  'test/infra/local/(engine|stack|stream)',
+  'test/journeys/(durability|mirror|outage)',
+];
 
 const rootDir = join(import.meta.dirname, '..');
 

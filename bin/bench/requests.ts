@@ -80,7 +80,7 @@ const twoTrips = { roundTrips: 2 };
 /** A request to each endpoint. Each step leaves what the next steps need. */
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
-  step('get-health', () => ({}), { read: 3.5, roundTrips: 2 }),
+  step('get-health', () => ({}), { read: 4, roundTrips: 2 }),
   // Six reviews with their authors and names.
   step('show-home', () => ({}), { read: 12, roundTrips: 3 }),
   // The order, then 20 reviews by as many authors, then the names of their entities.

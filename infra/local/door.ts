@@ -33,6 +33,15 @@ export const longestUrl = 256 * 1024;
 /** Connections beyond these are closed at once. Each keeps at most a head and 240 KB of a body. */
 const mostConnections = 1_000;
 
+/**
+ * In bytes: a head. Only this many connections at a time may send a long one. So all heads that
+ * are not complete take at most 60 MB.
+ */
+const longestHead = { first: longestUrl + 64 * 1024, connections: 100, others: 32 * 1024 };
+
+/** In milliseconds: a connection ends if nothing is sent or read for so long. */
+const longestSilence = 60_000;
+
 /** In milliseconds: for all of a stop. */
 const patience = 8_000;
 /**
@@ -59,13 +68,14 @@ export async function openDoor({
   requestTimeout?: number;
 }): Promise<Door> {
   const server = createServer({
-    maxHeaderSize: longestUrl + 64 * 1024,
+    maxHeaderSize: longestHead.first,
     requireHostHeader: false,
     headersTimeout: requestTimeout,
     requestTimeout,
     connectionsCheckingInterval: Math.min(1_000, requestTimeout),
   });
   server.maxConnections = mostConnections;
+  server.timeout = longestSilence;
   const ready = Promise.withResolvers<RequestListener>();
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.on(event, async (request: IncomingMessage, response: ServerResponse) => {
@@ -75,10 +85,13 @@ export async function openDoor({
   }
   const sockets = new Set<Socket>();
   let accepted = 0;
-  server.on('connection', (socket) => {
+  // Before the listener of Node.js, which reads the size for each connection.
+  server.prependListener('connection', (socket) => {
     accepted += 1;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    const isFirst = sockets.size <= longestHead.connections;
+    Object.assign(server, { maxHeaderSize: isFirst ? longestHead.first : longestHead.others });
   });
   await listen(server, port, host);
 

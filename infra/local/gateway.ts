@@ -15,6 +15,7 @@ import type { Served } from './log.ts';
 import { arrivalOf, localUrl, type PublicAddress } from './public-address.ts';
 import { limitClients } from './rate-limit.ts';
 import { countRoundTrips } from './round-trips.ts';
+import { limitUnfinished } from './unfinished.ts';
 
 /** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
 interface Mount {
@@ -59,7 +60,10 @@ export async function startGateway(options: {
 }): Promise<Gateway> {
   const { load, log, timeout = 29_000, address, clientRateLimit = 0 } = options;
   const door = options.door ?? (await openDoor(options));
-  const admit = limitClients(clientRateLimit);
+  const limit = limitClients(clientRateLimit);
+  const unfinished = limitUnfinished(door.server, (socket) =>
+    arrivalOf({ headers: {}, socket }, address),
+  );
   const mounts: Mount[] = [];
   const call = async (operation: string, event: unknown) => {
     const handler = await load(operation);
@@ -74,6 +78,7 @@ export async function startGateway(options: {
     const { method = 'GET' } = request;
     const url = localUrl(request.url, address?.path);
     const served: Served = { method, url, requestId, milliseconds: 0, roundTrips: 0 };
+    if (isFaulty(request)) response.shouldKeepAlive = false;
     if (log) {
       response.once('close', () => {
         served.status = response.writableFinished ? response.statusCode : undefined;
@@ -88,10 +93,12 @@ export async function startGateway(options: {
       send(response, compressed, own);
     };
     try {
+      const arrival = arrivalOf(request, address);
+      unfinished.admit(arrival, request, response);
       refuseMalformed(request);
       const target = targetOf(method, url, address);
       if (target?.match) served.route = `/${stage}${resourceOf(target.match.route)}`;
-      await admit(arrivalOf(request, address), target?.match?.route);
+      await limit(arrival, target?.match?.route);
       const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {
         served.route = mounted.path;
@@ -151,6 +158,11 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
   if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
     throw new GatewayError('DEFAULT_4XX', { status: 417 });
   }
+}
+
+/** Returns true if the end of the body is uncertain: chunks in HTTP/1.0 (RFC 9112 section 6.1). */
+function isFaulty({ headers, httpVersion }: IncomingMessage) {
+  return httpVersion === '1.0' && headers['transfer-encoding'] !== undefined;
 }
 
 /** Returns the host name under which this machine reaches `host`. */

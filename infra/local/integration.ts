@@ -68,9 +68,7 @@ export async function answer(
     event.requestContext.authorizer = caller;
     Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
-  if (request.headers.expect !== undefined && !isLonger(request, largestBody)) {
-    response.writeContinue();
-  }
+  if (isWaiting(request) && !isLonger(request, largestBody)) response.writeContinue();
   const body = await readBody(request, largestBody);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
   event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
@@ -97,6 +95,11 @@ function readable<T>(read: () => T) {
   } catch (error) {
     throw error instanceof URIError ? new GatewayError('BAD_REQUEST_PARAMETERS') : error;
   }
+}
+
+/** Returns true for 100-continue. HTTP/1.0 does not know it (RFC 9110 section 10.1.1). */
+function isWaiting({ headers, httpVersion }: IncomingMessage) {
+  return headers.expect !== undefined && httpVersion !== '1.0';
 }
 
 function isLonger({ headers }: IncomingMessage, most: number) {

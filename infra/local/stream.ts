@@ -1,18 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  type _Record as StreamRecord,
-} from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background/consumers.ts';
 import { chunks } from '../../shared/chunks.ts';
-import { impatientOptions } from './database.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
+import { shardReader } from './shard-reader.ts';
 
 export interface Stream {
   /** Resolves when every consumer has processed all that was written before the call. */
@@ -21,8 +14,6 @@ export interface Stream {
   stop(): Promise<void>;
 }
 
-/** Records per read. Most match no consumer. */
-const pageSize = 1000;
 const pollInterval = 50;
 const longestBackoff = 10_000;
 
@@ -30,7 +21,8 @@ const longestBackoff = 10_000;
  * Feeds the table's stream to the consumers, each at its own pace and in order, as event source
  * mappings of Lambda do. A failed batch is retried from its first failed record until it succeeds.
  * Reading starts at the oldest record, so a consumer gets some records again after a restart. With
- * `file`, the database, records that all consumers have processed are deleted.
+ * `file`, the embedded database, records are read from there, and deleted when all consumers have
+ * processed them.
  */
 export async function followStream(options: {
   endpoint: string;
@@ -42,14 +34,14 @@ export async function followStream(options: {
   const { endpoint, streamArn, consumers, load, file } = options;
   // Loaded here, so that a missing file fails the start and not the first record.
   const handlers = await Promise.all(consumers.map(({ operation }) => load(operation)));
-  // A request that hangs must not stop the consumers for good.
-  const client = new DynamoDBStreamsClient(impatientOptions(endpoint));
-  const records = file === undefined ? undefined : engineRecords(file);
+  const [, tableName = ''] = streamArn.split('/');
+  const records = file === undefined ? undefined : engineRecords(file, tableName);
+  const source = records ?? shardReader(endpoint, streamArn);
   const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
 
   const followers = consumers.map((consumer, i) =>
     follow(consumer, handlers[i] as Handler, {
-      read: reader(client, streamArn),
+      read: source.open(),
       done(sequenceNumber) {
         positions.set(consumer.operation, Number(sequenceNumber));
         records?.removeBefore(Math.min(...positions.values()));
@@ -63,8 +55,7 @@ export async function followStream(options: {
     },
     async stop() {
       await Promise.all(followers.map((follower) => follower.stop()));
-      records?.close();
-      client.destroy();
+      source.close();
     },
   };
 }
@@ -72,7 +63,7 @@ export async function followStream(options: {
 /** The stream as a consumer reads it. */
 interface Source {
   /** Returns the next records, or none at the end. */
-  read(): Promise<StreamRecord[]>;
+  read(): Promise<DynamoDBRecord[]>;
   /** Takes the last record that the consumer has processed. */
   done(sequenceNumber: string): void;
   /** Unchanged while there is nothing new to read. */
@@ -118,7 +109,7 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
         const records = current === lastVersion ? [] : await read();
         failures = 0;
         const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
-        for (const batch of chunks(due, batchSize)) await deliver(batch.map(toLambda));
+        for (const batch of chunks(due, batchSize)) await deliver(batch);
         if (signal.aborted) break;
         const last = records.at(-1)?.dynamodb?.SequenceNumber;
         if (last !== undefined) {
@@ -147,68 +138,9 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   };
 }
 
-/** Reads the next records, also after an error. Shards follow one another, oldest first. */
-function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise<StreamRecord[]> {
-  const finished = new Set<string>();
-  let shard: string | undefined;
-  let iterator: string | undefined;
-  let last: string | undefined;
-
-  async function open() {
-    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-    const ids = (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
-    shard = ids.find((id) => !finished.has(id));
-    if (shard === undefined) return undefined;
-    const { ShardIterator } = await client.send(
-      new GetShardIteratorCommand({
-        StreamArn,
-        ShardId: shard,
-        ShardIteratorType: last === undefined ? 'TRIM_HORIZON' : 'AFTER_SEQUENCE_NUMBER',
-        SequenceNumber: last,
-      }),
-    );
-    return ShardIterator;
-  }
-
-  return async () => {
-    try {
-      iterator ??= await open();
-      if (iterator === undefined) return [];
-      const { Records = [], NextShardIterator } = await client.send(
-        new GetRecordsCommand({ ShardIterator: iterator, Limit: pageSize }),
-      );
-      iterator = NextShardIterator;
-      last = Records.at(-1)?.dynamodb?.SequenceNumber ?? last;
-      if (iterator === undefined && shard !== undefined) {
-        finished.add(shard);
-        last = undefined;
-      }
-      return Records;
-    } catch (error) {
-      // An iterator expires after 15 minutes, or when the engine restarts.
-      iterator = undefined;
-      if (error instanceof Error && error.name === 'TrimmedDataAccessException') last = undefined;
-      throw error;
-    }
-  };
-}
-
 /** On AWS, a write that changes nothing makes no record. */
-function hasChanged({ dynamodb, eventName }: StreamRecord) {
+function hasChanged({ dynamodb, eventName }: DynamoDBRecord) {
   return eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.NewImage, dynamodb?.OldImage);
-}
-
-/** Converts a record to Lambda's form: time in seconds. We store no binary attributes. */
-function toLambda({ dynamodb, ...record }: StreamRecord) {
-  const created = dynamodb?.ApproximateCreationDateTime;
-  return {
-    ...record,
-    eventSource: 'aws:dynamodb',
-    dynamodb: {
-      ...dynamodb,
-      ApproximateCreationDateTime: created && created.getTime() / 1000,
-    },
-  } as DynamoDBRecord;
 }
 
 /** Index of the first failed record. An unknown id fails the whole batch, as on AWS. */

@@ -25,6 +25,8 @@ const sampleAges = [5, 120];
 const samplingSlack = 5;
 /** 26 hours. The job runs daily, and again after a failure. */
 const maxJobAge = 26 * 3600;
+/** In seconds: clocks differ by less. */
+const longestLead = 300;
 /** In seconds: three heartbeats. */
 const longestSilence = 180;
 /** In seconds. A run takes up to a minute, and the next one follows a minute later. */
@@ -35,15 +37,16 @@ const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 type Consumer = keyof typeof longestLags;
 
 /**
- * Reads the state of the service by at most six small reads, in two round trips. Reads the newest
+ * Reads the state of the service by at most seven small reads, in two round trips. Reads the newest
  * reviews too, if lists lack them.
  */
 export async function readHealth(): Promise<Health> {
-  const [records, bulk, sending, ...samples] = await Promise.all([
+  const [records, bulk, sending, ahead, ...samples] = await Promise.all([
     collect(queryItems(lastRunKey(''), { consistent: false })),
     getItem(bulkImportKey, { consistent: false }),
     getItem(webhookRunKey, { consistent: false }),
-    ...sampleAges.map(newestReview),
+    newestReview({ low: secondsAgo(-longestLead) }),
+    ...sampleAges.map((age) => newestReview({ high: secondsAgo(age) })),
   ]);
   const reviews = new Map(samples.flatMap((review) => (review ? [[review.pk, review]] : [])));
   const projections = await batchGet([...reviews.values()].map(projectionKey));
@@ -69,6 +72,7 @@ export async function readHealth(): Promise<Health> {
     ...(bulk || writeFault(writeAge) ? [] : consumerFaults(consumer_age_seconds, age)),
     !bulk && lag > Math.max(...sampleAges) && lagFault(lag, consumer_age_seconds),
     (jobAge ?? age) > maxJobAge && jobFault(jobAge, age),
+    ahead && clockFault(ahead),
     !bulk &&
       (webhookLag ?? 0) > longestWebhookLag &&
       `Webhooks are ${webhookLag} seconds behind. The log says why`,
@@ -118,16 +122,21 @@ function jobFault(jobAge: number | null, age: number) {
   return `The daily job last ran ${jobAge} seconds ago`;
 }
 
-/** Returns the index entry of the newest public review that is at least this many seconds old. */
-async function newestReview(seconds: number) {
-  const pages = queryIndex('all-by-date', 'REVIEW', {
-    descending: true,
-    range: { high: new Date(Date.now() - seconds * 1000).toISOString() },
-    pageSize: 1,
-  });
-  const [review] = await collect(pages, 1);
+/** Such a review leads the lists by date until the clock has reached it. */
+function clockFault({ date = '' }: Entry) {
+  const [published = '', id] = date.split('#');
+  const lead = Math.floor((Date.parse(published) - Date.now()) / 1000);
+  return `Review ${id} is dated ${lead} seconds ahead of the clock. Set the clock. If the clock is right, type: npm run admin -- review hide ${id}`;
+}
+
+/** Returns the index entry of the newest public review of these dates. */
+async function newestReview(range: { low?: string; high?: string }) {
+  const options = { descending: true, range, pageSize: 1 };
+  const [review] = await collect(queryIndex('all-by-date', 'REVIEW', options), 1);
   return review;
 }
+
+const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
 /**
  * Returns the seconds since a review was written. An imported review keeps its date, but its

@@ -109,7 +109,7 @@ function taggedAnswer(
   tag?: string,
 ): APIGatewayProxyResult {
   const response = json(200, body, {
-    'Cache-Control': 'public, no-cache',
+    'Cache-Control': `public, no-cache, ${neverStale}`,
     // API Gateway compresses responses, but does not tell caches.
     Vary: 'Accept-Encoding',
     ...headers,
@@ -183,7 +183,13 @@ function isTransient(error: unknown): boolean {
   );
 }
 
+/**
+ * Keeps caches from an expired response when the service fails (RFC 5861 section 4). CloudFront
+ * would otherwise serve one of any age, and show reviews that are hidden or deleted since.
+ */
+const neverStale = 'stale-if-error=0';
+
 /** Cache-Control of lists: a CDN may reuse a response for 10 seconds. */
-export const brieflyShared = 'public, max-age=0, s-maxage=10';
+export const brieflyShared = `public, max-age=0, s-maxage=10, ${neverStale}`;
 
 export const processed = { message: 'Request processed successfully' } as const;

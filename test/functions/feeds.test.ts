@@ -99,7 +99,7 @@ describe.each([
     const { headers, body, feed } = await feedOf(handler, path() as Record<string, string>);
     expect(headers).toMatchObject({
       'content-type': 'application/atom+xml',
-      'cache-control': 'public, max-age=0, s-maxage=10',
+      'cache-control': 'public, max-age=0, s-maxage=10, stale-if-error=0',
       'x-content-type-options': 'nosniff',
     });
     expect(feed.name).toBe('feed');

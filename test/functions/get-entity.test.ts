@@ -104,7 +104,7 @@ describe('GET /entity/{entity_id}', () => {
 
   test('is public, and cacheable by a CDN for ten seconds', async () => {
     const { headers } = await invoke(handler, { path: { entity_id } });
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     expect(headers.etag).toMatch(/^"[\w-]+"$/);
   });
 

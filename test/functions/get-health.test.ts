@@ -247,6 +247,26 @@ describe('GET /health', () => {
       expect((await invoke(handler)).status).toBe(200);
     });
 
+    test('compares the newest review with the clock', async () => {
+      const review_id = await (await makeUser()).publishes();
+      await applyStream();
+      const dated = async (seconds: number) => {
+        const date = `${new Date(realNow() + seconds * 1000).toISOString()}#${review_id}`;
+        await setAttributes(reviewKey(review_id), { date });
+      };
+      await dated(280);
+      expect((await invoke(handler)).status).toBe(200);
+      const day = 86_400;
+      await dated(40 * day + 5);
+      expect(await refusal()).toMatch(
+        new RegExp(
+          `^Review ${review_id} is dated 345600\\d seconds ahead of the clock\\. Set the clock\\. If the clock is right, type: npm run admin -- review hide ${review_id}$`,
+        ),
+      );
+      await dated(-10);
+      expect((await invoke(handler)).status).toBe(200);
+    });
+
     test('counts the age of an imported review from its import, not from its date', async () => {
       await beat(134);
       wait(135);

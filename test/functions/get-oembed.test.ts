@@ -33,7 +33,7 @@ describe('GET /oembed', () => {
     expect(headers).toMatchObject({
       'content-type': 'application/json',
       'access-control-allow-origin': '*',
-      'cache-control': 'public, max-age=0, s-maxage=10',
+      'cache-control': 'public, max-age=0, s-maxage=10, stale-if-error=0',
     });
     expect(body).toEqual({
       version: '1.0',
@@ -100,7 +100,7 @@ describe('GET /entity/{entity_id}/embed', () => {
     expect(body).not.toContain('<script');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'public, max-age=0, s-maxage=10',
+      'cache-control': 'public, max-age=0, s-maxage=10, stale-if-error=0',
       'content-security-policy': expect.stringMatching(
         /^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors \*; base-uri 'none'$/,
       ),

@@ -61,7 +61,7 @@ describe('GET /sitemap.xml', () => {
 
   test('may be cached, and saves what did not change', async () => {
     const { headers } = await invoke(handler);
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
     expect(again.status).toBe(304);
   });

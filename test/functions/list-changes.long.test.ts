@@ -31,7 +31,7 @@ describe('GET /changes', () => {
     // A client that asks again while nothing is new need not receive a change.
     const first = await ask({ since: body.next });
     expect(first.body.next).toBe(body.next);
-    expect(headers['cache-control']).toBe('public, no-cache');
+    expect(headers['cache-control']).toBe('public, no-cache, stale-if-error=0');
     const known = { 'if-none-match': first.headers.etag ?? '' };
     const again = await invoke(handler, { query: { since: body.next }, headers: known });
     expect(again.status).toBe(304);

@@ -185,7 +185,7 @@ describe('GET /entity/{entity_id} for people', () => {
     const { entity_id, ids } = await makeEntity([{}]);
     const path = { entity_id };
     const { headers } = await invoke(handler, { path });
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const known = { 'If-None-Match': `${headers.etag}` };
     expect((await invoke(handler, { path, headers: known })).status).toBe(304);
     await setHidden(`${ids[0]}`, true);

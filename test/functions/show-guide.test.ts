@@ -91,7 +91,7 @@ describe('GET /docs/{guide}', () => {
 
   test('caches keep it as they keep lists, and ask with its ETag', async () => {
     const { headers } = await show('errors');
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const again = await show('errors', { 'If-None-Match': headers.etag });
     expect(again.status).toBe(304);
     expect(again.body).toBe('');

@@ -50,7 +50,7 @@ describe('GET /', () => {
     for (const path of ['docs', 'docs/api', 'account/tokens', 'reviews', 'find']) {
       expect(body).toContain(`href="https://api.example/ws/${path}"`);
     }
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
     expect(again.status).toBe(304);
   });

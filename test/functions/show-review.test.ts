@@ -87,7 +87,7 @@ describe('GET /review/{review_id} for people', () => {
     const { headers } = await invoke(handler, { path });
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'public, max-age=0, s-maxage=10',
+      'cache-control': 'public, max-age=0, s-maxage=10, stale-if-error=0',
       vary: 'Accept-Encoding, Cookie',
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
       'x-frame-options': 'DENY',

@@ -37,7 +37,7 @@ describe.each(pages)('GET $path for people', (route) => {
     expect(stranger).toMatchObject({
       status: 200,
       headers: {
-        'cache-control': 'public, max-age=0, s-maxage=10',
+        'cache-control': 'public, max-age=0, s-maxage=10, stale-if-error=0',
         etag: expect.stringMatching(/^"[\w-]{22}"$/),
         vary: 'Accept-Encoding, Cookie',
       },

@@ -17,7 +17,7 @@ export const TableName = 'reviews';
 export const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
 
 let folder: string;
-let file: string;
+export let file: string;
 export let database: Database;
 export let streamArn: string;
 export let table: DynamoDBDocumentClient;
@@ -60,20 +60,22 @@ export function consumerOf(operation: string) {
   return { operation, records: [{ sortKeys: ['REVIEW'] }], batchSize: 100 };
 }
 
+/** Follows the stream of the database's file, or of another DynamoDB at `other`. */
 export async function followAll(
   handlers: Record<string, Consume>,
-  endpoint = database.endpoint,
+  other?: string,
 ): Promise<Stream> {
   const consumers = Object.keys(handlers).map(consumerOf);
   const load = async (operation: string) => (event: unknown) =>
     handlers[operation]?.(event as DynamoDBStreamEvent);
-  stream = await followStream({ endpoint, streamArn, file, consumers, load });
+  const where = other === undefined ? { endpoint: database.endpoint, file } : { endpoint: other };
+  stream = await followStream({ ...where, streamArn, consumers, load });
   return stream;
 }
 
-/** Follows the stream with one consumer. */
-export function follow(consume: Consume, endpoint?: string): Promise<Stream> {
-  return followAll({ 'update-aggregates': consume }, endpoint);
+/** Follows the stream with one consumer, as `followAll` does. */
+export function follow(consume: Consume, other?: string): Promise<Stream> {
+  return followAll({ 'update-aggregates': consume }, other);
 }
 
 /** A consumer that notes the names of what it has seen. */

@@ -7,6 +7,7 @@ import { join, normalize } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
+import { isInRanges, parseRanges } from '../../shared/ip-ranges.ts';
 import { routes } from '../../shared/routes.ts';
 import { root } from '../helpers/service.ts';
 
@@ -91,6 +92,7 @@ describe('the health check of the image', () => {
 describe('compose.yaml', () => {
   const { services, volumes, networks } = parse(read('infra/local/compose.yaml'));
   const { reviews, caddy } = services;
+  const caddyfile = read('infra/local/Caddyfile');
 
   test('builds this image from existing files', () => {
     const context = join('infra/local', reviews.build.context);
@@ -101,7 +103,7 @@ describe('compose.yaml', () => {
 
   test('keeps the data, and allows ten seconds to stop', () => {
     expect(reviews.volumes).toEqual(['data:/service/.data']);
-    expect(caddy.volumes).toEqual(['certificates:/data']);
+    expect(caddy.volumes).toEqual(['./Caddyfile:/etc/caddy/Caddyfile:ro', 'certificates:/data']);
     expect(Object.keys(volumes)).toEqual(['data', 'certificates']);
     expect(Number.parseInt(reviews.stop_grace_period, 10)).toBeGreaterThan(10);
   });
@@ -109,9 +111,24 @@ describe('compose.yaml', () => {
   test('exposes the service through Caddy only, once it is healthy', () => {
     expect(reviews.ports).toBeUndefined();
     expect(caddy.depends_on).toEqual({ reviews: { condition: 'service_healthy' } });
-    expect(caddy.command).toMatch(/^caddy reverse-proxy --from \$\{DOMAIN\} --to reviews:3000$/);
-    const { subnet } = networks.default.ipam.config[0];
-    expect(reviews.environment.TRUSTED_PROXIES).toBe(subnet);
+    expect(caddyfile).toMatch(/^\{\$DOMAIN\} \{\n\treverse_proxy reviews:3000 \{$/m);
+    expect(caddy.environment.DOMAIN).toMatch(/^\$\{DOMAIN\}$/);
+  });
+
+  test('trusts the addresses of Caddy alone, which are fixed in both networks', () => {
+    const { ipv4_address, ipv6_address } = caddy.networks.default;
+    expect(reviews.environment.TRUSTED_PROXIES).toBe(`${ipv4_address} ${ipv6_address}`);
+    const { enable_ipv6, ipam } = networks.default;
+    expect(enable_ipv6).toBe(true);
+    const [ipv4, ipv6] = ipam.config.map(({ subnet }: { subnet: string }) => subnet);
+    expect(isInRanges(parseRanges('subnet', ipv4), ipv4_address)).toBe(true);
+    expect(isInRanges(parseRanges('subnet', ipv6), ipv6_address)).toBe(true);
+  });
+
+  test('lets Caddy wait for the longest body, at most 30 seconds', () => {
+    const [, kilobytes] = /^\t\trequest_buffers (\d+)KiB$/m.exec(caddyfile) ?? [];
+    expect(Number(kilobytes)).toBeGreaterThan(128);
+    expect(caddyfile).toContain('\t\t\tread_body 30s\n');
   });
 
   test('names the identity provider, without which a public service does not start', () => {

@@ -135,6 +135,30 @@ describe('limits', () => {
     await own.stop();
   });
 
+  test('takes long heads on a hundred connections only: 431', async () => {
+    const own = await startGateway({ port: 0, load: async () => succeed });
+    const open = () => connect(Number(new URL(own.url).port), '127.0.0.1').on('error', () => {});
+    const head = (size: number) =>
+      `GET /ws/1/review?${'x'.repeat(size)} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 101; i++) {
+      sockets.push(open());
+      await once(sockets[i] as Socket, 'connect');
+    }
+    const answers: string[] = [];
+    for (const [socket, size] of [
+      [sockets[99], 250_000],
+      [sockets[100], 30_000],
+      [sockets[100], 40_000],
+    ] as const) {
+      socket?.write(head(size));
+      answers.push(`${await once(socket as Socket, 'data')}`.slice(0, 12));
+    }
+    expect(answers).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 431']);
+    for (const socket of sockets) socket.destroy();
+    await own.stop();
+  });
+
   test('refuses a large body before the client sends it', async () => {
     handlers.authorizer = allow;
     const answer = await raw(
@@ -212,6 +236,23 @@ describe('invalid requests', () => {
 
   test('accepts HTTP/1.0 without a host', async () => {
     expect(await raw('GET /ws/1/review HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  const http10 = 'POST /ws/1/oauth/token HTTP/1.0\r\nConnection: keep-alive\r\n';
+
+  // A proxy that does not know chunks may see another end of the body (RFC 9112 section 6.1).
+  test('closes the connection after chunks in HTTP/1.0', async () => {
+    const answer = await raw(`${http10}Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 200 .*\r\nConnection: close\r\n/s);
+    expect(events[0]?.body).toBe('a=b');
+  });
+
+  test('asks a client of HTTP/1.0 for nothing', async () => {
+    const answer = await raw(
+      `${http10.replace('keep-alive', 'close')}Expect: 100-continue\r\nContent-Length: 3\r\n\r\na=b`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(events[0]?.body).toBe('a=b');
   });
 
   test.each(['GET', 'POST'])('supports no expectation but 100-continue: 417', async (method) => {

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { networksOf } from '../../../infra/local/client-networks.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
-import { limitClients, networkOf } from '../../../infra/local/rate-limit.ts';
+import { limitClients } from '../../../infra/local/rate-limit.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // The API does not describe the responses of these functions.
@@ -106,15 +107,35 @@ test('0 is no limit', async () => {
 });
 
 test.each([
-  ['203.0.113.9', '203.0.113.9'],
-  ['::ffff:203.0.113.9', '203.0.113.9'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-  ['2001:DB8:1:2::6', '2001:db8:1:2'],
-  ['2001:db8::6', '2001:db8:0:0'],
-  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2'],
-  ['::5:6:7:8', '0:0:0:0'],
-  ['fe80::1%eth0', 'fe80:0:0:0'],
-  ['unknown', 'unknown'],
-])('%s is of the network %s', (client, network) => {
-  expect(networkOf(client)).toBe(network);
+  ['64 bits', 20, (i: number) => `2001:db8:a:100::${i}`],
+  ['56 bits', 40, (i: number) => `2001:db8:b:1${(i % 4) + 10}::1`],
+  ['48 bits', 80, (i: number) => `2001:db8:c:${1000 + (i % 16) * 256}::1`],
+])('networks of %s have a limit of their own', async (_, most, addressOf) => {
+  const admit = limitClients(2);
+  const ask = (client: string) => admit({ client, isInside: false }, undefined);
+  for (let i = 0; i < most; i++) await ask(addressOf(i));
+  await expect(ask(addressOf(0))).rejects.toMatchObject({ message: 'THROTTLED' });
+  await ask('2001:db8:d::1');
+});
+
+test('refused requests do not count for the neighbours', async () => {
+  const admit = limitClients(2);
+  const ask = (client: string) => admit({ client, isInside: false }, undefined);
+  for (let i = 0; i < 100; i++) await ask('2001:db8::1').catch(() => {});
+  for (let i = 0; i < 20; i++) await ask('2001:db8:0:1::1');
+});
+
+test.each([
+  ['203.0.113.9', ['203.0.113.9']],
+  ['::ffff:203.0.113.9', ['203.0.113.9']],
+  ['2001:db8:1:2:3:4:5:6', ['20010db800010002/64', '20010db8000100/56', '20010db80001/48']],
+  ['2001:DB8:1:2::6', ['20010db800010002/64', '20010db8000100/56', '20010db80001/48']],
+  ['2001:db8:a:1234::', ['20010db8000a1234/64', '20010db8000a12/56', '20010db8000a/48']],
+  ['2001:db8::6', ['20010db800000000/64', '20010db8000000/56', '20010db80000/48']],
+  ['2001:db8:1:2:3:4:5::', ['20010db800010002/64', '20010db8000100/56', '20010db80001/48']],
+  ['::5:6:7:8', ['0000000000000000/64', '00000000000000/56', '000000000000/48']],
+  ['fe80::1%eth0', ['fe80000000000000/64', 'fe800000000000/56', 'fe8000000000/48']],
+  ['unknown', ['unknown']],
+])('%s is of the networks %j', (client, networks) => {
+  expect(networksOf(client).map(({ name }) => name)).toEqual(networks);
 });

@@ -22,9 +22,12 @@ import {
   table,
 } from '../../helpers/followed-stream.ts';
 
-test('delivers the changes subscribed to, as Lambda does', async () => {
+test.each([
+  ['the embedded database', () => undefined],
+  ['another DynamoDB', () => database.endpoint],
+])('delivers the changes of %s subscribed to, as Lambda does', async (_, other) => {
   const seen: DynamoDBRecord[] = [];
-  const { idle } = await follow(({ Records }) => void seen.push(...Records));
+  const { idle } = await follow(({ Records }) => void seen.push(...Records), other());
   await put('a');
   await put('a', 'VOTE#1');
   await put('a');
@@ -131,6 +134,19 @@ test('writes never fail while records are removed', async () => {
   }
   await idle();
   expect(records()).toBe(1);
+});
+
+test('follows another DynamoDB through all of its reads, and a pause', async () => {
+  const names = await putMany(1005);
+  const seen: string[] = [];
+  const { idle } = await follow(noteIn(seen), database.endpoint);
+  await idle();
+  process.kill(database.pid, 'SIGSTOP');
+  await sleep(400);
+  process.kill(database.pid, 'SIGCONT');
+  await put('last');
+  await idle();
+  expect(seen).toEqual([...names, 'last']);
 });
 
 test('resumes after a restart with everything unprocessed', async () => {
