@@ -1,4 +1,4 @@
-import { readHeads } from '../shared/changes/log.ts';
+import { readLogEnd } from '../shared/changes/log.ts';
 import { beginBulk, bulkBegan, endBulk } from '../shared/transfer/bulk.ts';
 import { rebuild } from './bulk.ts';
 import { showProgress } from './progress.ts';
@@ -18,7 +18,7 @@ const longestPause = 6;
  */
 export async function refuseTraffic(): Promise<void> {
   if ((await bulkBegan()) !== undefined) return;
-  const latest = Math.max(...(await readHeads()));
+  const latest = Math.max(...(await readLogEnd()).lanes);
   const minutes = Math.floor((Date.now() - latest) / 60_000);
   if (minutes >= recent) return;
   throw new Error(

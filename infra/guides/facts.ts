@@ -1,5 +1,5 @@
 import { mostPageBytes } from '../../shared/changes/change-feed.ts';
-import { cursorLifetime } from '../../shared/changes/window.ts';
+import { cursorLifetime } from '../../shared/changes/cursor.ts';
 import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
