@@ -9,21 +9,28 @@ import { invoke, type Load } from './invoke.ts';
  * run once. A stop starts no further jobs, and waits for the current ones.
  */
 export function followClock(schedules: readonly Schedule[], load: Load) {
-  const jobs = schedules.map((schedule) => ({ schedule, due: 0, running: Promise.resolve() }));
+  const jobs = schedules.map((schedule) => ({
+    schedule,
+    due: 0,
+    running: Promise.resolve(),
+    hasFailed: false,
+  }));
 
   let isStopped = false;
 
   async function runIfDue(job: (typeof jobs)[number], look = false) {
     const now = new Date();
-    if (now.getTime() < job.due) return;
+    if (now.getTime() < job.due || (look && job.hasFailed)) return;
     const { operation } = job.schedule;
     try {
       const time = now.toISOString();
       const result = await invoke(await load(operation), operation, { time, look });
       job.due = nextTime(job.schedule, now);
+      job.hasFailed = false;
       const { hasMore = false } = (result ?? {}) as { hasMore?: boolean };
       if (hasMore && !isStopped) await runIfDue(job, true);
     } catch (error) {
+      job.hasFailed = true;
       console.error(`${operation} failed and runs again in a minute:`, error);
     }
   }

@@ -37,7 +37,10 @@ export class LogWalk {
       const { changed, end, hasMore } = this.#window;
       for (; this.#index < changed.length; this.pass()) {
         const change = changed[this.#index];
-        if (change && this.#wants(change)) return change;
+        if (!change || !this.#wants(change)) continue;
+        // In its lane, which is then read first, whatever is logged in others meanwhile.
+        this.#cursor = change.before;
+        return change;
       }
       this.goTo(end);
       if (!hasMore) break;
