@@ -4,6 +4,7 @@ import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../e
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import { parseEach } from '../table/parse-each.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendWriting } from '../user/daily-limit.ts';
@@ -81,17 +82,15 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 
 /**
  * Returns the public reviews among at most 100 changed ones, with authors, at these versions or
- * later. Reads replicas, which cost half, and again what is behind there. With `consistent`, no
- * review is returned that was hidden before.
+ * later. Reads replicas, which cost half, and again what is behind there.
  */
 export async function findChangedReviews(
   changes: readonly { id: string; version: number; kind: string }[],
-  { consistent = false }: { consistent?: boolean } = {},
 ): Promise<AuthoredReview[]> {
   const options = { attributes: shown };
   const items = await getItems(
     changes.map(({ id }) => reviewKey(id)),
-    { ...options, consistent },
+    options,
   );
   const isBehind = items.map((item, i) => {
     const { version = 0, kind } = changes[i] ?? {};
@@ -281,7 +280,10 @@ function applyChange(before: Review, change: ReviewChange): Review {
 }
 
 function parseReviews(items: readonly (Item | undefined)[]): Review[] {
-  return items.flatMap((item) => (item ? v.parse(Review, item) : []));
+  return parseEach(
+    Review,
+    items.filter((item) => item !== undefined),
+  );
 }
 
 function withAuthors(reviews: readonly Review[], authors: ReadonlyMap<string, User>) {

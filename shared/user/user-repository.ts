@@ -4,6 +4,7 @@ import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
+import { parseEach } from '../table/parse-each.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import {
@@ -38,8 +39,8 @@ export async function findUsers(
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
   const items = await getItems([...new Set(ids)].map(userKey), options);
-  const users = items.flatMap((item) => parseUser(item) ?? []);
-  return new Map(users.map((user) => [user.id, user]));
+  const alive = items.filter((item) => item !== undefined).filter((item) => !item.deleted_at);
+  return new Map(parseEach(User, alive).map((user) => [user.id, user]));
 }
 
 /** A user with private contact data. */
