@@ -80,8 +80,10 @@ export class Subscription {
   /** Returns the time (epoch ms) since when its next change waits. Undefined if none does. */
   async waitingSince(): Promise<number | undefined> {
     if (!this.#isSending()) return undefined;
+    const { since, retry_at = since } = this.#receiver.webhook;
     const change = await this.#walk.next();
-    return change && Math.max(change.at, Date.parse(this.#receiver.webhook.since));
+    // Until then it waited for the receiver.
+    return change && Math.max(change.at, Date.parse(since), Date.parse(retry_at));
   }
 
   #isSending(): boolean {

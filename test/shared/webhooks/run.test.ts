@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { beginEpoch } from '../../../shared/changes/log.ts';
+import { readHealth } from '../../../shared/health/health.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
+import { webhookKey } from '../../../shared/table/keys.ts';
 import {
   continueWebhook,
   pauseWebhook,
@@ -13,7 +15,7 @@ import {
 } from '../../../shared/webhooks/webhook-actions.ts';
 import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
-import { scanTable } from '../../helpers/items.ts';
+import { scanTable, setAttributes } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
   beginWebhook,
@@ -422,6 +424,60 @@ describe('a receiver that fails', () => {
       [`review.published ${id}`, `review.published ${other}`].sort(),
     );
   });
+});
+
+describe('a change that waits', () => {
+  /** Runs as if the time of a run were over before the first turn. Returns the lag in seconds. */
+  async function lagWithoutTurns(): Promise<number | null> {
+    let now = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 60_000));
+    expect((await sendWebhooks()).hasMore).toBe(true);
+    clock.mockRestore();
+    return (await readHealth()).webhook_lag_seconds;
+  }
+
+  test('is late if its receiver got no turn', async () => {
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const receiver = await startReceiver();
+    await beginWebhook(receiver);
+    const begin = Date.now();
+    const id = await ann.publishes();
+    await applyStream();
+    stopClock(begin + 3_600_000);
+    expect(await lagWithoutTurns()).toBeGreaterThanOrEqual(3_590);
+    expect(receiver.take()).toEqual([]);
+    await run();
+    expect(receiver.take()).toEqual([`review.published ${id}`]);
+    expect((await readHealth()).webhook_lag_seconds).toBe(0);
+  });
+
+  test.each(['slow', 'paused in between', 'failing'] as const)(
+    'is not late if its receiver was %s',
+    async (what) => {
+      const receiver = await startReceiver();
+      const webhook = await beginWebhook(receiver);
+      const { attempts } = await read(webhook);
+      if (what === 'slow') {
+        const slow = attempts.map((attempt) => ({ ...attempt, milliseconds: 1500 }));
+        await setAttributes(webhookKey(webhook.client_id, 1), { attempts: slow });
+      }
+      if (what === 'paused in between') await pauseWebhook(webhook);
+      if (what === 'failing') receiver.respond = status(500);
+      const begin = Date.now();
+      await ann.publishes();
+      await run();
+      stopClock(begin + 3_600_000);
+      if (what === 'failing') stopClock(Date.parse(`${(await read(webhook)).retry_at}`));
+      if (what === 'paused in between') await continueWebhook(webhook);
+      if (what === 'slow') {
+        await setAttributes(webhookKey(webhook.client_id, 1), { attempts: [] });
+        await ann.publishes();
+        await applyStream();
+      }
+      const lag = await lagWithoutTurns();
+      expect(lag).toBeLessThan(5);
+    },
+  );
 });
 
 describe('the read units', () => {
