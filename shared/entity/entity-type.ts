@@ -1,3 +1,5 @@
+import * as v from 'valibot';
+
 /** The two databases that entities come from, with their entity types. */
 export const entityGroups = {
   musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
@@ -10,6 +12,20 @@ export type EntityGroup = keyof typeof entityGroups;
 export type EntityType = (typeof entityGroups)[EntityGroup][number];
 
 export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
+
+/**
+ * An entity type in a request: one of these. The prefix `bb_`, which CritiqueBrainz has in place of
+ * `bk_`, is understood.
+ */
+export function EntityTypeIn<T extends string>(types: readonly T[]) {
+  const older = types.filter((type) => type.startsWith('bk_')).map((type) => `bb_${type.slice(3)}`);
+  return v.pipe(
+    v.picklist([...types, ...older], `must be one of ${types.join(', ')}`),
+    // For the API's description, which has one name for each type.
+    v.metadata({ enum: types }),
+    v.transform((type) => type.replace(/^bb_/, 'bk_') as T),
+  );
+}
 
 /** Entity types that a filter selects: those of the database, or the type itself. */
 export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[] {

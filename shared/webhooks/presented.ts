@@ -74,8 +74,5 @@ export const TestMessage = Fields('A test of the receiver, which answers the cha
 });
 export type TestMessage = v.InferOutput<typeof TestMessage>;
 
-export const WebhookMessage = described(
-  v.union([ReviewMessage, PersonMessage, RestartMessage, TestMessage]),
-  'A message of a webhook',
-);
+/** Any message of a webhook. */
 export type WebhookMessage = ReviewMessage | PersonMessage | RestartMessage | TestMessage;

@@ -4,14 +4,15 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-changes.ts';
 import { expireItems } from '../../infra/local/expire.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { logChanges } from '../../shared/changes/log.ts';
+import { beginEpoch, logChanges } from '../../shared/changes/log.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import type { Item } from '../../shared/table/item.ts';
+import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { updateProfile } from '../../shared/user/user-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
-import { scanTable } from '../helpers/items.ts';
+import { scanTable, setAttributes } from '../helpers/items.ts';
 import { ask, feed, follow, position, records } from '../helpers/list-changes.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -286,6 +287,14 @@ describe('GET /changes', () => {
     },
   );
 
+  test('refuses a cursor by the name that lists have for it', async () => {
+    const since = await position();
+    const queries: Record<string, string>[] = [{ cursor: since }, { since, cursor: since }];
+    for (const query of queries) {
+      expect(await ask(query)).toMatchObject(invalid('cursor must be sent as since'));
+    }
+  });
+
   test.each(['0', '101', '-1', 'x', ''])('refuses a limit of %j', async (limit) => {
     const { status, body } = await ask({ limit });
     expect(status).toBe(400);
@@ -304,7 +313,10 @@ describe('GET /changes', () => {
     const { told, next } = await follow(since);
     expect(told).toHaveLength(1);
     stopClock(now + 30.1 * 86_400_000);
-    const body = { error: 'gone', description: expect.stringContaining('start again from a dump') };
+    const body = {
+      error: 'gone',
+      description: expect.stringContaining('delete your copy, and start again'),
+    };
     expect(await ask({ since })).toMatchObject({ status: 410, body });
     // A client that keeps asking keeps a valid position, even if nothing happens for long.
     let kept = next;
@@ -334,6 +346,35 @@ describe('GET /changes', () => {
     expect((await ask({ since: body.next })).status).toBe(410);
     expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
     await batchWrite(log.map((put) => ({ put })));
+  });
+
+  test('says to start again once another epoch has begun', async () => {
+    const author = await makeUser();
+    const before = await position();
+    await author.publishes();
+    await applyStream();
+    const { next } = await follow(before);
+    await beginEpoch();
+    for (const since of [before, next]) expect((await ask({ since })).status).toBe(410);
+    const since = (await ask()).body.next;
+    const id = await author.publishes();
+    await applyStream();
+    expect((await follow(since)).told).toMatchObject([{ id }]);
+  });
+
+  test('skips a review that this code cannot read, and goes on', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const author = await makeUser();
+    const since = await position();
+    const ids = [await author.publishes(), await author.publishes(), await author.publishes()];
+    await author.edits(ids[1] ?? '', { rating: 1 });
+    await applyStream();
+    await setAttributes(reviewKey(ids[0] ?? ''), { rating: { of: 'newer code' } });
+    await setAttributes(revisionKey(ids[1] ?? '', 1), { votes_positive: 'newer code' });
+    const { told } = await follow(since);
+    expect(told.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+    const edited = told.find(({ id }) => id === ids[1]);
+    expect(edited?.review?.revisions.map(({ id }) => id)).toEqual([2]);
   });
 
   describe('in a table that was restored to an earlier time', () => {

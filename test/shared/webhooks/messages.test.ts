@@ -10,7 +10,7 @@ import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { applicationKey, webhookKey } from '../../../shared/table/keys.ts';
 import { findOwnerless } from '../../../shared/webhooks/owners.ts';
-import { WebhookMessage } from '../../../shared/webhooks/presented.ts';
+import * as presented from '../../../shared/webhooks/presented.ts';
 import { messageTypes } from '../../../shared/webhooks/webhook.ts';
 import {
   confirmWebhook,
@@ -29,6 +29,7 @@ import {
   updateWebhook,
 } from '../../../shared/webhooks/webhook-repository.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
+import { faultsOf } from '../../helpers/contract.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
@@ -52,7 +53,8 @@ const [ann, ben] = await makeUsers(2);
 function taken(receiver: Receiver) {
   return receiver.messages.splice(0).map(({ text, headers }) => {
     const message = JSON.parse(text);
-    expect(v.parse(WebhookMessage, message)).toEqual(message);
+    const [schema = v.never()] = Object.values(presented).filter((each) => v.is(each, message));
+    expect(faultsOf(schema, message)).toEqual([]);
     return { ...message, id: headers['webhook-id'] };
   });
 }
