@@ -109,7 +109,7 @@ export class Background extends Construct {
       secrets,
       timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
     });
-    // The next minute repeats a run. After throttling, runs of earlier minutes would only add to it.
+    // The next minute repeats a run. After throttling, runs of earlier minutes would add to it.
     job.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new Rule(job, 'EveryMinute', {
       schedule: Times.rate(Duration.minutes(1)),

@@ -51,8 +51,8 @@ export async function currentCursor(): Promise<string> {
 
 /**
  * Reads the changes after a cursor, of at most `limit` reviews. Each review is given as it is now,
- * or as null if it is no longer public. A change may be repeated. Throws ApiError 400 for an invalid
- * cursor, and 410 for a cursor that is too old or from before a restore.
+ * or as null if it is no longer public. A change may be repeated. Throws ApiError 400 for an
+ * invalid cursor, and 410 for a cursor that is too old or from before a restore.
  */
 export async function readChanges(since: string | undefined, limit: number): Promise<ChangePage> {
   if (since === undefined) {

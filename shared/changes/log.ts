@@ -118,8 +118,8 @@ export async function readLogEnd(): Promise<LogCursor> {
 }
 
 /**
- * Begins another epoch of the log, because the table is an older copy. All earlier cursors are gone:
- * mirrors get 410, and receivers of webhooks `log.restarted`.
+ * Begins another epoch of the log, because the table is an older copy. All earlier cursors become
+ * invalid: mirrors get 410, and receivers of webhooks `log.restarted`.
  */
 export async function beginEpoch(): Promise<{ epoch: string }> {
   const began = Date.now();

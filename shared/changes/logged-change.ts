@@ -40,7 +40,7 @@ export function subjectOf({ id, client_id = '' }: LoggedChange): string {
   return `${id} ${client_id}`;
 }
 
-/** Removes repetitions: of each subject and kind, only the change of the highest version is left. */
+/** Removes repetitions: keeps the change of the highest version for each subject and kind. */
 export function distinct(changes: readonly LoggedChange[]): LoggedChange[] {
   // Changes of a subject stay together, so that a window does not end between them.
   const bySubject = Map.groupBy(changes, subjectOf);

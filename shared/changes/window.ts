@@ -16,13 +16,13 @@ export interface Changed {
   /** The change of the highest version. */
   newest: LoggedChange;
   kinds: ReadonlySet<ChangeKind>;
-  /** Epoch ms at which the last change was logged. It rises with every change, also by a restore. */
+  /** Epoch ms at which the last change was logged. It rises with every change. */
   at: number;
   /** The cursor before the first change. */
   before: LogCursor;
 }
 
-/** What changed, in the order of the first changes, and the cursor after them. */
+/** The changed reviews in the order of their first changes, and the cursor after them. */
 export interface LogWindow {
   changed: Changed[];
   end: LogCursor;

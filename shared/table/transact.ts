@@ -140,8 +140,8 @@ export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
 }
 
 /**
- * Updates one item, for half of what a transaction costs. Returns false if its condition fails. A
- * lost answer may have been applied: then it returns false as well, unless the change is repeatable.
+ * Updates one item, for half of what a transaction costs. Returns false if its condition fails,
+ * which may also be because the answer to a first attempt was lost.
  */
 export async function tryUpdate({ Key, ...update }: Update): Promise<boolean> {
   try {

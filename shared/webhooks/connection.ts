@@ -23,7 +23,7 @@ const longestAnswer = 65_536;
 const mostReceived = 262_144;
 
 /** In seconds: 8 hours. */
-const longestRetryAfter = 28_800;
+export const longestRetryAfter = 28_800;
 
 export interface WebhookRequest {
   /** Headers of the signature. The others are the same for each request. */
@@ -48,7 +48,7 @@ export interface Delivery {
   answer?: string;
 }
 
-/** How far a request has come, which is where it fails if it fails. */
+/** Progress of a request. It fails at its stage, if it fails. */
 interface Progress {
   stage: Cause;
   /** Throws if too many bytes have arrived for the answer. */

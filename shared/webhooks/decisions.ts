@@ -13,10 +13,10 @@ const pauses = [1, 2, 5, 15, 30, 60, 120, 240, 480];
 const jitter = 0.2;
 
 /** In milliseconds: 5 days. */
-const longestFailing = 5 * 86_400_000;
+export const longestFailing = 5 * 86_400_000;
 
 /** In milliseconds: an hour, for which the first test of an address is repeated. */
-const longestTesting = 3_600_000;
+export const longestTesting = 3_600_000;
 
 /** In milliseconds. A receiver with a longer answer among its last attempts is slow. */
 const quickAnswer = 1_000;

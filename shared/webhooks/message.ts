@@ -13,14 +13,14 @@ export interface Message {
   body: string;
 }
 
-/** What a message says of a change: what changed, and when it was logged. */
-export type Told = Pick<Changed, 'newest' | 'at'>;
+/** A change as a message reports it: with its time of logging. */
+export type Reported = Pick<Changed, 'newest' | 'at'>;
 
 /** Maximum bytes of a body. */
 export const largestBody = 24 * 1024;
 
 /** Returns the id of the message about a change: the same for each attempt. */
-export function messageIdOf({ newest: { id, client_id }, at }: Told): string {
+export function messageIdOf({ newest: { id, client_id }, at }: Reported): string {
   return `${client_id === undefined ? 'rev' : 'usr'}_${id}_${at}`;
 }
 
@@ -36,7 +36,7 @@ export function changeIn(messageId: string): { id: string; at: number } | undefi
  */
 export function reviewMessage(
   type: ReviewMessage['type'],
-  change: Told,
+  change: Reported,
   authored: AuthoredReview | undefined,
 ): Message {
   const { id, entity_id = null, user_id = null } = authored?.review ?? change.newest;
@@ -54,7 +54,7 @@ export function reviewMessage(
 }
 
 /** Makes the message about a person whose access or account has ended. */
-export function personMessage(type: PersonMessage['type'], change: Told): Message {
+export function personMessage(type: PersonMessage['type'], change: Reported): Message {
   const data = { user_id: change.newest.id };
   return messageOf(messageIdOf(change), change.at, { type, data });
 }

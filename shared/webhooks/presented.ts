@@ -9,7 +9,7 @@ const timestamp = IsoTime('When it happened');
 export const ReviewMessage = Fields('A message about a review', {
   type: described(
     v.picklist(['review.published', 'review.edited', 'review.voted', 'review.removed']),
-    'What happened: the weightiest of the types that you have chosen',
+    'The weightiest change of those that you have chosen',
     'review.edited',
   ),
   timestamp,

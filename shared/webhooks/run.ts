@@ -22,7 +22,7 @@ const limits = { slow: 40_000, quick: 52_000, end: 56_000 };
 /** In milliseconds. A larger lag is logged, which an alarm reads. */
 const longestLag = 300_000;
 
-/** What a run has left for the next one, which a server begins at once. */
+/** The result of a run. With more to send, a server begins the next run at once. */
 export interface RunResult {
   hasMore: boolean;
 }

@@ -32,10 +32,10 @@ export interface RunTime {
   left(): number;
 }
 
-/** What came of a turn: nothing is left to send, others wait, or the run was over. */
+/** The end of a turn: nothing was left to send, others wait, or the run was over. */
 export type TurnResult = 'done' | 'waits' | 'late';
 
-/** A webhook in a run: what its receiver is sent, and how far it has come in the log. */
+/** A webhook in a run. Decides what its receiver is sent, and knows how far it is in the log. */
 export class Subscription {
   readonly #receiver: Receiver;
   readonly #walk: LogWalk;

@@ -52,7 +52,7 @@ export const UtcTime = v.pipe(
 );
 
 /**
- * Where a request failed: the name, the connection, TLS, 15 seconds, a forbidden address, the
+ * Causes of failed requests: the name, the connection, TLS, 15 seconds, a forbidden address, the
  * status, or the rest of the answer.
  */
 export const causes = ['dns', 'connect', 'tls', 'timeout', 'address', 'status', 'answer'] as const;
@@ -72,7 +72,7 @@ export const Attempt = v.object({
 export type Attempt = v.InferOutput<typeof Attempt>;
 
 /** Attempts that are stored, the newest last. */
-const mostAttempts = 20;
+export const mostAttempts = 20;
 
 /** A webhook as stored. Times are ISO 8601. */
 export const Webhook = v.object({

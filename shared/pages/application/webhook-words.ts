@@ -5,7 +5,7 @@ import { minuteOf } from '../frame/words.ts';
 
 // Sentences about the state of a webhook and its last requests.
 
-/** What went wrong with a request, by its cause. */
+/** Descriptions of failed requests, by cause. */
 const faults: Readonly<Record<Exclude<Cause, 'status'>, string>> = {
   dns: 'The name of the host has no address',
   connect: 'No connection: it was refused, or nobody answered',

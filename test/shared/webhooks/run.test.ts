@@ -342,7 +342,7 @@ describe('a receiver that fails', () => {
     receiver.take();
     await skipMessage(webhook, `${(await read(webhook)).stuck?.id}`);
     await run();
-    // The first is public no more, and says so under another id.
+    // The first is no longer public, and its message has another id.
     const reviews = new Map(receiver.messages.map(({ data }) => [data.id, data.review]));
     expect(reviews.get(bad)).toBeNull();
     expect(reviews.get(good)).toMatchObject({ id: good });

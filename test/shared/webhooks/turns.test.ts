@@ -75,7 +75,7 @@ test('a turn is over after a second if others wait, and these come first', async
   );
   await jest.advanceTimersByTimeAsync(5_000);
   await all;
-  // The last one had no place before the first one's turn was over.
+  // The last one had no place before the turn of the first was over.
   expect(order.slice(50)).toEqual([50, 0]);
 });
 
