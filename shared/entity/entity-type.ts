@@ -13,17 +13,24 @@ export type EntityType = (typeof entityGroups)[EntityGroup][number];
 
 export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
 
-/**
- * An entity type in a request: one of these. The prefix `bb_`, which CritiqueBrainz has in place of
- * `bk_`, is understood.
- */
+/** Names of types and databases in CritiqueBrainz, by the name here. */
+const olderNames: Readonly<Record<string, string>> = {
+  musicdb: 'musicbrainz',
+  bookdb: 'bookbrainz',
+  bk_edition_group: 'bb_edition_group',
+  bk_literary_work: 'bb_literary_work',
+  bk_author: 'bb_author',
+  bk_series: 'bb_series',
+};
+
+/** A type or database in a request: one of these. Names of CritiqueBrainz are understood. */
 export function EntityTypeIn<T extends string>(types: readonly T[]) {
-  const older = types.filter((type) => type.startsWith('bk_')).map((type) => `bb_${type.slice(3)}`);
+  const byOlder = new Map(types.map((type) => [olderNames[type] ?? type, type]));
   return v.pipe(
-    v.picklist([...types, ...older], `must be one of ${types.join(', ')}`),
+    v.picklist([...new Set([...types, ...byOlder.keys()])], `must be one of ${types.join(', ')}`),
     // For the API's description, which has one name for each type.
     v.metadata({ enum: types }),
-    v.transform((type) => type.replace(/^bb_/, 'bk_') as T),
+    v.transform((name) => byOlder.get(name) ?? (name as T)),
   );
 }
 
