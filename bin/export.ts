@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { currentPosition } from '../shared/changes/change-feed.ts';
+import { currentCursor } from '../shared/changes/change-feed.ts';
 import {
   allRecords,
   headerOf,
@@ -124,7 +124,7 @@ async function withSpool<T>(out: string, source: string, work: (spool: Spool) =>
       spool.note('source', source);
       spool.note('begun', new Date().toISOString());
       // Read before the table, so that a mirror that follows the changes from here misses none.
-      spool.note('changes', await currentPosition());
+      spool.note('changes', await currentCursor());
     }
     await scanInto(spool, showProgress('Reading'));
     const result = await work(spool);

@@ -72,12 +72,12 @@ export function methodNotAllowed(allowed: readonly string[]): ApiError {
   return new ApiError(405, 'method_not_allowed', `This path takes ${methods}`, { Allow: methods });
 }
 
-/** 410: the changes after `since` are no longer available. */
+/** 410: the changes after a cursor are no longer available. */
 export function cursorGone(): ApiError {
   return new ApiError(
     410,
     'gone',
-    'since is more than 30 days old, or of a table that was restored since: start again from a dump',
+    'since is more than 30 days old, or from before a restore: delete your copy, and start again',
   );
 }
 

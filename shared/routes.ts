@@ -133,7 +133,7 @@ const pages: readonly Page[] = [
   { operation: 'update-application', method: 'POST', path: '/account/applications/{client_id}', table: 'write' },
   { operation: 'register-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks', table: 'write' },
   { operation: 'show-webhook', method: 'GET', path: '/account/applications/{client_id}/webhooks/{webhook_id}', table: 'read', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'] },
-  { operation: 'update-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks/{webhook_id}', table: 'write' },
+  { operation: 'update-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks/{webhook_id}', table: 'write', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'] },
   { operation: 'show-connections', method: 'GET', path: '/account/connections', table: 'read' },
   { operation: 'revoke-connection', method: 'POST', path: '/account/connections/{client_id}/revoke', table: 'write' },
   { operation: 'show-tokens', method: 'GET', path: '/account/tokens', table: 'read' },

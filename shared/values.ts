@@ -27,11 +27,18 @@ export function isVisible(text: string): boolean {
   return /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{DI}\p{NChar}\u2800]/v.test(text);
 }
 
+/**
+ * No control character (category Cc). Written without a property, because validators of JSON Schema
+ * in other languages do not know them.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses them.
+const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
 /** A name of at most `max` code points, without invisible or direction-changing characters. */
 export function Name(max: number) {
   return v.pipe(
     Text(1, max),
-    v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+    v.regex(noControls, 'must not contain control characters'),
     v.check(isVisible, 'must have some visible character'),
     v.check(
       (name) => !hidden.test(name.replaceAll(joined, '').replaceAll(subdivisionFlag, '')),

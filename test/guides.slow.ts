@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { guides } from '../shared/docs/guides.ts';
-import { sendRequest } from '../shared/webhooks/send.ts';
+import { Connection } from '../shared/webhooks/connection.ts';
 import { signatureHeaders, webhookSecret } from '../shared/webhooks/signature.ts';
 import { differencesOf, type Shown } from './helpers/answers.ts';
 import { type Browser, openBrowser, unescapeHtml } from './helpers/browser.ts';
@@ -138,42 +138,47 @@ test.each(receivers)('%s %s verifies messages, and keeps reviews', async (progra
   const long = `${reviews[0]?.id}`;
   const hidden = crypto.randomUUID();
   const receiver = spawn(program, [file], { cwd: demo, env });
-  const address = `http://127.0.0.1:${callbackPort}/`;
   process.env.WEBHOOK_ALLOW = '127.0.0.1';
+  const connection = new Connection(`http://127.0.0.1:${callbackPort}/`);
   const send = async (type: string, data: object, secrets = [secret], age = 0) => {
     const body = JSON.stringify({ type, timestamp: '2026-11-22T05:24:00.000Z', data });
     const timestamp = Math.floor(Date.now() / 1000) - age;
     const headers = signatureHeaders({ id: 'rev_a_1', timestamp, body, secrets });
-    const { status, answer } = await sendRequest({ address, headers, body });
+    const { status, answer } = await connection.send({ headers, body });
     return [status, answer];
   };
   const other = webhookSecret('1'.repeat(32), webhookKey);
+  const change = (id: string, version: number, more: object) => {
+    return { id, version, entity_id: 'e', user_id: 'u', review: null, truncated: false, ...more };
+  };
   const review = { text: 'Schön ☕' };
   try {
     while ((await send('webhook.test', { challenge: 'abc' }))[0] !== 200) await sleep(100);
     expect(await send('webhook.test', { challenge: 'abc' })).toEqual([200, 'abc']);
     const answers = [
-      await send('review.published', { id: 'a', version: 1, review }),
-      await send('review.published', { id: 'a', version: 1, review }),
-      await send('review.removed', { id: 'a', version: 3, review: null }, [other, secret]),
-      await send('review.edited', { id: 'a', version: 2, review }),
+      await send('review.published', change('a', 1, { review })),
+      await send('review.published', change('a', 1, { review })),
+      await send('review.removed', change('a', 3, {}), [other, secret]),
+      await send('review.edited', change('a', 2, { review })),
       await send('log.restarted', {}),
-      await send('review.edited', { id: 'a', version: 4, review }, [other]),
-      await send('review.edited', { id: 'a', version: 5, review }, [secret], 600),
+      await send('review.edited', change('a', 4, { review }), [other]),
+      await send('review.edited', change('a', 5, { review }), [secret], 600),
       // Too long for a message. The second is hidden meanwhile, the third is answered with 401.
-      await send('review.edited', { id: long, version: 2, review: null }),
-      await send('review.published', { id: hidden, version: 1, review: null }),
-      await send('review.voted', { id: 'a/vote', version: 6, review: null }),
+      await send('review.edited', change(long, 2, { truncated: true })),
+      await send('review.published', change(hidden, 1, { truncated: true })),
+      await send('review.voted', change('a/vote', 6, { truncated: true })),
+      await send('user.deleted', { user_id: 'ann' }),
     ];
     expect(answers.map(([status]) => status)).toEqual([
-      200, 200, 200, 200, 200, 401, 401, 200, 200, 500,
+      200, 200, 200, 200, 200, 401, 401, 200, 200, 500, 200,
     ]);
   } finally {
     delete process.env.WEBHOOK_ALLOW;
+    connection.close();
     receiver.kill();
   }
   expect(await text(receiver.stdout)).toBe(
-    `keep a 1\nremove a 3\nkeep ${long} 2\nremove ${hidden} 1\n`,
+    `keep a\nremove a\nkeep ${long}\nremove ${hidden}\nforget ann\n`,
   );
 });
 

@@ -4,6 +4,7 @@ import { connect, runningStack } from '../../infra/local/connect.ts';
 import { folderKeys } from '../../infra/local/key-store.ts';
 import { type KeySecret, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
+import { beginEpoch } from '../../shared/changes/log.ts';
 import { recordRun } from '../../shared/health/health.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
@@ -48,6 +49,16 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .command('rebuild')
     .description('recomputes them from the table, after an incident or a bulk load')
     .answer(() => rebuild(showProgress('Reading')));
+
+  admin
+    .command('changes')
+    .description('the change log, which mirrors and webhooks follow')
+    .command('restart')
+    .summary('makes mirrors and webhooks read everything again')
+    .description(
+      'begins the change log anew, after the table was replaced by an older copy or changes were lost. Mirrors are answered 410, and webhooks get log.restarted: both then read all reviews again. A restore of a backup on this machine does this by itself',
+    )
+    .answer(() => beginEpoch());
 
   admin
     .command('audit')

@@ -1,12 +1,8 @@
 import { notFound } from '../../shared/errors.ts';
 import { Uuid } from '../../shared/values.ts';
 import { UtcTime, type Webhook } from '../../shared/webhooks/webhook.ts';
-import {
-  countAhead,
-  listWebhooks,
-  pauseWebhook,
-  replayWebhook,
-} from '../../shared/webhooks/webhook-repository.ts';
+import { pauseWebhook, replayWebhook } from '../../shared/webhooks/webhook-actions.ts';
+import { countAhead, listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
 import { type AdminCommand, as } from './command.ts';
 
 const fields = [
@@ -15,6 +11,8 @@ const fields = [
   'user_id',
   'address',
   'types',
+  'entity_id',
+  'author_id',
   'created',
   'state',
   'off_reason',
@@ -22,7 +20,6 @@ const fields = [
   'failing_since',
   'retry_at',
   'stuck',
-  'last',
 ] as const;
 
 export function addWebhookCommands(admin: AdminCommand): void {
@@ -38,13 +35,13 @@ export function addWebhookCommands(admin: AdminCommand): void {
 
   webhook
     .command('show')
-    .description('shows a webhook, and how much lies ahead of it')
+    .description('shows a webhook, its last messages, and how much lies ahead of it')
     .argument('<webhook id>', 'the webhook', as(Uuid))
     .answer(present);
 
   webhook
     .command('pause')
-    .description('stops a webhook until its owner continues it; it keeps its place')
+    .description('stops a webhook until its owner continues it; nothing is lost for 30 days')
     .argument('<webhook id>', 'the webhook', as(Uuid))
     .answer(async (id: string) => {
       await pauseWebhook(await getWebhook(id));
@@ -78,6 +75,7 @@ async function present(id: string) {
   const ahead = await countAhead(webhook);
   return {
     ...fieldsOf(webhook),
+    attempts: webhook.attempts,
     reviews_ahead: ahead?.count ?? null,
     has_more_ahead: ahead?.isMore ?? null,
   };

@@ -2,17 +2,16 @@ import * as v from 'valibot';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { EntityPath } from '../../shared/http/request.ts';
+import { EntityPath, Flag } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
 import { presentReview } from '../../shared/review/review.ts';
 import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { readEntity } from '../../shared/summary/summary.ts';
-import { oneOf } from '../../shared/values.ts';
 
 export { EntityOverview as response } from '../../shared/summary/presented.ts';
 export const request = v.object({
   path: EntityPath,
-  query: v.object({ include_metadata: v.optional(oneOf(['true', 'false']), 'false') }),
+  query: v.object({ include_metadata: Flag() }),
 });
 
 export const docs = {

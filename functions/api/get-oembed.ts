@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
+import { nameOfEntity } from '../../shared/entity/entity-type.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
 import { notFound, notImplemented } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
@@ -9,6 +11,7 @@ import {
   readNamedEntity,
   Theme,
 } from '../../shared/pages/entity/named-entity.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { Uuid } from '../../shared/values.ts';
 
 const Pixels = v.optional(
@@ -28,38 +31,62 @@ export const request = v.object({
   }),
 });
 
-/** Returns the frame of an entity to a site that knows only the page's address (oEmbed 1.0). */
+/**
+ * Describes a page to a site that knows only its address (oEmbed 1.0): the frame of an entity, or
+ * title and author of a review.
+ */
 export const handler = endpoint(request, async ({ query }) => {
-  const { url, format, maxwidth = embedSize.width, maxheight = embedSize.height } = query;
-  if (format !== 'json') throw notImplemented('format must be json');
-  const { id, theme } = readPage(url);
-  const entity = await readNamedEntity(id);
-  const width = Math.min(maxwidth, embedSize.width);
-  const height = Math.min(maxheight, embedSize.height);
+  if (query.format !== 'json') throw notImplemented('format must be json');
+  const { kind, id, theme } = readPage(query.url);
+  const described =
+    kind === 'entity' ? await describeFrame(id, { ...query, theme }) : await describeReview(id);
   const document = {
     version: '1.0',
-    type: 'rich',
-    title: entity.name,
+    ...described,
     provider_name: 'Reviews',
     provider_url: `${authUrl()}/`,
-    html: embedCode(entity, { width, height, theme }),
-    width,
-    height,
   };
   return new Answer(document, { headers: { 'Cache-Control': brieflyShared } });
 });
 
+async function describeFrame(
+  entityId: string,
+  {
+    maxwidth = embedSize.width,
+    maxheight = embedSize.height,
+    theme,
+  }: { maxwidth?: number; maxheight?: number; theme: Theme },
+) {
+  const entity = await readNamedEntity(entityId);
+  const width = Math.min(maxwidth, embedSize.width);
+  const height = Math.min(maxheight, embedSize.height);
+  const html = embedCode(entity, { width, height, theme });
+  return { type: 'rich', title: entity.name, html, width, height };
+}
+
+/** Describes a review, which has no frame: a site makes a card of title and author. */
+async function describeReview(reviewId: string) {
+  const { review, author } = await getPublicReview(reviewId);
+  const [metadata = null] = await findMetadata([review]);
+  return {
+    type: 'link',
+    title: `${nameOfEntity(review, metadata)}, reviewed by ${author.display_name}`,
+    author_name: author.display_name,
+    author_url: `${authUrl()}/user/${author.id}`,
+  };
+}
+
 /**
- * Reads the id from the address of an entity's page, and a theme from its query. Throws ApiError
- * 404 for any other address.
+ * Reads kind and id from the address of the page of an entity or review, and a theme from its
+ * query. Throws ApiError 404 for any other address.
  */
-function readPage(address: string): { id: string; theme: Theme } {
+function readPage(address: string): { kind: string; id: string; theme: Theme } {
   const page = URL.parse(address);
-  const prefix = `${authUrl()}/entity/`;
   const url = `${page?.origin}${page?.pathname}`;
-  const id = url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : '';
+  const path = url.startsWith(`${authUrl()}/`) ? url.slice(authUrl().length) : '';
+  const [, kind = '', id] = /^\/(entity|review)\/([^/]+)\/?$/.exec(path) ?? [];
   const read = v.safeParse(Uuid, id);
   if (!read.success) throw notFound('Page');
   const theme = v.safeParse(Theme, page?.searchParams.get('theme') ?? undefined);
-  return { id: read.output, theme: theme.success ? theme.output : undefined };
+  return { kind, id: read.output, theme: theme.success ? theme.output : undefined };
 }

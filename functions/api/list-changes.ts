@@ -7,6 +7,8 @@ export { ChangePage as response } from '../../shared/changes/presented.ts';
 export const request = v.object({
   query: v.object({
     since: v.optional(v.string()),
+    // The name in lists. A mirror that sends it would never learn of a change.
+    cursor: v.optional(v.never('must be sent as since')),
     limit: v.optional(IntegerParameter(1, 100), '50'),
   }),
 });
@@ -15,13 +17,13 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Follow what changes',
   description:
-    'For mirrors of the public data. Begin with a public dump and the cursor in its file `POSITION`, or without `since`. Replace your copy of each review, and delete it if `review` is `null`. Changes are delivered at least once: `version` rises with every change, so skip a version that is not above yours. A page contains a review once. If `earlier_revisions` is there, read the rest of the revisions from it. `users` has the authors of these reviews: replace their names and karma. Times are ISO 8601, as in a dump. A page ends at 512 KB, and may have fewer changes than `limit`. Follow `next` while `has_more` is true, also from an empty page, then poll.',
+    'For mirrors of the public data. Begin with a public dump and the cursor in its file `POSITION`, or without `since`. Replace your copy of each review, and delete it if `review` is `null`. Changes are delivered at least once: `version` rises with every change and never goes back, so skip a version that is not above yours. A page contains a review once. If `earlier_revisions` is there, read the rest of the revisions from it. `users` has the authors of these reviews: replace their names and karma. Times are ISO 8601, as in a dump. A page ends at 512 KB, and may have fewer changes than `limit`. Follow `next` while `has_more` is true, also from an empty page, then poll.',
   fields: {
     since:
       '`next` of an earlier answer, or the cursor of a dump. It is valid for 30 days. Without it there are no changes, and `next` is the cursor of now',
   },
   errors: {
-    gone: 'The cursor is over 30 days old, or the table was restored since. Start again from a dump.',
+    gone: 'The cursor is over 30 days old, or the table was restored since. Delete your copy, and start again.',
   },
 } satisfies Docs<typeof request>;
 

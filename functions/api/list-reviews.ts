@@ -1,10 +1,16 @@
 import * as v from 'valibot';
-import { type EntityGroup, entityGroups, entityTypes } from '../../shared/entity/entity-type.ts';
+import {
+  type EntityGroup,
+  EntityTypeIn,
+  entityGroups,
+  entityTypes,
+} from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { invalidRequest } from '../../shared/errors.ts';
 import { linkToFeed } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../../shared/http/paged.ts';
+import { Flag } from '../../shared/http/request.ts';
 import { Language, presentReview, Stars } from '../../shared/review/review.ts';
 import { listReviews } from '../../shared/review/review-list.ts';
 import { oneOf, Uuid } from '../../shared/values.ts';
@@ -16,7 +22,7 @@ const groups = Object.keys(entityGroups) as EntityGroup[];
 export const request = v.object({
   query: v.object({
     entity_id: v.optional(Uuid),
-    entity_type: v.optional(oneOf([...groups, ...entityTypes])),
+    entity_type: v.optional(EntityTypeIn([...groups, ...entityTypes])),
     user_id: v.optional(Uuid),
     sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
     sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),
@@ -24,7 +30,7 @@ export const request = v.object({
     language: v.optional(Language),
     review_type: v.optional(oneOf(['review', 'rating'])),
     rating: v.optional(Stars),
-    include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
+    include_metadata: Flag(),
   }),
 });
 

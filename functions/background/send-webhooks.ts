@@ -1,6 +1,9 @@
-import { sendWebhooks } from '../../shared/webhooks/run.ts';
+import { type RunResult, sendWebhooks } from '../../shared/webhooks/run.ts';
 
-/** Sends new changes to webhooks every minute. */
-export async function handler(): Promise<void> {
-  await sendWebhooks();
+/**
+ * Sends new changes to webhooks every minute. A server also looks every few seconds whether there
+ * are any, and goes on at once while a run has left some.
+ */
+export function handler({ look = false }: { look?: boolean } = {}): Promise<RunResult> {
+  return sendWebhooks({ isLook: look });
 }

@@ -3,7 +3,8 @@ import { contributionOf } from '../../shared/aggregates/contribution.ts';
 import { growTrees } from '../../shared/aggregates/grow.ts';
 import { project } from '../../shared/aggregates/project.ts';
 import { applyInOrder } from '../../shared/background/apply-in-order.ts';
-import { changesIn, logChanges } from '../../shared/changes/log.ts';
+import { logChanges } from '../../shared/changes/log.ts';
+import { peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
 import { describeError } from '../../shared/describe-error.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
@@ -25,6 +26,6 @@ export const handler = notingColdStart(
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
   // Last, so that a batch retried after an earlier failure is not logged twice.
-  await logChanges(changesIn(records));
+  await logChanges([...reviewsIn(records), ...(await peopleIn(records))]);
   await passHeartbeat('update-aggregates', records);
 }

@@ -5,6 +5,7 @@ import { nameOfEntity, nameOfEntityType } from '../../shared/entity/entity-type.
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import type { Metadata } from '../../shared/entity/presented.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
+import { oembedUrl } from '../../shared/pages/entity/named-entity.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
@@ -31,13 +32,16 @@ export const handler = visitedPage(request, async ({ path: { review_id } }, read
   const name = nameOfEntity(review, metadata);
   const base = authUrl();
   const { rating, text, published_on, created } = review;
+  const title = `${name}, reviewed by ${author.display_name}`;
+  const href = oembedUrl(`${base}/review/${review_id}`);
   return {
-    title: `${name}, reviewed by ${author.display_name}`,
+    title,
     heading: html`<a href="${base}/entity/${review.entity_id}"><bdi>${name}</bdi></a>`,
     description: text === null ? `${rating} of 5 stars.` : excerptOf(text),
     head: headOf({
       path: `/review/${review_id}`,
       type: 'article',
+      alternates: [{ type: 'application/json+oembed', href, title }],
       data: reviewData(authored, metadata),
     }),
     content: html`<section>

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import {
   type EntityGroup,
+  EntityTypeIn,
   entityGroups,
   entityTypes,
   nameOfEntityType,
@@ -42,7 +43,7 @@ function Filter<T extends v.GenericSchema<string>>(schema: T) {
 
 export const request = v.object({
   query: v.object({
-    entity_type: Filter(oneOf([...groups, ...entityTypes])),
+    entity_type: Filter(EntityTypeIn([...groups, ...entityTypes])),
     language: Filter(Language),
     review_type: Filter(oneOf(['review', 'rating'])),
     ...listParameters,

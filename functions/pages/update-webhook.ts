@@ -1,24 +1,24 @@
 import * as v from 'valibot';
 import { applicationPath } from '../../shared/pages/application/application-path.ts';
+import { enteredIn, webhookFields } from '../../shared/pages/application/webhook-form.ts';
 import {
   invalidWebhookPage,
-  typesIn,
   WebhookPath,
-  webhookFields,
   webhookPath,
 } from '../../shared/pages/application/webhook-pages.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { UtcTime } from '../../shared/webhooks/webhook.ts';
 import {
+  confirmWebhook,
   continueWebhook,
-  deleteWebhook,
   pauseWebhook,
   replayWebhook,
+  resendMessage,
   rotateWebhookSecret,
   skipMessage,
   testWebhook,
-  updateWebhook,
-} from '../../shared/webhooks/webhook-repository.ts';
+} from '../../shared/webhooks/webhook-actions.ts';
+import { deleteWebhook, updateWebhook } from '../../shared/webhooks/webhook-repository.ts';
 
 /** Actions without fields of their own. */
 const plain = {
@@ -35,6 +35,8 @@ export const request = signedIn({
     v.object({ action: v.literal('save'), ...webhookFields }),
     v.object({ action: v.literal('replay'), from: UtcTime }),
     v.object({ action: v.literal('skip'), message: v.string() }),
+    v.object({ action: v.literal('resend'), message: v.string() }),
+    v.object({ action: v.literal('confirm'), challenge: v.string() }),
     v.object({ action: v.literal('delete'), confirm: v.optional(v.string()) }),
   ]),
 });
@@ -47,13 +49,19 @@ export const handler = page(
     const notice = `webhook-${body.action}` as const;
     switch (body.action) {
       case 'save':
-        await updateWebhook(webhook, { address: body.address, types: typesIn(body) });
+        await updateWebhook(webhook, enteredIn(body));
         break;
       case 'replay':
         await replayWebhook(webhook, body.from);
         break;
       case 'skip':
         await skipMessage(webhook, body.message);
+        break;
+      case 'resend':
+        await resendMessage(webhook, body.message);
+        break;
+      case 'confirm':
+        await confirmWebhook(webhook, body.challenge);
         break;
       case 'delete':
         if (body.confirm !== 'yes') return { location, notice: 'not-ticked' };

@@ -7,7 +7,7 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { consumers, type RecordKind } from '../../shared/background/consumers.ts';
+import { consumers, isPrefix, type RecordKind } from '../../shared/background/consumers.ts';
 import { type Schedule, schedules } from '../../shared/background/schedules.ts';
 import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
@@ -106,8 +106,8 @@ export class Background extends Construct {
       secrets,
       timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
     });
-    // A repetition would run beside the run of the next minute.
-    job.lambda.configureAsyncInvoke({ retryAttempts: 0 });
+    // The next minute repeats a run. After throttling, runs of earlier minutes would add to it.
+    job.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new Rule(job, 'EveryMinute', {
       schedule: Times.rate(Duration.minutes(1)),
       targets: [new LambdaTarget(job.lambda)],
@@ -118,7 +118,8 @@ export class Background extends Construct {
 
 /** Returns Lambda's filter pattern for the same records as `isFor` of shared/background. */
 function patternOf({ sortKeys, only }: RecordKind) {
-  const Keys = { sk: { S: sortKeys } };
+  const S = sortKeys.map((each) => (isPrefix(each) ? { prefix: each } : each));
+  const Keys = { sk: { S } };
   if (only === undefined) return { dynamodb: { Keys } };
   if (typeof only === 'string') return { eventName: [only], dynamodb: { Keys } };
   return { dynamodb: { Keys, NewImage: { [only.has]: { S: [{ exists: true }] } } } };

@@ -40,7 +40,7 @@ const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
   public: publicPartitions,
   metadata: publicPartitions,
   webhooks: {
-    read: ['REVIEW#*', 'USER#*'],
+    read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*'],
     queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
     listed: ['WEBHOOK'],
   },

@@ -1,5 +1,5 @@
 import { mostPageBytes } from '../../shared/changes/change-feed.ts';
-import { cursorLifetime } from '../../shared/changes/window.ts';
+import { cursorLifetime } from '../../shared/changes/cursor.ts';
 import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
@@ -18,8 +18,13 @@ import { licenses } from '../../shared/review/licenses.ts';
 import { mostRevisionBytes } from '../../shared/review/revision-repository.ts';
 import { reasons } from '../../shared/review/verdict.ts';
 import { version } from '../../shared/routes.ts';
+import { webhookSlots } from '../../shared/table/keys.ts';
 import { writingsPerDay } from '../../shared/user/daily-limit.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
+import { longestRequest, longestRetryAfter } from '../../shared/webhooks/connection.ts';
+import { longestFailing, longestTesting } from '../../shared/webhooks/decisions.ts';
+import { largestBody } from '../../shared/webhooks/message.ts';
+import { mostAttempts } from '../../shared/webhooks/webhook.ts';
 import { type Endpoint, type ErrorCode, errors, errorsOf } from '../openapi/responses.ts';
 
 const pages = { musicdb: 'musicbrainz.org/{type}/{id}', bookdb: 'bookbrainz.org/{type}/{id}' };
@@ -39,7 +44,7 @@ const remedies: Record<ErrorCode, string> = {
     'Wait as many seconds as `Retry-After` says. Without it, the account cannot do this at all.',
   not_found: 'Check the path and the id. The thing may have been deleted or hidden.',
   method_not_allowed: 'Use one of the methods that the header `Allow` names.',
-  gone: 'Start again from a dump.',
+  gone: 'Delete your copy, and start again from a dump or from the lists.',
   precondition_failed: 'Read the review again, and show the person both versions.',
   payload_too_large: 'Send less.',
   unsupported_media_type: 'Send JSON in UTF-8 with this header. The OAuth endpoints take a form.',
@@ -77,7 +82,14 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     revisions_kb: mostRevisionBytes / 1024,
     changes_kb: mostPageBytes / 1024,
     writings_per_day: writingsPerDay,
-    position_days: cursorLifetime / 86_400_000,
+    cursor_days: cursorLifetime / 86_400_000,
+    most_webhooks: webhookSlots.length,
+    message_kb: largestBody / 1024,
+    answer_seconds: longestRequest / 1000,
+    retry_hours: longestRetryAfter / 3600,
+    testing_minutes: longestTesting / 60_000,
+    failing_days: longestFailing / 86_400_000,
+    most_attempts: mostAttempts,
     body_kb: largestJson / 1024,
     form_kb: largestForm / 1024,
     key_length: maxLength,

@@ -14,6 +14,7 @@ const slugs = [
   'moderation',
   'mirror',
   'webhooks',
+  'critiquebrainz',
   'versions',
 ];
 

@@ -4,20 +4,33 @@ import { invoke, type Load } from './invoke.ts';
 /**
  * Runs every job now, because a laptop sleeps at midnight, and then every minute or daily at its
  * time. The clock is read every minute, so that sleep only delays a job. A failed job runs again a
- * minute later. Jobs do not wait for each other. The promise `begun` resolves when each job of
- * every minute has run once. A stop starts no further jobs, and waits for the current ones.
+ * minute later. A job with looks also runs every few seconds, and at once while it has more to do.
+ * Jobs do not wait for each other. The promise `begun` resolves when each job of every minute has
+ * run once. A stop starts no further jobs, and waits for the current ones.
  */
 export function followClock(schedules: readonly Schedule[], load: Load) {
-  const jobs = schedules.map((schedule) => ({ schedule, due: 0, running: Promise.resolve() }));
+  const jobs = schedules.map((schedule) => ({
+    schedule,
+    due: 0,
+    running: Promise.resolve(),
+    hasFailed: false,
+  }));
 
-  async function runIfDue(job: (typeof jobs)[number]) {
+  let isStopped = false;
+
+  async function runIfDue(job: (typeof jobs)[number], look = false) {
     const now = new Date();
-    if (now.getTime() < job.due) return;
+    if (now.getTime() < job.due || (look && job.hasFailed)) return;
     const { operation } = job.schedule;
     try {
-      await invoke(await load(operation), operation, { time: now.toISOString() });
+      const time = now.toISOString();
+      const result = await invoke(await load(operation), operation, { time, look });
       job.due = nextTime(job.schedule, now);
+      job.hasFailed = false;
+      const { hasMore = false } = (result ?? {}) as { hasMore?: boolean };
+      if (hasMore && !isStopped) await runIfDue(job, true);
     } catch (error) {
+      job.hasFailed = true;
       console.error(`${operation} failed and runs again in a minute:`, error);
     }
   }
@@ -27,11 +40,26 @@ export function followClock(schedules: readonly Schedule[], load: Load) {
   }
   runDueJobs();
   const timer = setInterval(runDueJobs, 60_000).unref();
+  const looks = jobs.flatMap((job) => {
+    const { lookEvery } = job.schedule;
+    if (lookEvery === undefined) return [];
+    // A look that is late is left out: the job is running.
+    let isLooking = false;
+    const look = async () => {
+      if (isLooking) return;
+      isLooking = true;
+      job.running = job.running.then(() => runIfDue(job, true));
+      await job.running;
+      isLooking = false;
+    };
+    return [setInterval(look, lookEvery * 1000).unref()];
+  });
   const minutely = jobs.filter(({ schedule }) => schedule.runs === 'every minute');
   return {
     begun: Promise.all(minutely.map(({ running }) => running)),
     async stop(): Promise<void> {
-      clearInterval(timer);
+      isStopped = true;
+      for (const each of [timer, ...looks]) clearInterval(each);
       await Promise.all(jobs.map(({ running }) => running));
     },
   };

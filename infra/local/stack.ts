@@ -27,11 +27,11 @@ const patience = 8_500;
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */
 const longestCatchUp = 1_000;
 
-/** Tells receivers of webhooks that the log has restarted. */
-async function restartWebhooks(): Promise<void> {
+/** Begins another epoch of the change log, which mirrors and receivers of webhooks are told. */
+async function beginEpoch(): Promise<void> {
   // Imported here because the environment now has the address of the table.
-  const repository = await import('../../shared/webhooks/webhook-repository.ts');
-  await repository.restartWebhooks();
+  const log = await import('../../shared/changes/log.ts');
+  await log.beginEpoch();
 }
 
 /** Brings the items of older code up to date. */
@@ -140,7 +140,7 @@ export async function startStack(
       // Last, because they tell the next start that the upgrade is complete.
       await addIndexes(endpoint, discovery.table_name, missing);
     }
-    if (file !== undefined) await afterRestore(dataDir, restartWebhooks);
+    if (file !== undefined) await afterRestore(dataDir, beginEpoch);
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
     const workers: Undo = [];

@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { tags } from '../../shared/http/endpoint.ts';
 import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
-import { version } from '../../shared/routes.ts';
+import { type Route, version } from '../../shared/routes.ts';
 import { guideTitles } from '../guides/render.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
 import { exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
+import { webhooks } from './webhooks.ts';
+
+/** The tag of what the service sends, and its description. */
+const webhookTag = ['Webhooks', 'Messages that the service sends to your server.'] as const;
 
 /** Placeholder, which the service replaces with its own address. */
 const authUrl = 'https://api.example/ws';
@@ -68,8 +72,12 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       },
     },
     servers: [{ url: authUrl + version, description: 'This service' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: [...Object.entries(tags), webhookTag].map(([name, description]) => ({
+      name,
+      description,
+    })),
     paths,
+    webhooks: webhooks(),
     components: {
       schemas,
       headers,
@@ -97,6 +105,11 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
   };
 }
 
+/** Returns the operation as an identifier, which generators keep: `getReview`. */
+export function idOf({ operation }: Pick<Route, 'operation'>): string {
+  return operation.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Describes a scope, irreversible abilities first. Developers choose scopes by this text. */
 function scopeText(abilities: readonly Ability[]): string {
   const gravity = ({ isDangerous }: Ability) => (isDangerous ? 1 : 0);
@@ -108,7 +121,7 @@ function operationOf(endpoint: Endpoint) {
   const { route, request, docs } = endpoint;
   const parameters = parametersOf(endpoint);
   return {
-    operationId: route.operation,
+    operationId: idOf(route),
     tags: [docs.tag],
     summary: docs.summary,
     description: docs.description,
@@ -137,7 +150,7 @@ function parametersOf({ route, request, docs }: Endpoint) {
     header: Object.entries(headers),
   };
   return Object.entries(places).flatMap(([place, fields]) =>
-    fields.map(([name, schema]: [string, v.GenericSchema]) => ({
+    fields.filter(isTaken).map(([name, schema]: [string, v.GenericSchema]) => ({
       name,
       in: place,
       description: docs.fields?.[name] ?? common[name],
@@ -147,6 +160,10 @@ function parametersOf({ route, request, docs }: Endpoint) {
     })),
   );
 }
+
+/** Returns false for a parameter that is refused by its name. */
+const isTaken = ([, schema]: [string, v.GenericSchema]) =>
+  !('wrapped' in schema && (schema.wrapped as v.GenericSchema).type === 'never');
 
 function bodyOf({ route, docs }: Endpoint, body: v.GenericSchema) {
   // `required` states that the body may be left out.

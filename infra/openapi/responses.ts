@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/errors.ts';
 import type { Docs } from '../../shared/http/endpoint.ts';
+import type { errorCodes } from '../../shared/http/error-codes.ts';
 import type { RequestSchema } from '../../shared/http/read-request.ts';
 import type { Route } from '../../shared/routes.ts';
 
@@ -13,6 +14,15 @@ export interface Endpoint {
   response: v.GenericSchema;
   docs: Docs<RequestSchema> & { fields?: Record<string, string> };
 }
+
+/** Codes of RFC 6749 section 5.2 that no other endpoint has. */
+type OAuthErrorCode =
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unsupported_grant_type'
+  | 'invalid_client';
+
+export type ErrorCode = (typeof errorCodes)[number] | OAuthErrorCode;
 
 /** The status of each error code, and an example of its description. */
 export const errors = {
@@ -40,8 +50,7 @@ export const errors = {
   server_error: [500, 'The request could not be processed; please report the request_id'],
   not_implemented: [501, 'format must be json'],
   service_unavailable: [503, 'Busy: please try again in a moment'],
-} satisfies Record<string, [status: number, example: string]>;
-export type ErrorCode = keyof typeof errors;
+} satisfies Record<ErrorCode, [status: number, example: string]>;
 
 /** Conditions of errors, unless the endpoint describes its own. */
 export const occasions: Partial<Record<ErrorCode, string>> = {

@@ -15,6 +15,7 @@ import * as review from '../../shared/review/presented.ts';
 import * as summary from '../../shared/summary/presented.ts';
 import * as user from '../../shared/user/presented.ts';
 import * as vote from '../../shared/vote/presented.ts';
+import * as webhooks from '../../shared/webhooks/presented.ts';
 
 // Converts valibot schemas to JSON Schema for the OpenAPI document.
 
@@ -28,6 +29,7 @@ const all = {
   ...vote,
   ...oauth,
   ...http,
+  ...webhooks,
 };
 
 /** Named schemas: every export of the presented.ts files, by its name. */
@@ -68,7 +70,9 @@ function improved(schema: Shape, converted: JsonSchema): JsonSchema | undefined 
     }
     case 'optional':
       // A parameter is a string, and so is its default.
-      return type === 'integer' && preset ? { ...converted, default: Number(preset) } : undefined;
+      if (preset === undefined) return undefined;
+      if (type === 'integer') return { ...converted, default: Number(preset) };
+      return type === 'boolean' ? { ...converted, default: preset === 'true' } : undefined;
     case 'variant':
       return merged(schema.key ?? '', (converted.oneOf ?? []) as JsonSchema[]);
     case 'picklist': {

@@ -67,6 +67,8 @@ export interface Description {
   servers: readonly Server[];
   tags: readonly { name: string; description: string }[];
   paths: Readonly<Record<string, Readonly<Record<string, Operation | readonly Server[]>>>>;
+  /** Requests that the service sends, by type of message. */
+  webhooks: Readonly<Record<string, { post: Operation }>>;
   components: {
     schemas: Readonly<Record<string, Schema>>;
     headers: Readonly<Record<string, { description: string; example?: string | number }>>;

@@ -4,6 +4,7 @@ import { curlOf } from './curl.ts';
 import { type Call, callsOf, type Description, type Schema } from './description.ts';
 import { code, fieldTable, joined, limitsOf, nameOf, parameterTable, typeOf } from './fields.ts';
 import { block, codeBlock, heading, inline, type Markup } from './markup.ts';
+import { messageContents, messageSection, messages } from './messages.ts';
 
 /** A link of the contents, with the links below it. */
 interface Entry {
@@ -21,7 +22,8 @@ export function renderReference(description: Description, authUrl: string) {
   const { schemas } = description.components;
   const owners = ownersOf(description, calls);
   const shared = Object.entries(schemas).filter(([name]) => !owners.has(name) && !isError(name));
-  const sections = description.tags.map(({ name, description: about }) => {
+  const answering = description.tags.filter(({ name }) => name !== messages);
+  const sections = answering.map(({ name, description: about }) => {
     const operations = calls.filter(({ tags }) => tags.includes(name));
     return { name, about, operations, id: name.toLowerCase().replaceAll(/\W+/g, '-') };
   });
@@ -33,6 +35,7 @@ export function renderReference(description: Description, authUrl: string) {
       });
       return { id, text: name, within };
     }),
+    messageContents(description),
     { id: 'headers', text: 'Headers' },
     { id: 'errors', text: 'Errors' },
     { id: 'schemas', text: 'Schemas' },
@@ -44,6 +47,7 @@ ${sections.map(
   ({ id, name, about, operations }) => html`${heading(2, id, name)}<p>${inline(about)}</p>
 ${operations.map((call) => operationOf(call, schemas, owners))}`,
 )}
+${messageSection(description, authUrl)}
 ${headerSection(description, calls)}
 ${errorSection(schemas, authUrl)}
 ${heading(2, 'schemas', 'Schemas')}

@@ -9,8 +9,8 @@ export interface Consumer {
 }
 
 /**
- * Records of items with these sort keys: all, inserts, removals, or new images with a text
- * attribute.
+ * Records of items with these sort keys, or prefixes of sort keys, which end in #: all, inserts,
+ * removals, or new images with a text attribute.
  */
 export interface RecordKind {
   sortKeys: readonly string[];
@@ -34,6 +34,8 @@ export const consumers: readonly Consumer[] = [
       { sortKeys: ['USER'], only: 'INSERT' },
       { sortKeys: ['USER'], only: 'REMOVE' },
       { sortKeys: ['USER'], only: { has: 'deleted_at' } },
+      // The end of a grant, which the application learns by its webhook. A mapping takes five.
+      { sortKeys: ['GRANT#'], only: 'REMOVE' },
     ],
   },
   {
@@ -54,12 +56,19 @@ export const consumers: readonly Consumer[] = [
 export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
   const sortKey = dynamodb?.Keys?.sk?.S ?? '';
   return records.some(({ sortKeys, only }) => {
-    if (!sortKeys.includes(sortKey)) return false;
+    if (!sortKeys.some((each) => (isPrefix(each) ? sortKey.startsWith(each) : sortKey === each))) {
+      return false;
+    }
     if (only === undefined) return true;
     return typeof only === 'string'
       ? eventName === only
       : dynamodb?.NewImage?.[only.has] !== undefined;
   });
+}
+
+/** Returns true for the beginning of sort keys, such as `GRANT#`. */
+export function isPrefix(sortKey: string): boolean {
+  return sortKey.endsWith('#');
 }
 
 interface StreamRecord {

@@ -12,6 +12,11 @@ export interface Schedule {
   secrets?: Route['secrets'];
   /** Seconds that a run may take, 15 unless given. Below a minute, so that runs do not overlap. */
   timeout?: number;
+  /**
+   * Seconds between two looks on a server, where a look costs nothing. The job gets `look: true`
+   * then. It runs again at once if it returns `hasMore: true`.
+   */
+  lookEvery?: number;
 }
 
 export const schedules: readonly Schedule[] = [
@@ -24,5 +29,6 @@ export const schedules: readonly Schedule[] = [
     table: 'webhooks',
     secrets: ['WEBHOOK_KEYS'],
     timeout: 59,
+    lookEvery: 5,
   },
 ];

@@ -1,77 +1,52 @@
-import type { DynamoDBRecord } from 'aws-lambda';
+import * as v from 'valibot';
 import { chunks } from '../chunks.ts';
-import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/keys.ts';
+import type { Item } from '../table/item.ts';
+import { changesKey, changesLanes, epochKey, laneKey } from '../table/keys.ts';
+import { parseItem } from '../table/parse.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact } from '../table/transact.ts';
+import type { LogCursor } from './cursor.ts';
+import { distinct, formatChanges, type LoggedChange, parseChanges } from './logged-change.ts';
 
 // The change log: lanes of items that name the public reviews that were written, in order.
 
-/**
- * Kinds of changes, the weightiest first. `published` is also a restored review. `voted` is every
- * change of anything but the content, such as a vote or a dismissed report.
- */
-export const changeKinds = ['removed', 'published', 'edited', 'voted'] as const;
-export type ChangeKind = (typeof changeKinds)[number];
-
-/** A write of a public review, or its end as a public review. */
-export interface LoggedChange {
-  id: string;
-  /** Version of the review after the write. */
-  version: number;
-  kind: ChangeKind;
-}
-
-/** Seconds for which log items are kept: a day longer than a position is valid. */
+/** Seconds for which log items are kept: a day longer than a cursor is valid. */
 const keptSeconds = 31 * 86_400;
 
-/** Maximum of changes in an item, about 1 KB. An item with one change costs the same. */
+/** Maximum of changes in an item, about 2.5 KB. */
 const changesPerItem = 20;
 
-/** Returns the writes, in stream records, of reviews that were public before or after. */
-export function changesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
-  return records.flatMap(({ dynamodb = {} }) => {
-    const { Keys, OldImage, NewImage } = dynamodb;
-    if (Keys?.sk?.S !== reviewKey('').sk) return [];
-    const kind = kindOf(OldImage, NewImage);
-    if (!kind) return [];
-    const version = NewImage ? Number(NewImage.version?.N) : Number(OldImage?.version?.N) + 1;
-    return [{ id: idIn({ pk: `${Keys.pk?.S}` }), version, kind }];
-  });
-}
+/** An item of the log as stored. */
+const StoredItem = v.object({
+  sk: v.string(),
+  /** Time of the item before it in the lane (epoch ms), or 0. */
+  before: v.number(),
+  changes: v.array(v.string()),
+  kinds: v.optional(v.string()),
+  about: v.optional(v.array(v.string())),
+});
 
-type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
-
-function kindOf(before: Image, after: Image): ChangeKind | undefined {
-  // An upgrade writes index attributes again, and nothing that a reader sees.
-  if (before?.version?.N !== undefined && before.version.N === after?.version?.N) return undefined;
-  const wasPublic = before?.all?.S !== undefined;
-  const isPublic = after?.all?.S !== undefined;
-  if (!isPublic) return wasPublic ? 'removed' : undefined;
-  if (!wasPublic) return 'published';
-  return before.edits?.N === after.edits?.N ? 'voted' : 'edited';
+/** An item of the log. Times are epoch ms. */
+export interface LogItem {
+  /** Time of logging, which rises within a lane. */
+  at: number;
+  before: number;
+  changes: LoggedChange[];
 }
 
 /**
- * Folds two changes of a review into one, of the higher version. A review that was published again
- * is not removed, so a removal counts only if it is the newest change.
- */
-export function foldChanges(one: LoggedChange, other: LoggedChange): LoggedChange {
-  const newest = other.version > one.version ? other : one;
-  if (newest.kind === 'removed') return newest;
-  const kinds = [one.kind, other.kind];
-  const kind = changeKinds.find((each) => each !== 'removed' && kinds.includes(each));
-  return { ...newest, kind: kind ?? newest.kind };
-}
-
-/**
- * Logs changes for mirrors, at least once: repeated stream records are logged again. In each lane,
- * an item names the place of the item before it. The same transaction points the head of the lane
- * to the last item. A reader therefore never skips an item that appears later.
+ * Logs changes for mirrors and webhooks, at least once: repeated stream records are logged again.
+ * In each lane, an item names the time of the item before it. The same transaction points the head
+ * of the lane to the last item. A reader therefore never skips an item that appears later.
  */
 export async function logChanges(changes: readonly LoggedChange[]): Promise<void> {
-  const laneOf = ({ id }: LoggedChange) => Number.parseInt(id.slice(0, 8), 16) % changesLanes;
-  const byLane = [...Map.groupBy(changes, laneOf)];
-  await Promise.all(byLane.map(([lane, some]) => retryStale(() => append(lane, folded(some)))));
+  const byLane = [...Map.groupBy(changes, ({ id }) => laneOf(id))];
+  await Promise.all(byLane.map(([lane, some]) => retryStale(() => append(lane, distinct(some)))));
+}
+
+/** Returns the lane of a review or person. All changes of one are in one lane. */
+export function laneOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8), 16) % changesLanes;
 }
 
 async function append(lane: number, changes: readonly LoggedChange[]): Promise<void> {
@@ -80,14 +55,10 @@ async function append(lane: number, changes: readonly LoggedChange[]): Promise<v
   const items: object[] = [];
   for (const some of chunks(changes, changesPerItem)) {
     const before = latest;
+    // Also above every time before a restore, whatever the restored table holds.
     latest = Math.max(Date.now(), before + 1);
-    items.push({
-      ...changesKey(lane, latest),
-      before,
-      changes: some.map(formatChange),
-      kinds: some.map(({ kind }) => letters[kind]).join(''),
-      expires_at: Math.floor(latest / 1000) + keptSeconds,
-    });
+    const expires_at = Math.floor(latest / 1000) + keptSeconds;
+    items.push({ ...changesKey(lane, latest), before, ...formatChanges(some), expires_at });
   }
   await transact([
     { Update: { Key: laneKey(lane), set: { latest }, was: { latest: head?.latest } } },
@@ -96,62 +67,62 @@ async function append(lane: number, changes: readonly LoggedChange[]): Promise<v
 }
 
 /**
- * Reads the items of a lane after a place, in pages of at most 500 changes. Places are times of
- * logging (epoch ms): `at` of the item, and `before` of the item before it, or 0. A replica may
- * still lack the last items.
+ * Reads the items of a lane after a time, in pages of at most 500 changes. A replica may still lack
+ * the last items.
  */
-export async function* readLog(
-  lane: number,
-  place: number,
-): AsyncGenerator<{ at: number; before: number; changes: LoggedChange[] }[]> {
-  const after = changesKey(lane, place).sk;
+export async function* readLog(lane: number, time: number): AsyncGenerator<LogItem[]> {
+  const after = changesKey(lane, time).sk;
   const pages = queryItems(changesKey(lane), { after, pageSize: 25, consistent: false });
-  for await (const items of pages) {
-    yield items.map(({ sk, before, changes, kinds = '' }) => ({
-      at: Number(sk.slice(changesKey(0).sk.length)),
-      before: Number(before),
-      changes: (changes as string[]).map((text, i) => parseChange(text, `${kinds}`[i])),
-    }));
-  }
+  for await (const items of pages) yield items.flatMap(toLogItem);
 }
 
-/** Finds the place in each lane before everything that was logged at `time` (epoch ms) or later. */
-export async function findPlaces(time: number): Promise<number[]> {
+/** Finds a logged change by its subject's id and its time of logging. */
+export async function findChanges(id: string, at: number): Promise<LoggedChange[]> {
+  const item = await getItem(changesKey(laneOf(id), at), { consistent: false });
+  const [found] = item ? toLogItem(item) : [];
+  return found?.changes.filter((change) => change.id === id) ?? [];
+}
+
+/** An item that cannot be read counts as missing, except for its place in the chain. */
+function toLogItem(item: Item): LogItem[] {
+  const at = Number(item.sk.slice(changesKey(0).sk.length));
+  const stored = parseItem(StoredItem, item);
+  if (stored) return [{ at, before: stored.before, changes: parseChanges(stored) }];
+  return [{ at, before: Number(item.before), changes: [] }];
+}
+
+/** Finds the cursor before everything that was logged at `time` (epoch ms) or later. */
+export async function findCursor(time: number): Promise<LogCursor> {
   // First, because a change may be logged meanwhile.
-  const heads = await readHeads();
-  return Promise.all(
-    heads.map(async (head, lane) => {
+  const { lanes, ...others } = await readLogEnd();
+  const before = await Promise.all(
+    lanes.map(async (head, lane) => {
       const after = changesKey(lane, time - 1).sk;
       const [next] = await collect(queryItems(changesKey(lane), { after, pageSize: 1 }), 1);
       return next ? Number(next.before) : head;
     }),
   );
+  return { ...others, lanes: before };
 }
 
-/** Reads the place of the last item of each lane. */
-export async function readHeads(): Promise<number[]> {
-  const heads = Array.from({ length: changesLanes }, () => 0);
-  for (const { sk, latest } of await collect(queryItems(laneKey()))) {
-    heads[Number(sk.slice(laneKey().sk.length))] = Number(latest);
+/** Reads the cursor after everything logged. */
+export async function readLogEnd(): Promise<LogCursor> {
+  const lanes = Array.from({ length: changesLanes }, () => 0);
+  let epoch: number | undefined;
+  const items = queryItems(epochKey, { until: `${laneKey().sk}~` });
+  for (const { sk, latest, began } of await collect(items)) {
+    if (sk === epochKey.sk) epoch = Number(began);
+    else lanes[Number(sk.slice(laneKey().sk.length))] = Number(latest);
   }
-  return heads;
+  return epoch === undefined ? { lanes } : { lanes, epoch };
 }
 
-function folded(changes: readonly LoggedChange[]): LoggedChange[] {
-  const byId = Map.groupBy(changes, ({ id }) => id);
-  return [...byId.values()].map((some) => some.reduce(foldChanges));
-}
-
-/** Kinds as stored, beside the changes: older code takes any word after a version for `gone`. */
-const letters = { removed: 'r', published: 'p', edited: 'e', voted: 'v' } as const;
-
-function formatChange({ id, version, kind }: LoggedChange): string {
-  return `${id} ${version}${kind === 'removed' ? ' gone' : ''}`;
-}
-
-/** A change without a letter is from older code. It counts as an edit, as every receiver takes. */
-function parseChange(text: string, letter: string | undefined): LoggedChange {
-  const [id = '', version, gone] = text.split(' ');
-  const kind = changeKinds.find((each) => letters[each] === letter) ?? 'edited';
-  return { id, version: Number(version), kind: gone === undefined ? kind : 'removed' };
+/**
+ * Begins another epoch of the log, because the table is an older copy. All earlier cursors become
+ * invalid: mirrors get 410, and receivers of webhooks `log.restarted`.
+ */
+export async function beginEpoch(): Promise<{ epoch: string }> {
+  const began = Date.now();
+  await transact([{ Update: { Key: epochKey, set: { began } } }]);
+  return { epoch: new Date(began).toISOString() };
 }

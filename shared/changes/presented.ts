@@ -46,7 +46,7 @@ export const PresentedChange = Fields(
   'A review that was published, edited, voted on, hidden or deleted. `null` if it is not public now',
   {
     id,
-    version: Count('Rises with every change of the review', 3),
+    version: Count('Rises with every change of the review, and never goes back', 1_795_325_400_123),
     review: v.nullable(PublicRecord),
   },
 );

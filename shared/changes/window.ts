@@ -1,27 +1,9 @@
-// Windows of the change log: the changes after a position, folded by review.
-import * as v from 'valibot';
+// Windows of the change log: the changes after a cursor, folded by review.
 import { cursorGone } from '../errors.ts';
-import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
-import { foldChanges, type LoggedChange, readLog } from './log.ts';
-
-const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-
-/** Places of a reader of the change log. */
-export const LanePlaces = v.object({
-  /** Place of the last item read in each lane. */
-  lanes: v.pipe(v.array(Count), v.length(changesLanes)),
-  /** A lane that stopped in the middle of an item, and the number of changes already read. */
-  into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Count])),
-});
-export type LanePlaces = v.InferOutput<typeof LanePlaces>;
-
-/** Position of a reader of the change log, and its time in epoch ms. */
-export const LogPosition = v.object({ time: Count, ...LanePlaces.entries });
-export type LogPosition = v.InferOutput<typeof LogPosition>;
-
-/** Milliseconds for which a position is valid. */
-export const cursorLifetime = 30 * 86_400_000;
+import type { LogCursor } from './cursor.ts';
+import { readLog } from './log.ts';
+import { type ChangeKind, type LoggedChange, newerOf, subjectOf } from './logged-change.ts';
 
 /** Milliseconds after which a transaction has certainly ended. */
 const settled = 60_000;
@@ -29,45 +11,51 @@ const settled = 60_000;
 /** Maximum of log items for a window, which changes of a few busy reviews might never fill. */
 const mostLogged = 100;
 
-/** A changed review: its changes, folded into one, and the place before the first of them. */
+/** A review, or a person's access, with what happened to it in a window. */
 export interface Changed {
-  change: LoggedChange;
-  before: LanePlaces;
-  /** Epoch ms at which the newest of the changes was logged. */
+  /** The change of the highest version. */
+  newest: LoggedChange;
+  kinds: ReadonlySet<ChangeKind>;
+  /** Epoch ms at which the last change was logged. It rises with every change. */
   at: number;
+  /** The cursor before the first change. */
+  before: LogCursor;
 }
 
-/** Changed reviews in the order of their first change, and the place after them. */
+/** The changed reviews in the order of their first changes, and the cursor after them. */
 export interface LogWindow {
   changed: Changed[];
-  end: LanePlaces;
+  end: LogCursor;
   hasMore: boolean;
 }
 
 /**
- * Reads the next changed reviews up to `heads`, at most `limit`. Lanes are read one after the
- * other, beginning with the one furthest behind. Throws ApiError 410 for a position that is too old
- * or from another history.
+ * Reads what changed next, up to the end of the log, at most `limit` reviews that are `wanted`.
+ * Lanes are read one after the other, beginning with the one furthest behind. Throws ApiError 410
+ * for a cursor whose changes are no longer in the log, or from another epoch.
  */
 export async function readWindow(
-  from: LogPosition,
-  heads: readonly number[],
-  limit: number,
+  from: LogCursor,
+  end: LogCursor,
+  { limit, wanted = () => true }: { limit: number; wanted?: (change: LoggedChange) => boolean },
 ): Promise<LogWindow> {
-  if (Date.now() - from.time > cursorLifetime) throw cursorGone();
+  const { epoch } = end;
+  if (from.epoch !== epoch) throw cursorGone();
   // An item may be readable before its head, although one transaction writes both.
-  for (const [lane, place] of from.lanes.entries()) {
-    if (place > (heads[lane] ?? 0)) refuseGap(place);
+  for (const [lane, time] of from.lanes.entries()) {
+    if (time > (end.lanes[lane] ?? 0)) refuseGap(time);
   }
   const lanes = [...from.lanes];
   const changed = new Map<string, Changed>();
-  const upTo = (end: LanePlaces, hasMore = true) => {
-    return { changed: [...changed.values()], end, hasMore };
-  };
-  const placeOf = (lane: number) => (lane === from.into?.[0] ? -1 : (from.lanes[lane] ?? 0));
-  const due = [...heads.entries()]
+  const upTo = (cursor: LogCursor, hasMore = true) => ({
+    changed: [...changed.values()],
+    end: cursor,
+    hasMore,
+  });
+  const timeOf = (lane: number) => (lane === from.into?.[0] ? -1 : (from.lanes[lane] ?? 0));
+  const due = [...end.lanes.entries()]
     .filter(([lane, head]) => head > (lanes[lane] ?? 0))
-    .sort(([a], [b]) => placeOf(a) - placeOf(b));
+    .sort(([a], [b]) => timeOf(a) - timeOf(b));
   let read = 0;
   for (const [lane, head] of due) {
     let done = lane === from.into?.[0] ? from.into[1] : 0;
@@ -76,16 +64,20 @@ export async function readWindow(
         refuseGap(at);
         break;
       }
-      if (read++ === mostLogged) return upTo({ lanes });
+      if (read++ === mostLogged) return upTo({ lanes, epoch });
       for (const change of changes.slice(done)) {
-        const earlier = changed.get(change.id);
-        if (!earlier) {
-          const here: LanePlaces = { lanes: [...lanes], into: [lane, done] };
+        const subject = subjectOf(change);
+        const earlier = changed.get(subject);
+        if (earlier) changed.set(subject, withChange(earlier, change, at));
+        else if (wanted(change)) {
+          const here: LogCursor = { lanes: [...lanes], into: [lane, done], epoch };
           if (changed.size === limit) return upTo(here);
-          changed.set(change.id, { change, before: here, at });
-        } else {
-          earlier.change = foldChanges(earlier.change, change);
-          earlier.at = at;
+          changed.set(subject, {
+            newest: change,
+            kinds: new Set([change.kind]),
+            at,
+            before: here,
+          });
         }
         done++;
       }
@@ -94,10 +86,14 @@ export async function readWindow(
     }
     if ((lanes[lane] ?? 0) < head) refuseGap(head);
   }
-  return upTo({ lanes }, false);
+  return upTo({ lanes, epoch }, false);
+}
+
+function withChange({ newest, kinds, before }: Changed, change: LoggedChange, at: number): Changed {
+  return { newest: newerOf(newest, change), kinds: new Set([...kinds, change.kind]), at, before };
 }
 
 /** Accepts a gap younger than a minute: the transaction that fills it may be in progress. */
-function refuseGap(place: number): void {
-  if (Date.now() - place > settled) throw cursorGone();
+function refuseGap(time: number): void {
+  if (Date.now() - time > settled) throw cursorGone();
 }

@@ -1,3 +1,5 @@
+import * as v from 'valibot';
+
 /** The two databases that entities come from, with their entity types. */
 export const entityGroups = {
   musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
@@ -10,6 +12,27 @@ export type EntityGroup = keyof typeof entityGroups;
 export type EntityType = (typeof entityGroups)[EntityGroup][number];
 
 export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
+
+/** Names of types and databases in CritiqueBrainz, by the name here. */
+const olderNames: Readonly<Record<string, string>> = {
+  musicdb: 'musicbrainz',
+  bookdb: 'bookbrainz',
+  bk_edition_group: 'bb_edition_group',
+  bk_literary_work: 'bb_literary_work',
+  bk_author: 'bb_author',
+  bk_series: 'bb_series',
+};
+
+/** A type or database in a request: one of these. Names of CritiqueBrainz are understood. */
+export function EntityTypeIn<T extends string>(types: readonly T[]) {
+  const byOlder = new Map(types.map((type) => [olderNames[type] ?? type, type]));
+  return v.pipe(
+    v.picklist([...new Set([...types, ...byOlder.keys()])], `must be one of ${types.join(', ')}`),
+    // For the API's description, which has one name for each type.
+    v.metadata({ enum: types }),
+    v.transform((name) => byOlder.get(name) ?? (name as T)),
+  );
+}
 
 /** Entity types that a filter selects: those of the database, or the type itself. */
 export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[] {

@@ -1,6 +1,7 @@
 // Responses that several endpoints share, as the API describes them.
 import * as v from 'valibot';
 import { AnyText, described, Fields, Id } from '../described.ts';
+import { errorCodes } from './error-codes.ts';
 
 const id = '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11';
 const message = AnyText('A confirmation', 'Request processed successfully');
@@ -22,7 +23,11 @@ const request_id = v.optional(AnyText('Name it when you report the error; from s
 
 /** The error of all endpoints except OAuth. */
 export const ErrorBody = Fields('An error', {
-  error: AnyText('A code that does not change', 'invalid_request'),
+  error: described(
+    v.union([v.picklist(errorCodes), v.string()]),
+    'A code that does not change. There may be more codes some day',
+    'invalid_request',
+  ),
   description: AnyText(problem, 'rating must be an integer from 1 to 5'),
   request_id,
 });

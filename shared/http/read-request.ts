@@ -2,6 +2,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
+import { entityTypes } from '../entity/entity-type.ts';
 import {
   type ApiError,
   invalidRequest,
@@ -56,11 +57,12 @@ export function readRequest<T extends RequestSchema>(
   schema: T,
   parts: RequestParts,
 ): v.InferOutput<T> {
-  const last = Object.entries(parts.query).map(([name, values]) => [name, values?.at(-1)]);
+  const query = withNames(schema, parts.query);
+  const last = Object.entries(query).map(([name, values]) => [name, values?.at(-1)]);
   const input = { ...parts, query: Object.fromEntries(last) };
   const result = v.safeParse(schema, input, { abortEarly: true });
   if (!result.success) throw fault(result.issues[0]);
-  refuseRepeated(schema, parts);
+  refuseRepeated(schema, query);
   return result.output;
 }
 
@@ -77,14 +79,26 @@ function encode(text: string): string {
   return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
 }
 
-function refuseRepeated(schema: RequestSchema, parts: RequestParts): void {
-  const { query } = schema.entries;
-  if (!query || !('entries' in query)) return;
-  for (const name of Object.keys(query.entries as object)) {
-    if ((parts.query[name]?.length ?? 0) > 1) {
-      throw invalidRequest(`${name} must be sent only once`);
-    }
+/**
+ * Returns a query in which an entity has its name of today. CritiqueBrainz names it by its type, as
+ * `release_group=…`. To ignore that would give everybody's reviews.
+ */
+function withNames(schema: RequestSchema, query: RequestParts['query']): RequestParts['query'] {
+  if (!namesIn(schema).includes('entity_id')) return query;
+  const older = entityTypes.flatMap((type) => [type, type.replace(/^bk_/, 'bb_')]);
+  const named = [...new Set(['entity_id', ...older])].flatMap((name) => query[name] ?? []);
+  return named.length > 0 ? { ...query, entity_id: named } : query;
+}
+
+function refuseRepeated(schema: RequestSchema, query: RequestParts['query']): void {
+  for (const name of namesIn(schema)) {
+    if ((query[name]?.length ?? 0) > 1) throw invalidRequest(`${name} must be sent only once`);
   }
+}
+
+/** Returns the names of the parameters in the query. */
+function namesIn({ entries: { query } }: RequestSchema): string[] {
+  return query && 'entries' in query ? Object.keys(query.entries as object) : [];
 }
 
 /** Names of headers in error messages, by part. */

@@ -1,6 +1,6 @@
 // Schemas for the parts of a request, of which endpoints and pages make theirs.
 import * as v from 'valibot';
-import { Uuid } from '../values.ts';
+import { oneOf, Uuid } from '../values.ts';
 
 /** The user and application that an access token acts for, from the authorizer. */
 export const Caller = v.object({
@@ -39,6 +39,18 @@ export function IntegerParameter(min: number, max?: number) {
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max ?? Number.MAX_SAFE_INTEGER, message),
+  );
+}
+
+/** An optional parameter that is `true` or `false`, by default `false`. */
+export function Flag() {
+  return v.optional(
+    v.pipe(
+      oneOf(['true', 'false']),
+      // For the API's description: a boolean is sent as the same bytes.
+      v.metadata({ type: 'boolean', enum: undefined }),
+    ),
+    'false',
   );
 }
 

@@ -30,8 +30,9 @@ export function transportHeaders(): Partial<typeof strictTransport> {
 /** Headers of the response to a CORS preflight, on every path. */
 export const preflightHeaders = {
   'Access-Control-Allow-Origin': '*',
+  // Libraries and tracing add the last three by themselves.
   'Access-Control-Allow-Headers':
-    'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key',
+    'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Requested-With, traceparent, tracestate',
   'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'Access-Control-Max-Age': '86400',
 } as const;

@@ -81,17 +81,15 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 
 /**
  * Returns the public reviews among at most 100 changed ones, with authors, at these versions or
- * later. Reads replicas, which cost half, and again what is behind there. With `consistent`, no
- * review is returned that was hidden before.
+ * later. Reads replicas, which cost half, and again what is behind there.
  */
 export async function findChangedReviews(
   changes: readonly { id: string; version: number; kind: string }[],
-  { consistent = false }: { consistent?: boolean } = {},
 ): Promise<AuthoredReview[]> {
   const options = { attributes: shown };
   const items = await getItems(
     changes.map(({ id }) => reviewKey(id)),
-    { ...options, consistent },
+    options,
   );
   const isBehind = items.map((item, i) => {
     const { version = 0, kind } = changes[i] ?? {};

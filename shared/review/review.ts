@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { type EntityType, entityTypes } from '../entity/entity-type.ts';
+import { type EntityType, EntityTypeIn, entityTypes } from '../entity/entity-type.ts';
 import { invalidRequest } from '../errors.ts';
 import type { Content } from '../list/rank-tree.ts';
 import { pick } from '../pick.ts';
@@ -23,7 +23,7 @@ export const Stars = v.pipe(
   v.transform((list) => [...new Set(list.split(',').map(Number))].sort()),
 );
 
-export const ReviewedType = oneOf(entityTypes);
+export const ReviewedType = EntityTypeIn(entityTypes);
 
 /** An ISO 639-1 code. */
 export const Language = v.picklist(languages, 'must be an ISO 639-1 code, in lower case');

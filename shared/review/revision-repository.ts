@@ -17,6 +17,9 @@ export const mostRevisionBytes = 256 * 1024;
  */
 const fewest = 13;
 
+/** Beginning of the sort keys of revisions. */
+const prefix = 'REVISION#';
+
 /** Revisions in each further read, which DynamoDB ends after 1 MB. */
 const most = 1000;
 
@@ -62,17 +65,17 @@ async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY, p
     const items = await readPage(review.id, last, size);
     if (items.length === 0) return;
     yield parseItems(Revision, items);
-    last = Number(items.at(-1)?.id) - 1;
+    last = Number(items.at(-1)?.sk.slice(prefix.length)) - 1;
   }
 }
 
 /** Reads a page of earlier revisions, newest first, from number `last` on. */
 async function readPage(id: string, last: number, pageSize: number): Promise<Item[]> {
-  const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
+  const { pk } = revisionKey(id, 1);
   const newest = revisionKey(id, last).sk;
   const read = async (consistent: boolean): Promise<Item[]> => {
     const options = { pageSize, descending: true, consistent, until: newest };
-    return (await queryItems(prefix, options).next()).value ?? [];
+    return (await queryItems({ pk, sk: prefix }, options).next()).value ?? [];
   };
   const items = await read(false);
   // A replica may still lack a revision that has just been made.

@@ -46,8 +46,9 @@ import type { Key } from './item.ts';
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
  * | bulk import | IMPORT           | IMPORT                    | exists until everything imported is counted             |
  * | last run    | HEALTH           | DONE#<task>               | when a task was last done |
- * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | public reviews that were written, for the change feed   |
+ * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | public reviews that were written, people whose access ended |
  * | lane        | CHANGES          | LANE#<lane>               | time of the last item in a lane of the change log       |
+ * | epoch       | CHANGES          | EPOCH                     | time of the last restore, after which cursors are gone  |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in
  * #. Sort keys of one partition differ in more than case, because the embedded engine ignores case
@@ -153,6 +154,9 @@ export const changesKey = (lane: number, at?: number) =>
 
 /** Returns the key of the head of a lane, which points to its last item, or the prefix of all. */
 export const laneKey = (lane?: number) => key('CHANGES', `LANE#${lane ?? ''}`);
+
+/** Key of the epoch of the change log. It sorts before the lanes. */
+export const epochKey = key('CHANGES', 'EPOCH');
 
 export const projectionKey = ({ pk }: Pick<Key, 'pk'>) => key(pk, 'PROJECTION');
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
+  ConditionalCheckFailedException,
   TransactionCanceledException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { countMetric } from '../metric.ts';
 import { backOff } from '../time.ts';
@@ -134,6 +135,21 @@ export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof StaleRead) return false;
+    throw error;
+  }
+}
+
+/**
+ * Updates one item, for half of what a transaction costs. Returns false if its condition fails,
+ * which may also be because the answer to a first attempt was lost.
+ */
+export async function tryUpdate({ Key, ...update }: Update): Promise<boolean> {
+  try {
+    const command = { TableName: tableName(), Key, ...withExpressions(update) };
+    await table.send(new UpdateCommand(command));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
     throw error;
   }
 }

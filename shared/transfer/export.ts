@@ -10,9 +10,10 @@ import { isPublic, Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
-import { listedIn, Webhook, withoutPlace } from '../webhooks/webhook.ts';
+import { listedIn, Webhook, withoutCursor } from '../webhooks/webhook.ts';
 import {
   fullReviewRecord,
   type ItemKind,
@@ -68,7 +69,8 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       for (const item of items) {
         const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
         if (!hasReferences(kind, item) || isReplaced) continue;
-        yield rawRecord(kind, kind === 'webhook' ? webhookWithoutPlace(item) : item);
+        const stored = kind === 'webhook' ? portable(item) : [item];
+        for (const each of stored) yield rawRecord(kind, each);
       }
     }
   }
@@ -98,10 +100,16 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
   }
 }
 
-/** Its place in the change log means nothing in another table: an imported webhook begins anew. */
-function webhookWithoutPlace({ pk, sk, ...item }: Item): Item {
-  const webhook = withoutPlace(v.parse(Webhook, item));
-  return { pk, sk, ...listedIn(webhook), ...webhook };
+/**
+ * Returns a webhook as an export has it, or none if it cannot be read. Its cursor means nothing in
+ * another table: an imported webhook begins anew.
+ */
+function portable(item: Item): Item[] {
+  const { pk, sk } = item;
+  return parseItems(Webhook, [item]).map((webhook) => {
+    const chosen = withoutCursor(webhook);
+    return { pk, sk, ...listedIn(chosen), ...chosen };
+  });
 }
 
 /** Makes the record of a case, which counts the exported reports. */

@@ -29,7 +29,7 @@ const specialIPv6 = parseRanges(
 );
 
 /** An address that passed the checks, before its name is resolved. */
-interface Target {
+export interface Target {
   url: URL;
   /** True if all IP addresses must be in WEBHOOK_ALLOW. A public receiver has no such URL. */
   isIntranet: boolean;

@@ -1,63 +1,97 @@
-import { randomBytes } from 'node:crypto';
 import type { Changed } from '../changes/window.ts';
 import { presentReview } from '../review/review.ts';
-import { findChangedReviews } from '../review/review-repository.ts';
-import { typeOf, type Webhook } from './webhook.ts';
+import type { AuthoredReview } from '../review/review-repository.ts';
+import type { PersonMessage, ReviewMessage, WebhookMessage } from './presented.ts';
+import type { Webhook } from './webhook.ts';
 
 // The messages of webhooks, as Standard Webhooks 1.0.0 describes them.
 
 /** A message: its id, which is the same for each attempt, and its body as JSON. */
 export interface Message {
   id: string;
-  type: string;
+  type: WebhookMessage['type'];
   body: string;
 }
 
-/** In bytes. */
-const largestBody = 24 * 1024;
+/** A change as a message reports it: with its time of logging. */
+export type Reported = Pick<Changed, 'newest' | 'at'>;
 
-/**
- * Makes the message about a change, with the review as anybody sees it now. The review is null
- * after a removal, or if the body would exceed 24 KB. Returns undefined if the review is not public
- * now: a later change reports that.
- */
-export async function changeMessage({ change, at }: Changed): Promise<Message | undefined> {
-  const { id, version, kind } = change;
-  const review = kind === 'removed' ? null : await readReview(change);
-  if (review === undefined) return undefined;
-  const type = typeOf(kind);
-  const bodyWith = (shown: object | null) => bodyOf(type, at, { id, version, review: shown });
-  const body = bodyWith(review);
-  const isTooLong = Buffer.byteLength(body) > largestBody;
-  return { id: messageIdOf(change), type, body: isTooLong ? bodyWith(null) : body };
-}
+/** Maximum bytes of a body. */
+export const largestBody = 24 * 1024;
 
 /** Returns the id of the message about a change: the same for each attempt. */
-export function messageIdOf({ id, version }: Changed['change']): string {
-  return `rev_${id}_${version}`;
+export function messageIdOf({ newest: { id, client_id }, at }: Reported): string {
+  return `${client_id === undefined ? 'rev' : 'usr'}_${id}_${at}`;
 }
 
-/** Consistent: a review that was hidden before this call is not sent. */
-async function readReview(change: Changed['change']) {
-  const [authored] = await findChangedReviews([change], { consistent: true });
-  return authored && presentReview(authored.review, authored.author);
+/** Returns the review or person in the id of a message about a change, and the time of logging. */
+export function changeIn(messageId: string): { id: string; at: number } | undefined {
+  const [, id, at] = /^(?:rev|usr)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
+  return id === undefined ? undefined : { id, at: Number(at) };
 }
 
-/** Makes the message that the webhook lost its place: the receiver reads everything anew. */
+/**
+ * Makes the message about a review as anybody sees it now, or undefined if it is not public. Over
+ * 24 KB the review is left out.
+ */
+export function reviewMessage(
+  type: ReviewMessage['type'],
+  change: Reported,
+  authored: AuthoredReview | undefined,
+): Message {
+  const { id, entity_id = null, user_id = null } = authored?.review ?? change.newest;
+  const version = change.at;
+  const messageWith = (part: Pick<ReviewMessage['data'], 'review' | 'truncated'>) =>
+    messageOf(messageIdOf(change), version, {
+      type,
+      data: { id, version, entity_id, user_id, ...part },
+    });
+  if (!authored) return messageWith({ review: null, truncated: false });
+  const review = presentReview(authored.review, authored.author);
+  const whole = messageWith({ review, truncated: false });
+  if (Buffer.byteLength(whole.body) <= largestBody) return whole;
+  return messageWith({ review: null, truncated: true });
+}
+
+/** Makes the message about a person whose access or account has ended. */
+export function personMessage(type: PersonMessage['type'], change: Reported): Message {
+  const data = { user_id: change.newest.id };
+  return messageOf(messageIdOf(change), change.at, { type, data });
+}
+
+/** Makes the message that the cursor was lost: the receiver reads everything again. */
 export function restartMessage({ id, restarted_at = '' }: Webhook): Message {
   const at = Date.parse(restarted_at);
-  return { id: `log_${id}_${at}`, type: 'log.restarted', body: bodyOf('log.restarted', at, {}) };
+  return messageOf(`log_${id}_${at}`, at, { type: 'log.restarted', data: {} });
 }
 
-/** Makes the message of a test, and the challenge that the receiver answers with. */
-export function testMessage({ id, test_due = '' }: Webhook): Message & { challenge: string } {
+/** Makes the message of a test, with the challenge that the receiver answers. */
+export function testMessage({ id, test_due = '' }: Webhook, challenge: string): Message {
   const at = Date.parse(test_due);
-  const challenge = randomBytes(16).toString('hex');
-  const body = bodyOf('webhook.test', at, { challenge });
-  return { id: `test_${id}_${at}`, type: 'webhook.test', body, challenge };
+  return messageOf(`test_${id}_${at}`, at, { type: 'webhook.test', data: { challenge } });
 }
+
+/** Returns true if the answer to a test is the challenge: as text, as JSON, or in an object. */
+export function isChallenge(answer: string, challenge: string): boolean {
+  const text = answer.trim();
+  if (text === challenge) return true;
+  try {
+    const json: unknown = JSON.parse(text);
+    return json === challenge || (json as { challenge?: unknown } | null)?.challenge === challenge;
+  } catch {
+    return false;
+  }
+}
+
+/** Fields of a message apart from its time. */
+type Content = WebhookMessage extends infer M
+  ? M extends unknown
+    ? Omit<M, 'timestamp'>
+    : never
+  : never;
 
 /** `at` is the epoch ms of the event. */
-function bodyOf(type: string, at: number, data: object): string {
-  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+function messageOf(id: string, at: number, { type, data }: Content): Message {
+  const timestamp = new Date(at).toISOString();
+  return { id, type, body: JSON.stringify({ type, timestamp, data }) };
 }

@@ -1,149 +1,107 @@
-import type { ChangeKind } from '../changes/log.ts';
-import type { LanePlaces } from '../changes/window.ts';
+import { type LogCursor, markOf } from '../changes/cursor.ts';
 import { keysOf } from '../secrets.ts';
-import { tryTransact } from '../table/transact.ts';
-import { type Message, restartMessage, testMessage } from './message.ts';
-import { type Delivery, sendRequest } from './send.ts';
+import { tryUpdate } from '../table/transact.ts';
+import { Connection, type Delivery, longestRequest } from './connection.ts';
+import { afterFailure, afterSuccess, isSlow } from './decisions.ts';
+import type { Message } from './message.ts';
 import { signatureHeaders, webhookSecret } from './signature.ts';
-import {
-  hasGivenUp,
-  markOf,
-  noFailures,
-  pauseAfter,
-  signingIds,
-  typeOf,
-  updateOf,
-  type Webhook,
-} from './webhook.ts';
+import { type Attempt, signingIds, updateOf, type Webhook, withAttempts } from './webhook.ts';
 
-/** Messages after which the place is stored, at the latest. A crash repeats at most so many. */
+/** Messages after which the cursor is stored, at the latest. A crash repeats at most so many. */
 const mostUnsaved = 20;
 
-/** A webhook in a run: sends it messages, one at a time, and stores what became of them. */
+/** A webhook in a run, and the connection to its receiver. Stores what became of messages. */
 export class Receiver {
   #webhook: Webhook;
-  /** Successes that are not stored yet, and the last of them. */
+  readonly #connection: Connection;
+  /** Attempts that are not stored yet, and the number of delivered messages among them. */
+  #attempts: Attempt[] = [];
   #unsaved = 0;
-  #last: Webhook['last'];
+  #isOthers = false;
 
   constructor(webhook: Webhook) {
     this.#webhook = webhook;
+    this.#connection = new Connection(webhook.address);
   }
 
+  /** The webhook as it is stored. */
   get webhook(): Webhook {
     return this.#webhook;
   }
 
-  takes(kind: ChangeKind): boolean {
-    return this.#webhook.types.includes(typeOf(kind));
+  /** True once something else has changed the webhook. This run then leaves it alone. */
+  get isOthers(): boolean {
+    return this.#isOthers;
+  }
+
+  /** The last attempts, the newest last. */
+  get attempts(): Attempt[] {
+    return withAttempts(this.#webhook, this.#attempts);
+  }
+
+  get isSlow(): boolean {
+    return isSlow(this.attempts);
   }
 
   /**
-   * Sends a message that stands between two places of the log. Returns true to go on after it, and
-   * false if the receiver failed, or something else has changed the webhook.
+   * Sends a message once. Returns undefined if `time` (ms) was over before the 15 seconds of a
+   * receiver were.
    */
-  async take(
-    message: Message,
-    { before, after }: { before: LanePlaces; after: LanePlaces },
-  ): Promise<boolean> {
-    const { delivery, last } = await this.#send(message);
-    if (delivery.outcome !== 'delivered') {
-      await this.#fail(message, delivery, { position: before, last });
-      return false;
-    }
-    this.#unsaved++;
-    this.#last = last;
-    const isDue = this.#unsaved >= mostUnsaved || this.#webhook.failures > 0;
-    return isDue ? this.moveTo(after) : true;
-  }
-
-  /** Stores the place. Returns false if something else has changed the webhook. */
-  async moveTo(position: LanePlaces, change: Partial<Webhook> = {}): Promise<boolean> {
-    const { failures, last } = this.#webhook;
-    const isRecovered = this.#unsaved > 0 && failures > 0;
-    // What was missed meanwhile is not late.
-    const recovery = { ...noFailures, since: new Date().toISOString() };
-    return this.#write({
-      position,
-      last: this.#last ?? last,
-      ...(isRecovered && recovery),
-      ...change,
-    });
-  }
-
-  /** Returns true if this place is stored already, with everything that was sent before it. */
-  isAt(position: LanePlaces): boolean {
-    const { position: stored } = this.#webhook;
-    return this.#unsaved === 0 && stored !== undefined && markOf(stored) === markOf(position);
-  }
-
-  /**
-   * Sends the test that is due. A new webhook begins if the receiver answers with the challenge:
-   * at these places of the log, unless it has a place already.
-   */
-  async test(lanes: number[]): Promise<boolean> {
-    const { state, position = { lanes } } = this.#webhook;
-    const { challenge, ...message } = testMessage(this.#webhook);
-    const { delivery, last } = await this.#send(message);
-    const has_succeeded = delivery.outcome === 'delivered' && delivery.answer?.trim() === challenge;
-    const result = { test_due: undefined, last: { ...last, has_succeeded } };
-    if (state !== 'new' || !has_succeeded) return this.#write(result);
-    return this.#write({ ...result, state: 'on', position, since: last.at, ...noFailures });
-  }
-
-  /** Continues at these places of the log, because the own place is lost. */
-  async restart(lanes: number[]): Promise<boolean> {
-    const restarted_at = new Date().toISOString();
-    return this.moveTo({ lanes }, { restarted_at, since: restarted_at });
-  }
-
-  /** Tells the receiver that the place was lost. */
-  async tellRestart(position: LanePlaces): Promise<boolean> {
-    const message = restartMessage(this.#webhook);
-    const isTold = await this.take(message, { before: position, after: position });
-    return isTold && this.moveTo(position, { restarted_at: undefined });
-  }
-
-  async #send({ id, type, body }: Message) {
+  async send({ id, type, body }: Message, time: number): Promise<Delivery | undefined> {
     const at = new Date();
     const timestamp = Math.floor(at.getTime() / 1000);
     const secrets = await secretsOf(this.#webhook);
     const headers = signatureHeaders({ id, timestamp, body, secrets });
-    const delivery = await sendRequest({ address: this.#webhook.address, headers, body });
-    const last = {
-      at: at.toISOString(),
-      type,
-      status: delivery.status ?? null,
-      milliseconds: delivery.milliseconds,
-      has_succeeded: delivery.outcome === 'delivered',
-    };
-    return { delivery, last };
+    const patience = Math.max(1, Math.min(longestRequest, Math.floor(time)));
+    const delivery = await this.#connection.send({ headers, body, patience });
+    const { status = null, milliseconds, cause } = delivery;
+    if (cause === 'timeout' && patience < longestRequest) return undefined;
+    const attempt = { at: at.toISOString(), type, id, status, milliseconds };
+    this.#attempts.push(cause ? { ...attempt, cause } : attempt);
+    return delivery;
   }
 
-  async #fail(
-    { id, type }: Message,
-    { outcome, retryAfter }: Delivery,
-    { position, last }: { position: LanePlaces; last: NonNullable<Webhook['last']> },
-  ): Promise<void> {
-    const isFirst = this.#unsaved > 0 || this.#webhook.failures === 0;
-    const failures = isFirst ? 1 : this.#webhook.failures + 1;
-    const failing_since = (isFirst ? undefined : this.#webhook.failing_since) ?? last.at;
-    const failed = { position, last, failures, failing_since, stuck: { id, type } };
-    if (outcome === 'gone' || hasGivenUp(failing_since)) {
-      const off_reason = outcome === 'gone' ? 'gone' : 'failing';
-      await this.#write({ ...failed, state: 'off', off_reason, retry_at: undefined });
+  /** Marks the last attempt: its status was right, but not its answer. */
+  markAnswer(): void {
+    const last = this.#attempts.at(-1);
+    if (last) last.cause = 'answer';
+  }
+
+  /** Stores that a message failed, and the cursor before it. */
+  async noteFailure({ id, type }: Message, delivery: Delivery, cursor?: LogCursor): Promise<void> {
+    const failure = afterFailure(this.#webhook, delivery, { stuck: { id, type }, now: Date.now() });
+    await this.write({ cursor, ...failure });
+  }
+
+  /** Notes that a message was delivered. Stores the cursor now and then, and after a failure. */
+  async noteSuccess(cursor?: LogCursor): Promise<void> {
+    this.#unsaved++;
+    const isDue = this.#unsaved >= mostUnsaved || this.#webhook.failures > 0;
+    if (isDue) await this.write({ cursor, ...afterSuccess(this.#webhook, Date.now()) });
+  }
+
+  /** Stores the cursor, unless it is stored with everything that was sent before it. */
+  async store(cursor: LogCursor | undefined): Promise<void> {
+    const { cursor: stored } = this.#webhook;
+    const isStored = stored && cursor && markOf(stored) === markOf(cursor);
+    if (cursor && !(isStored && this.#unsaved === 0)) await this.write({ cursor });
+  }
+
+  /** Stores a change with the attempts so far, unless something else has written meanwhile. */
+  async write(change: Partial<Webhook>): Promise<void> {
+    const whole = { ...change, attempts: this.attempts };
+    if (!(await tryUpdate(updateOf(this.#webhook, whole)))) {
+      this.#isOthers = true;
       return;
     }
-    const retry_at = new Date(Date.now() + pauseAfter(failures, retryAfter)).toISOString();
-    await this.#write({ ...failed, retry_at });
+    this.#webhook = { ...this.#webhook, ...whole, version: this.#webhook.version + 1 };
+    this.#attempts = [];
+    this.#unsaved = 0;
   }
 
-  async #write(change: Partial<Webhook>): Promise<boolean> {
-    const isWritten = await tryTransact([{ Update: updateOf(this.#webhook, change) }]);
-    if (!isWritten) return false;
-    this.#webhook = { ...this.#webhook, ...change, version: this.#webhook.version + 1 };
-    this.#unsaved = 0;
-    return true;
+  /** Closes the connection until the next message. */
+  close(): void {
+    this.#connection.close();
   }
 }
 

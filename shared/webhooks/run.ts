@@ -1,29 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { readHeads } from '../changes/log.ts';
-import { type LanePlaces, type LogWindow, readWindow } from '../changes/window.ts';
-import { ApiError } from '../errors.ts';
-import { table, tableName } from '../table/client.ts';
+import { type LogCursor, markOf } from '../changes/cursor.ts';
+import { readLogEnd } from '../changes/log.ts';
 import { webhookRunKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { changeMessage, type Message } from './message.ts';
-import { Receiver } from './receiver.ts';
-import { listedIn, markOf, type Webhook } from './webhook.ts';
+import { tryUpdate } from '../table/transact.ts';
+import { isDue } from './decisions.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { LogReader } from './log-reader.ts';
+import { withActiveOwner } from './owners.ts';
+import { type RunTime, Subscription } from './subscription.ts';
+import { takeTurns } from './turns.ts';
 import { listWebhooks } from './webhook-repository.ts';
 
 // The run of every minute that sends webhooks what is new in the change log.
 
 /**
- * In milliseconds: no request begins later. The last one takes 15 s, so a run ends before the next
- * one begins.
+ * In milliseconds since the begin of a run. A slow receiver may take 15 s, so the last request to
+ * one begins earlier. What is still under way at the end is broken off and counts as not sent.
  */
-const longestRun = 40_000;
-
-/** In milliseconds. A receiver that takes longer no longer shares reads with the others. */
-const patience = 1_000;
-
-/** Reviews in a window of the log. */
-const windowSize = 100;
+const limits = { slow: 40_000, quick: 52_000, end: 56_000 };
 
 /** In milliseconds. A larger lag is logged, which an alarm reads. */
 const longestLag = 300_000;
@@ -31,171 +25,81 @@ const longestLag = 300_000;
 /** Webhooks that wait for another attempt. Fewer may well fail for reasons of their own. */
 const fewestFailing = 3;
 
-/** Sends all webhooks what is due. Two runs at the same time repeat messages, and lose none. */
-export async function sendWebhooks(): Promise<void> {
-  const now = new Date();
-  const due = `${now.toISOString()}#~`;
-  const [entries, heads] = await Promise.all([
+/** The result of a run. With more to send, a server begins the next run at once. */
+export interface RunResult {
+  hasMore: boolean;
+}
+
+/**
+ * Sends all webhooks what is due. One run at a time: a second one does nothing. A `look` between
+ * two minutes writes nothing unless there is news.
+ */
+export async function sendWebhooks({ isLook = false } = {}): Promise<RunResult> {
+  const now = Date.now();
+  const due = `${new Date(now).toISOString()}#~`;
+  const [entries, end] = await Promise.all([
     collect(queryIndex('all-by-date', 'WEBHOOK', { pageSize: 1000 })),
-    readHeads(),
+    readLogEnd(),
   ]);
   const isWaiting = ({ date = '' }: { date?: string }) => date > due;
-  const mark = markOf({ lanes: heads });
-  const run = new Run(heads, now);
-  if (entries.some((entry) => !isWaiting(entry) && entry.kind !== mark)) {
-    // Items of one partition cost less together than each by its key.
-    const webhooks = await listWebhooks(undefined, { consistent: false });
-    const isDue = (webhook: Webhook) => {
-      const { date, kind } = listedIn(webhook);
-      return date !== undefined && date <= due && kind !== mark;
-    };
-    await run.serve(webhooks.filter(isDue));
+  const health = { active: entries.length, failing: entries.filter(isWaiting).length };
+  const mark = markOf(end);
+  if (!entries.some((entry) => !isWaiting(entry) && entry.kind !== mark)) {
+    if (!isLook) await recordSending(now, health);
+    return { hasMore: false };
   }
-  await recordSending(run.sentUntil, {
-    active: entries.length,
-    failing: entries.filter(isWaiting).length,
-  });
+  const lease = await takeLease();
+  if (!lease) return { hasMore: false };
+  try {
+    const { sentUntil, hasMore } = await serveAll(end, now, lease);
+    await recordSending(sentUntil, health);
+    return { hasMore };
+  } finally {
+    await lease.release();
+  }
 }
 
-/** One run: what it has read of the log, and when it has to end. */
-class Run {
-  readonly #heads: number[];
-  readonly #now: Date;
-  readonly #end = performance.now() + longestRun;
-  /** Times of changes (epoch ms) that wait, although their receivers answer. */
-  readonly #late: number[] = [];
-  readonly #slow = new Set<Receiver>();
-  /** Work under way. Slow receivers continue beside their group. */
-  readonly #work: Promise<void>[] = [];
-  readonly #failures: unknown[] = [];
-
-  constructor(heads: number[], now: Date) {
-    this.#heads = heads;
-    this.#now = now;
-  }
-
-  /** Epoch ms. What was logged before is sent, unless its receiver fails or is slow. */
-  get sentUntil(): number {
-    return Math.min(this.#now.getTime(), ...this.#late);
-  }
-
-  /** Serves all webhooks at once, so that none waits for another. Throws the first error. */
-  async serve(webhooks: readonly Webhook[]): Promise<void> {
-    const isReady = ({ test_due, restarted_at, position, failures }: Webhook) =>
-      !test_due && !restarted_at && position && failures === 0;
-    const alone = webhooks.filter((webhook) => !isReady(webhook));
-    const together = Map.groupBy(webhooks.filter(isReady), ({ position }) =>
-      JSON.stringify(position),
-    );
-    for (const webhook of alone) this.#begin(this.#prepare(new Receiver(webhook)));
-    for (const some of together.values()) {
-      this.#begin(this.#follow(new Set(some.map((webhook) => new Receiver(webhook)))));
-    }
-    while (this.#work.length > 0) await Promise.all(this.#work.splice(0));
-    if (this.#failures.length > 0) throw this.#failures[0];
-  }
-
-  #begin(work: Promise<void>): void {
-    this.#work.push(work.catch((error: unknown) => void this.#failures.push(error)));
-  }
-
-  /** Sends what comes before changes, and then changes. */
-  async #prepare(receiver: Receiver): Promise<void> {
-    if (receiver.webhook.test_due && !(await receiver.test(this.#heads))) return;
-    const { state, retry_at = '', position, restarted_at } = receiver.webhook;
-    if (state !== 'on' || retry_at > this.#now.toISOString()) return;
-    if (!position) await this.#restart(receiver);
-    else if (!restarted_at || (await receiver.tellRestart(position))) {
-      await this.#follow(new Set([receiver]));
-    }
-  }
-
-  async #restart(receiver: Receiver): Promise<void> {
-    const lanes = this.#heads;
-    if (await receiver.restart(lanes)) await receiver.tellRestart({ lanes });
-  }
-
-  /** Sends changes to receivers that stand at the same place, until the end of the log. */
-  async #follow(group: Set<Receiver>, from?: LanePlaces): Promise<void> {
-    const [first] = group;
-    let position = from ?? first?.webhook.position;
-    while (position && group.size > 0) {
+/** Serves all webhooks that are due, 50 at a time. Throws the first error, after all others. */
+async function serveAll(end: LogCursor, now: number, lease: Lease) {
+  const begin = performance.now();
+  const time: RunTime = {
+    isOver: (isSlow) =>
+      lease.isLost() || performance.now() - begin > (isSlow ? limits.slow : limits.quick),
+    left: () => begin + limits.end - performance.now(),
+  };
+  const log = new LogReader(end);
+  // Items of one partition cost less together than each by its key.
+  const listed = await listWebhooks(undefined, { consistent: false });
+  const webhooks = await withActiveOwner(listed.filter((webhook) => isDue(webhook, end, now)));
+  const subscriptions = webhooks.map((webhook) => new Subscription(webhook, { log, time }));
+  const failures: unknown[] = [];
+  const late = new Set<Subscription>();
+  await takeTurns(
+    subscriptions,
+    ({ isSlow }) => isSlow,
+    async (subscription, turn) => {
       try {
-        const start = { time: Date.now(), ...position };
-        const window = await readWindow(start, this.#heads, windowSize);
-        const isSent = await this.#sendWindow(group, window);
-        position = isSent && window.hasMore ? window.end : undefined;
+        const result = await subscription.take(turn);
+        if (result === 'late') late.add(subscription);
+        return result === 'waits';
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 410) throw error;
-        await Promise.all([...group].map((receiver) => this.#restart(receiver)));
-        return;
-      }
-    }
-  }
-
-  /** Returns false if the run is over. Receivers that fail or are slow leave the group. */
-  async #sendWindow(group: Set<Receiver>, { changed, end }: LogWindow): Promise<boolean> {
-    for (const [i, each] of changed.entries()) {
-      const takers = [...group].filter((receiver) => receiver.takes(each.change.kind));
-      if (takers.length === 0) continue;
-      if (performance.now() > this.#end) {
-        this.#noteLate(group, each.at);
-        await moveAll(group, each.before);
+        failures.push(error);
         return false;
       }
-      const message = await changeMessage(each);
-      if (!message) continue;
-      const after = changed[i + 1]?.before ?? end;
-      await this.#sendTo(group, takers, message, { before: each.before, after });
-    }
-    await moveAll(group, end);
-    return true;
-  }
-
-  /** Sends a message to all takers. Those that need longer continue alone. */
-  async #sendTo(
-    group: Set<Receiver>,
-    takers: readonly Receiver[],
-    message: Message,
-    place: { before: LanePlaces; after: LanePlaces },
-  ): Promise<void> {
-    const pending = new Map(
-      takers.map((receiver) => {
-        const taking = receiver.take(message, place).then((isTaken) => {
-          pending.delete(receiver);
-          if (!isTaken) group.delete(receiver);
-          return isTaken;
-        });
-        return [receiver, taking] as const;
-      }),
-    );
-    const all = Promise.all(pending.values());
-    await Promise.race([all, sleep(patience, undefined, { ref: false })]);
-    for (const [receiver, taking] of pending) {
-      group.delete(receiver);
-      this.#slow.add(receiver);
-      const next = new Set([receiver]);
-      const following = taking.then(async (isTaken) => {
-        if (isTaken) await this.#follow(next, place.after);
-      });
-      this.#begin(following);
-    }
-  }
-
-  #noteLate(group: Set<Receiver>, at: number): void {
-    for (const receiver of group) {
-      const isOverdue = at >= Date.parse(receiver.webhook.since);
-      if (isOverdue && !this.#slow.has(receiver)) this.#late.push(at);
-    }
-  }
+    },
+  );
+  if (failures.length > 0) throw failures[0];
+  return { sentUntil: await sentUntil([...late], now), hasMore: late.size > 0 };
 }
 
-async function moveAll(group: Set<Receiver>, position: LanePlaces): Promise<void> {
-  await Promise.all(
-    [...group].map(async (receiver) => {
-      if (!receiver.isAt(position) && !(await receiver.moveTo(position))) group.delete(receiver);
-    }),
-  );
+/**
+ * Returns the time (epoch ms) up to which the service has sent everything that it could. A receiver
+ * that had a turn and did not finish is as late as it is slow, and does not count.
+ */
+async function sentUntil(late: readonly Subscription[], now: number): Promise<number> {
+  const waiting = late.filter(({ hadTurn, isSlow }) => !hadTurn && !isSlow);
+  const times = await Promise.all(waiting.map((subscription) => subscription.waitingSince()));
+  return Math.min(now, ...times.map((time) => time ?? now));
 }
 
 /**
@@ -212,16 +116,9 @@ export async function recordSending(
   }
   const isMost = failing >= fewestFailing && failing > active / 2;
   if (isMost) console.warn({ message: 'Most webhooks fail', failing, active });
-  await table.send(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: webhookRunKey,
-      UpdateExpression: 'SET #at = :at, #failing = :failing',
-      ExpressionAttributeNames: { '#at': 'at', '#failing': 'failing' },
-      ExpressionAttributeValues: {
-        ':at': new Date(sentUntil).toISOString(),
-        ':failing': isMost ? `${failing} of ${active}` : '',
-      },
-    }),
-  );
+  const set = {
+    at: new Date(sentUntil).toISOString(),
+    failing: isMost ? `${failing} of ${active}` : '',
+  };
+  await tryUpdate({ Key: webhookRunKey, set });
 }

@@ -24,6 +24,15 @@ export function webhookSecret(secretId: string, key: KeyObject): string {
   return prefix + mac.digest('base64');
 }
 
+/**
+ * Returns the challenge of an address: 32 hexadecimal digits, the same for each test. It is a MAC,
+ * so only a receiver that got a test knows it.
+ */
+export function challengeOf({ id, address }: { id: string; address: string }, key: KeyObject) {
+  const mac = createHmac('sha256', key).update(`challenge ${id} ${address}`);
+  return mac.digest('hex').slice(0, 32);
+}
+
 /** Returns the three headers that identify and sign a message. */
 export function signatureHeaders({ id, timestamp, body, secrets }: Signed): Record<string, string> {
   const signatures = secrets.map((secret) => {

@@ -1,40 +1,36 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { findPlaces, readHeads } from '../changes/log.ts';
-import { cursorLifetime, readWindow } from '../changes/window.ts';
+import { readLogEnd } from '../changes/log.ts';
+import { readWindow } from '../changes/window.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import { getOwnApplication } from '../oauth/application-repository.ts';
+import type { Item } from '../table/item.ts';
 import { applicationKey, webhookKey, webhookSlots } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
-import { messageIdOf, restartMessage } from './message.ts';
-import {
-  listedIn,
-  type MessageType,
-  noFailures,
-  signingIds,
-  typeOf,
-  updateOf,
-  Webhook,
-  type WebhookForm,
-} from './webhook.ts';
+import { noFailures, wants } from './decisions.ts';
+import { listedIn, updateOf, Webhook, type WebhookForm } from './webhook.ts';
 
-// Webhooks in the table: what their owners and operators do.
+// Webhooks in the table: reading, registering, changing and deleting them.
 
-/** Most changed reviews to count ahead of a webhook, and to search for its next message. */
-const mostAhead = 100;
+/** Most changes to count ahead of a webhook. */
+export const mostAhead = 100;
 
 /** Attributes that name a webhook and its owner. */
-type WebhookId = Pick<Webhook, 'client_id' | 'id' | 'user_id'>;
+export type WebhookId = Pick<Webhook, 'client_id' | 'id' | 'user_id'>;
 
 /** Lists the webhooks of an application, at most two, or all of them. */
 export async function listWebhooks(
   clientId?: string,
   { consistent = true }: { consistent?: boolean } = {},
 ): Promise<Webhook[]> {
-  const items = await collect(queryItems(webhookKey(clientId), { consistent }));
-  return items.map((item) => v.parse(Webhook, item));
+  return parseItems(Webhook, await readItems(clientId, consistent));
+}
+
+function readItems(clientId: string | undefined, consistent = true): Promise<Item[]> {
+  return collect(queryItems(webhookKey(clientId), { consistent }));
 }
 
 /** Throws ApiError 404 if there is none, or another user owns its application. */
@@ -43,10 +39,10 @@ export async function getOwnWebhook(
   id: string,
   userId: string,
 ): Promise<Webhook> {
-  const webhooks = await listWebhooks(clientId);
-  const webhook = webhooks.find((each) => each.id === id && each.user_id === userId);
-  if (!webhook) throw notFound('Webhook');
-  return webhook;
+  const items = await readItems(clientId);
+  const item = items.find((each) => each.id === id && each.user_id === userId);
+  if (!item) throw notFound('Webhook');
+  return v.parse(Webhook, item);
 }
 
 /**
@@ -57,16 +53,16 @@ export async function getOwnWebhook(
 export function insertWebhook(
   clientId: string,
   userId: string,
-  { address, types }: WebhookForm,
+  form: WebhookForm,
 ): Promise<Webhook> {
   return writeAs(userId, (writer) =>
     retryStale(async () => {
-      requireTypes(types);
+      checkForm(form);
       await getOwnApplication(clientId, userId);
-      const existing = await listWebhooks(clientId);
-      const same = existing.find((each) => each.address === address);
-      if (same) return same;
-      const slot = webhookSlots.find((each) => existing.every((webhook) => webhook.slot !== each));
+      const items = await readItems(clientId);
+      const same = items.find(({ address }) => address === form.address);
+      if (same) return v.parse(Webhook, same);
+      const slot = webhookSlots.find((each) => items.every((item) => item.slot !== each));
       if (!slot) {
         throw invalidRequest('An application can have at most 2 webhooks: delete one first');
       }
@@ -76,13 +72,13 @@ export function insertWebhook(
         client_id: clientId,
         slot,
         user_id: userId,
-        address,
-        types,
+        ...form,
         created,
         since: created,
         secret_id: newSecretId(),
         state: 'new',
         failures: 0,
+        attempts: [],
         test_due: created,
         version: 1,
       };
@@ -96,101 +92,17 @@ export function insertWebhook(
   );
 }
 
-/** Changes address and types. A new address is tested before anything else is sent to it. */
+/**
+ * Changes what the owner has chosen. A new address is tested before anything else is sent to it.
+ * Throws ApiError 403 if the account is blocked.
+ */
 export function updateWebhook(webhook: WebhookId, form: WebhookForm): Promise<void> {
-  const { address, types } = form;
-  return writeAs(webhook.user_id, (writer) =>
-    change(
-      webhook,
-      (before) => {
-        requireTypes(types);
-        if (address === before.address) return { types };
-        return { address, types, state: 'new', test_due: now(), ...noFailures };
-      },
-      writer,
-    ),
-  );
-}
-
-/** Asks for a test, which the next run sends. */
-export function testWebhook(webhook: WebhookId): Promise<void> {
-  return change(webhook, () => ({ test_due: now() }));
-}
-
-/** Stops a webhook until it is continued. Changes nothing unless it is on. */
-export function pauseWebhook(webhook: WebhookId): Promise<void> {
-  return change(webhook, ({ state }) => (state === 'on' ? { state: 'paused' } : undefined));
-}
-
-/** Continues where the webhook stood. Changes nothing if it is on, or new. */
-export function continueWebhook(webhook: WebhookId): Promise<void> {
-  return change(webhook, ({ state }) => {
-    if (state !== 'paused' && state !== 'off') return undefined;
-    return { state: 'on', off_reason: undefined, since: now(), ...noFailures };
-  });
-}
-
-/**
- * Sets a webhook back to a time (epoch ms) of the last 30 days. Throws ApiError 400 for another
- * time, or before the webhook has begun.
- */
-export async function replayWebhook(webhook: WebhookId, from: number): Promise<void> {
-  if (!(from <= Date.now() && from > Date.now() - cursorLifetime)) {
-    throw invalidRequest('The time must be within the last 30 days');
-  }
-  const lanes = await findPlaces(from);
-  await change(webhook, ({ state }) => {
-    if (state === 'new') throw invalidRequest('The webhook has not begun: test it first');
-    return { position: { lanes }, since: now(), stuck: undefined };
-  });
-}
-
-/**
- * Takes their places from all webhooks, because the table is an older copy: receivers are told that
- * the log has restarted. Nothing else may write meanwhile.
- */
-export async function restartWebhooks(): Promise<void> {
-  for (const webhook of await listWebhooks()) {
-    await transact([{ Update: updateOf(webhook, { position: undefined }) }]);
-  }
-}
-
-/**
- * Goes on after the message with this id, unless it is no longer the one that fails. If the review
- * has changed since, its message has become another one, which is sent instead.
- */
-export async function skipMessage(webhook: WebhookId, messageId: string): Promise<void> {
-  const heads = await readHeads();
-  await change(webhook, async (before) => {
-    const { stuck, position, types } = before;
-    if (stuck?.id !== messageId) return undefined;
-    const next = { stuck: undefined, retry_at: undefined };
-    if (before.restarted_at && stuck.id === restartMessage(before).id) {
-      return { restarted_at: undefined, ...next };
-    }
-    if (!position) return next;
-    const { changed, end } = await readWindow({ time: Date.now(), ...position }, heads, mostAhead);
-    const first = changed.findIndex(({ change: { kind } }) => types.includes(typeOf(kind)));
-    const found = changed[first];
-    if (!found || messageIdOf(found.change) !== messageId) return next;
-    return { position: changed[first + 1]?.before ?? end, ...next };
-  });
-}
-
-/**
- * Makes a new secret; the old one signs beside it for a day. Throws ApiError 400 while two secrets
- * sign.
- */
-export function rotateWebhookSecret(webhook: WebhookId): Promise<void> {
-  return change(webhook, (before) => {
-    if (signingIds(before).length > 1) {
-      throw invalidRequest('There are two secrets already: wait until the old one has ended');
-    }
-    const until = new Date(Date.now() + 86_400_000).toISOString();
-    return {
-      secret_id: newSecretId(),
-      previous_secret: { secret_id: before.secret_id, until },
-    };
+  return changeAsOwner(webhook, (before) => {
+    checkForm(form);
+    const { address, types, entity_id, author_id } = form;
+    const chosen = { address, types, entity_id, author_id };
+    if (address === before.address) return chosen;
+    return { ...chosen, state: 'new', test_due: now(), resend: undefined, ...noFailures };
   });
 }
 
@@ -201,44 +113,58 @@ export async function deleteWebhook({ client_id, id, user_id }: WebhookId): Prom
 }
 
 /**
- * Counts the changed reviews that lie ahead of a webhook, up to 100. Returns undefined if it has no
- * place, or lost it.
+ * Counts the changes that lie ahead of a webhook, up to 100. Returns undefined if it has no cursor,
+ * or lost it.
  */
-export async function countAhead({
-  position,
-}: Webhook): Promise<{ count: number; isMore: boolean } | undefined> {
-  if (!position) return undefined;
+export async function countAhead(
+  webhook: Webhook,
+): Promise<{ count: number; isMore: boolean } | undefined> {
+  const { cursor } = webhook;
+  if (!cursor) return undefined;
   try {
-    const from = { time: Date.now(), ...position };
-    const { changed, hasMore } = await readWindow(from, await readHeads(), mostAhead);
-    return { count: changed.length, isMore: hasMore };
+    const window = await readWindow(cursor, await readLogEnd(), { limit: mostAhead });
+    const wanted = window.changed.filter((change) => wants(webhook, change));
+    return { count: wanted.length, isMore: window.hasMore };
   } catch (error) {
     if (error instanceof ApiError && error.status === 410) return undefined;
     throw error;
   }
 }
 
-/** Changes a webhook, again if something else has written meanwhile. Undefined changes nothing. */
-async function change(
+/** Returns the change of a webhook as it is now, if any. */
+type ChangeOf = (
+  before: Webhook,
+) => Promise<Partial<Webhook> | undefined> | Partial<Webhook> | undefined;
+
+/** Changes a webhook in the name of its owner. Throws ApiError 403 if the account is blocked. */
+export function changeAsOwner(webhook: WebhookId, changeOf: ChangeOf): Promise<void> {
+  return writeAs(webhook.user_id, (writer) => changeWebhook(webhook, changeOf, writer));
+}
+
+/** Changes a webhook, again if something else has written meanwhile. */
+export async function changeWebhook(
   { client_id, id, user_id }: WebhookId,
-  changeOf: (
-    before: Webhook,
-  ) => Promise<Partial<Webhook> | undefined> | Partial<Webhook> | undefined,
+  changeOf: ChangeOf,
   writer?: Writer,
 ): Promise<void> {
   await retryStale(async () => {
     const before = await getOwnWebhook(client_id, id, user_id);
-    const changes = await changeOf(before);
-    if (!changes) return;
-    const writes: Write[] = [{ Update: updateOf(before, changes) }];
+    const change = await changeOf(before);
+    if (!change) return;
+    const writes: Write[] = [{ Update: updateOf(before, change) }];
     if (writer) writes.push(checkWriter(user_id, writer));
     await transact(writes);
   });
 }
 
-function requireTypes(types: readonly MessageType[]): void {
+function checkForm({ types, entity_id, author_id }: WebhookForm): void {
   if (types.length === 0) throw invalidRequest('Choose at least one kind of change');
+  if (entity_id !== undefined && author_id !== undefined) {
+    throw invalidRequest('Name an entity or an author, not both');
+  }
 }
 
 const now = () => new Date().toISOString();
-const newSecretId = () => randomBytes(16).toString('hex');
+
+/** Makes an id that a new secret is derived from. */
+export const newSecretId = () => randomBytes(16).toString('hex');

@@ -1,31 +1,41 @@
 import * as v from 'valibot';
-import type { ChangeKind } from '../changes/log.ts';
-import { LanePlaces } from '../changes/window.ts';
+import { LogCursor, markOf } from '../changes/cursor.ts';
+import type { ChangeKind } from '../changes/logged-change.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes } from '../table/item.ts';
 import { webhookKey } from '../table/keys.ts';
 import type { Update } from '../table/transact.ts';
 
-// Webhooks: what is stored of one, and the rules of its state.
+// Webhooks: what is stored of one, and what its owner chooses.
 
-/** Types of messages that an owner chooses, in the order of the form. */
-export const messageTypes = [
-  'review.published',
-  'review.edited',
-  'review.voted',
-  'review.removed',
-] as const;
-export type MessageType = (typeof messageTypes)[number];
+/** The type of the message about each kind of change, in the order of the form. */
+const typesByKind = {
+  published: 'review.published',
+  edited: 'review.edited',
+  voted: 'review.voted',
+  removed: 'review.removed',
+  revoked: 'access.revoked',
+  deleted: 'user.deleted',
+} as const satisfies Record<ChangeKind, string>;
+
+export type MessageType = (typeof typesByKind)[ChangeKind];
+
+/** Types of messages that an owner chooses. */
+export const messageTypes = Object.values(typesByKind);
 
 /** Returns the type of the message about a change. */
 export function typeOf(kind: ChangeKind): MessageType {
-  return `review.${kind}`;
+  return typesByKind[kind];
 }
 
 /** Fields that an owner enters. */
 export interface WebhookForm {
   address: string;
   types: MessageType[];
+  /** Only changes of the reviews of this entity. */
+  entity_id?: string | undefined;
+  /** Only changes of the reviews by this author. */
+  author_id?: string | undefined;
 }
 
 /** A time in UTC as people enter it, converted to epoch ms. */
@@ -41,6 +51,29 @@ export const UtcTime = v.pipe(
   v.check((time) => !Number.isNaN(time), 'must be a time that exists'),
 );
 
+/**
+ * Causes of failed requests: the name, the connection, TLS, 15 seconds, a forbidden address, the
+ * status, or the rest of the answer.
+ */
+export const causes = ['dns', 'connect', 'tls', 'timeout', 'address', 'status', 'answer'] as const;
+export type Cause = (typeof causes)[number];
+
+/** A request to the receiver. `status` is null if there was no answer. */
+export const Attempt = v.object({
+  at: v.string(),
+  type: v.string(),
+  /** Of the message. */
+  id: v.string(),
+  status: v.nullable(v.number()),
+  milliseconds: v.number(),
+  /** Unset after a success. */
+  cause: v.optional(v.picklist(causes)),
+});
+export type Attempt = v.InferOutput<typeof Attempt>;
+
+/** Attempts that are stored, the newest last. */
+export const mostAttempts = 20;
+
 /** A webhook as stored. Times are ISO 8601. */
 export const Webhook = v.object({
   id: v.string(),
@@ -51,6 +84,8 @@ export const Webhook = v.object({
   user_id: v.string(),
   address: v.string(),
   types: v.array(v.picklist(messageTypes)),
+  entity_id: v.optional(v.string()),
+  author_id: v.optional(v.string()),
   created: v.string(),
   /** 32 random hexadecimal digits that the secret is derived from. */
   secret_id: v.string(),
@@ -60,62 +95,29 @@ export const Webhook = v.object({
   state: v.picklist(['new', 'on', 'paused', 'off']),
   /** Reason for `off`: the receiver answered 410, or had no success for five days. */
   off_reason: v.optional(v.picklist(['gone', 'failing'])),
-  /** Place in the change log. Without one it begins now and says `log.restarted`. */
-  position: v.optional(LanePlaces),
+  /** Without a cursor it begins at the end of the log, and says `log.restarted`. */
+  cursor: v.optional(LogCursor),
   /** Changes logged before were missed on purpose, so they do not count as late. */
   since: v.string(),
-  /** Time at which the position was lost, until the receiver has taken `log.restarted`. */
+  /** Time at which the cursor was lost, until the receiver has taken `log.restarted`. */
   restarted_at: v.optional(v.string()),
   /** Time of the next attempt after a failure. */
   retry_at: v.optional(v.string()),
-  /** Failed attempts since the last success, and the time of the first. */
+  /** Failed attempts since the last success, and the time of the first. Tests count if new. */
   failures: v.number(),
   failing_since: v.optional(v.string()),
   /** The message of the last failure, which its owner may skip. */
   stuck: v.optional(v.object({ id: v.string(), type: v.string() })),
-  /** The last request. `status` is null if there was no answer. */
-  last: v.optional(
-    v.object({
-      at: v.string(),
-      type: v.string(),
-      status: v.nullable(v.number()),
-      milliseconds: v.number(),
-      has_succeeded: v.boolean(),
-    }),
-  ),
-  /** Time of a request for a test, until it was sent. */
+  /** The last requests, the newest last. */
+  attempts: v.optional(v.array(Attempt), []),
+  /** Time of the next test, until it was sent. */
   test_due: v.optional(v.string()),
+  /** A message that its owner wants again, until it was sent, and the time of the wish. */
+  resend: v.optional(v.object({ id: v.string(), type: v.string(), asked: v.string() })),
   /** Rises with every write. */
   version: v.number(),
 });
 export type Webhook = v.InferOutput<typeof Webhook>;
-
-/** Minutes until the next attempt after a number of failures; later ones as the last. */
-const pauses = [1, 2, 5, 15, 30, 60, 120, 240, 480];
-
-/** Share by which a pause is at most longer or shorter, so that retries do not meet. */
-const jitter = 0.2;
-
-/** In seconds: 8 hours. */
-const longestRetryAfter = 28_800;
-
-/** In milliseconds: 5 days. */
-const longestFailing = 5 * 86_400_000;
-
-/**
- * Returns milliseconds until the next attempt after `failures` in a row, with jitter. Waits longer
- * if the receiver asks for it by `retryAfter` (seconds), up to 8 hours.
- */
-export function pauseAfter(failures: number, retryAfter = 0): number {
-  const minutes = pauses[Math.min(failures, pauses.length) - 1] ?? 1;
-  const pause = minutes * 60_000 * (1 - jitter + 2 * jitter * Math.random());
-  return Math.round(Math.max(pause, Math.min(retryAfter, longestRetryAfter) * 1000));
-}
-
-/** Returns true if there was no success for five days, with a failure now. */
-export function hasGivenUp(failingSince: string): boolean {
-  return Date.now() - Date.parse(failingSince) >= longestFailing;
-}
 
 /** Returns the secret ids that sign now, the newest first. */
 export function signingIds({ secret_id, previous_secret }: Webhook): string[] {
@@ -123,22 +125,13 @@ export function signingIds({ secret_id, previous_secret }: Webhook): string[] {
   return isGood ? [secret_id, previous_secret.secret_id] : [secret_id];
 }
 
-/** Returns a text that is the same for two places of the log only if nothing lies between them. */
-export function markOf({ lanes, into }: LanePlaces): string {
-  const sum = lanes.reduce((total, place) => total + place, 0);
-  return into ? `${sum}+${into}` : `${sum}`;
+/** Returns the attempts to store after more of them. */
+export function withAttempts({ attempts }: Webhook, more: readonly Attempt[]): Attempt[] {
+  return [...attempts, ...more].slice(-mostAttempts);
 }
 
-/** Attributes of a webhook that does not fail. */
-export const noFailures = {
-  failures: 0,
-  failing_since: undefined,
-  retry_at: undefined,
-  stuck: undefined,
-} satisfies Partial<Webhook>;
-
-/** Returns what an export has of a webhook: what its owner has chosen. */
-export function withoutPlace(webhook: Webhook): Webhook {
+/** Returns the part of a webhook that an export holds: the choices of its owner. */
+export function withoutCursor(webhook: Webhook): Webhook {
   const lasting = pick(webhook, [
     'id',
     'client_id',
@@ -146,24 +139,26 @@ export function withoutPlace(webhook: Webhook): Webhook {
     'user_id',
     'address',
     'types',
+    'entity_id',
+    'author_id',
     'created',
     'secret_id',
     'previous_secret',
     'state',
     'off_reason',
   ]);
-  return { ...lasting, since: webhook.created, failures: 0, version: 1 };
+  return { ...lasting, since: webhook.created, failures: 0, attempts: [], version: 1 };
 }
 
 /** Index attributes: active webhooks and those to test, by the time of the next attempt. */
 export function listedIn(webhook: Webhook): Pick<IndexAttributes, 'all' | 'date' | 'kind'> {
-  const { id, state, test_due, retry_at, position, restarted_at } = webhook;
-  if (state !== 'on' && !test_due) return {};
-  const isBehind = test_due || retry_at || restarted_at || !position;
+  const { id, state, test_due, resend, retry_at, cursor, restarted_at, since } = webhook;
+  if (state !== 'on' && !test_due && !resend) return {};
+  const isBehind = test_due || resend || retry_at || restarted_at || !cursor;
   return {
     all: 'WEBHOOK',
-    date: `${test_due ?? retry_at ?? webhook.since}#${id}`,
-    kind: isBehind ? 'due' : markOf(position),
+    date: `${test_due ?? resend?.asked ?? retry_at ?? since}#${id}`,
+    kind: isBehind ? 'due' : markOf(cursor),
   };
 }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-oembed.ts';
 import { handler as showEmbed } from '../../functions/pages/show-entity-embed.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';
@@ -61,9 +62,31 @@ describe('GET /oembed', () => {
     expect(body.html).toContain('width="200" height="120"');
   });
 
+  test('gives title and author of a review (section 2.3.4.3)', async () => {
+    const author = await makeUser({ display_name: 'Cléo' });
+    const review = await author.publishes({ entity_id });
+    nameEntities({ [entity_id]: 'Blue & "Green"' });
+    for (const asked of [`${at}/review/${review}`, `${at}/review/${review.toUpperCase()}/?a=b`]) {
+      const { status, body } = await get({ url: asked });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        version: '1.0',
+        type: 'link',
+        title: 'Blue & "Green", reviewed by Cléo',
+        author_name: 'Cléo',
+        author_url: `${at}/user/${author.id}`,
+        provider_name: 'Reviews',
+        provider_url: `${at}/`,
+      });
+    }
+    await setHidden(review, true);
+    expect((await get({ url: `${at}/review/${review}` })).status).toBe(404);
+  });
+
   test.each([
     'https://other.example/ws/entity/',
-    `${at}/review/`,
+    `${at}/user/`,
+    `${at}-2/review/`,
     `${at}/1/entity/`,
     `${at}/entity/x/../../user/`,
   ])('knows nothing of %s', async (prefix) => {

@@ -4,14 +4,15 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-changes.ts';
 import { expireItems } from '../../infra/local/expire.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { logChanges } from '../../shared/changes/log.ts';
+import { beginEpoch, logChanges } from '../../shared/changes/log.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import type { Item } from '../../shared/table/item.ts';
+import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { updateProfile } from '../../shared/user/user-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
-import { scanTable } from '../helpers/items.ts';
+import { scanTable, setAttributes } from '../helpers/items.ts';
 import { ask, feed, follow, position, records } from '../helpers/list-changes.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -40,10 +41,12 @@ describe('GET /changes', () => {
   test('reports publications, edits, votes, hidings, restorations and deletions', async () => {
     const [author, voter] = await makeUsers(2);
     let since = await position();
+    const versions: number[] = [];
     const next = async () => {
       await applyStream();
       const answer = await follow(since);
       since = answer.next;
+      versions.push(...answer.told.map(({ version }) => version));
       return answer.told;
     };
     const review_id = await author.publishes({ text: `One. ${text}`, rating: 4 });
@@ -53,7 +56,7 @@ describe('GET /changes', () => {
     const votes = { votes_positive: 0, votes_negative: 0 };
     expect(published).toEqual({
       id: review_id,
-      version: 1,
+      version: expect.any(Number),
       review: {
         kind: 'review',
         id: review_id,
@@ -72,26 +75,28 @@ describe('GET /changes', () => {
 
     await voter.votes(review_id);
     expect(await next()).toMatchObject([
-      { id: review_id, version: 2, review: { revisions: [{ votes_positive: 1 }] } },
+      { id: review_id, review: { revisions: [{ votes_positive: 1 }] } },
     ]);
     await author.edits(review_id, { text: `Two. ${text}` });
     const revisions = [
       { id: 1, text: `One. ${text}`, votes_positive: 1 },
       { id: 2, text: `Two. ${text}`, rating: 4, votes_positive: 0 },
     ];
-    expect(await next()).toMatchObject([{ version: 3, review: { revisions } }]);
+    expect(await next()).toMatchObject([{ review: { revisions } }]);
     await voter.withdrawsVote(review_id);
     const unvoted = { revisions: [{ votes_positive: 0 }, {}] };
-    expect(await next()).toMatchObject([{ version: 4, review: unvoted }]);
+    expect(await next()).toMatchObject([{ review: unvoted }]);
     await setHidden(review_id, true);
-    expect(await next()).toEqual([{ id: review_id, version: 5, review: null }]);
+    expect(await next()).toMatchObject([{ id: review_id, review: null }]);
     await author.edits(review_id, { rating: 1 });
     expect(await next()).toEqual([]);
     await setHidden(review_id, false);
     const restored = { revisions: [{}, {}, { rating: 1 }] };
-    expect(await next()).toMatchObject([{ version: 7, review: restored }]);
+    expect(await next()).toMatchObject([{ review: restored }]);
     await author.deletes(review_id);
-    expect(await next()).toEqual([{ id: review_id, version: 8, review: null }]);
+    expect(await next()).toMatchObject([{ id: review_id, review: null }]);
+    // Every change has a higher version than those before it.
+    expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
     expect(await next()).toEqual([]);
   });
 
@@ -106,7 +111,7 @@ describe('GET /changes', () => {
     expect(await follow(since)).toMatchObject({ told: [], next: since });
     await author.edits(kept, { is_draft: false });
     await applyStream();
-    expect((await follow(since)).told).toMatchObject([{ id: kept, version: 3 }]);
+    expect((await follow(since)).told).toMatchObject([{ id: kept }]);
   });
 
   test('omits a deleted account, then reports its reviews as deleted', async () => {
@@ -121,7 +126,7 @@ describe('GET /changes', () => {
     const { eraseAccount } = await import('../../shared/account/erase-account.ts');
     await eraseAccount(author.id);
     await applyStream();
-    expect((await follow(since)).told).toEqual([{ id, version: 2, review: null }]);
+    expect((await follow(since)).told).toMatchObject([{ id, review: null }]);
   });
 
   test('names the authors on the page, with current name and karma', async () => {
@@ -171,8 +176,12 @@ describe('GET /changes', () => {
     expect(whole.told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     for (const limit of [1, 2, 5, 11]) {
       const { told, next } = await follow(since, limit);
+      for (const { id, version, review } of told) {
+        const known = whole.told.find((each) => each.id === id);
+        expect(review).toEqual(known?.review);
+        expect(version).toBeLessThanOrEqual(known?.version ?? 0);
+      }
       expect(told).toEqual(expect.arrayContaining(whole.told));
-      for (const each of told) expect(whole.told).toContainEqual(each);
       expect((await follow(next)).told).toEqual([]);
     }
   });
@@ -194,11 +203,14 @@ describe('GET /changes', () => {
     for (const record of all) await feed([record]);
     for (const record of all.toReversed()) await feed([record]);
     for (const { told } of [await follow(since), await follow(since, 2)]) {
-      expect(told).toEqual(expect.arrayContaining(first));
-      for (const { id, version, review } of told) {
-        const known = first.find((each) => each.id === id);
-        expect([id, review]).toEqual([id, known?.review]);
-        expect(version).toBeLessThanOrEqual(known?.version ?? 0);
+      expect(new Set(told.map(({ id }) => id))).toEqual(new Set(ids));
+      // A repetition says again how it is now, with a higher version.
+      for (const { id, review } of told) {
+        expect(review).toEqual(first.find((each) => each.id === id)?.review);
+      }
+      for (const { id, version } of first) {
+        const last = told.findLast((each) => each.id === id);
+        expect(last?.version).toBeGreaterThan(version);
       }
     }
   });
@@ -227,7 +239,7 @@ describe('GET /changes', () => {
     jest.useRealTimers();
     await author.edits(id, { rating: 1 });
     await applyStream();
-    expect((await follow(between.body.next)).told).toMatchObject([{ id, version: 2 }]);
+    expect((await follow(between.body.next)).told).toMatchObject([{ id }]);
   });
 
   test('reports constant changes at once, with versions that only rise', async () => {
@@ -249,9 +261,8 @@ describe('GET /changes', () => {
     await feed(due);
     const { told, next } = await follow(since);
     versions.push(...told.map(({ version }) => version));
-    expect(versions).toEqual([...versions].sort((a, b) => a - b));
+    expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
     expect(versions.length).toBe(12);
-    expect(versions.at(-1)).toBe(12);
     expect((await follow(next)).told).toEqual([]);
     expect(next.length).toBeLessThan(length + 80);
   });
@@ -276,6 +287,14 @@ describe('GET /changes', () => {
     },
   );
 
+  test('refuses a cursor by the name that lists have for it', async () => {
+    const since = await position();
+    const queries: Record<string, string>[] = [{ cursor: since }, { since, cursor: since }];
+    for (const query of queries) {
+      expect(await ask(query)).toMatchObject(invalid('cursor must be sent as since'));
+    }
+  });
+
   test.each(['0', '101', '-1', 'x', ''])('refuses a limit of %j', async (limit) => {
     const { status, body } = await ask({ limit });
     expect(status).toBe(400);
@@ -294,7 +313,10 @@ describe('GET /changes', () => {
     const { told, next } = await follow(since);
     expect(told).toHaveLength(1);
     stopClock(now + 30.1 * 86_400_000);
-    const body = { error: 'gone', description: expect.stringContaining('start again from a dump') };
+    const body = {
+      error: 'gone',
+      description: expect.stringContaining('delete your copy, and start again'),
+    };
     expect(await ask({ since })).toMatchObject({ status: 410, body });
     // A client that keeps asking keeps a valid position, even if nothing happens for long.
     let kept = next;
@@ -324,6 +346,35 @@ describe('GET /changes', () => {
     expect((await ask({ since: body.next })).status).toBe(410);
     expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
     await batchWrite(log.map((put) => ({ put })));
+  });
+
+  test('says to start again once another epoch has begun', async () => {
+    const author = await makeUser();
+    const before = await position();
+    await author.publishes();
+    await applyStream();
+    const { next } = await follow(before);
+    await beginEpoch();
+    for (const since of [before, next]) expect((await ask({ since })).status).toBe(410);
+    const since = (await ask()).body.next;
+    const id = await author.publishes();
+    await applyStream();
+    expect((await follow(since)).told).toMatchObject([{ id }]);
+  });
+
+  test('skips a review that this code cannot read, and goes on', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const author = await makeUser();
+    const since = await position();
+    const ids = [await author.publishes(), await author.publishes(), await author.publishes()];
+    await author.edits(ids[1] ?? '', { rating: 1 });
+    await applyStream();
+    await setAttributes(reviewKey(ids[0] ?? ''), { rating: { of: 'newer code' } });
+    await setAttributes(revisionKey(ids[1] ?? '', 1), { votes_positive: 'newer code' });
+    const { told } = await follow(since);
+    expect(told.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+    const edited = told.find(({ id }) => id === ids[1]);
+    expect(edited?.review?.revisions.map(({ id }) => id)).toEqual([2]);
   });
 
   describe('in a table that was restored to an earlier time', () => {

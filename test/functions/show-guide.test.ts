@@ -20,6 +20,7 @@ const slugs = [
   'moderation',
   'mirror',
   'webhooks',
+  'critiquebrainz',
   'versions',
 ];
 const show = (slug: string, headers = {}, method = 'GET') =>

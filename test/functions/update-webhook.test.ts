@@ -13,7 +13,7 @@ import { makeUser, type Person } from '../helpers/world.ts';
 afterEach(restore);
 
 const address = 'https://receiver.example/hook';
-const types = { published: 'yes', removed: 'yes' };
+const types = { 'review.published': 'yes', 'review.removed': 'yes' };
 
 /** Somebody with an application, and what they do on its pages. */
 async function own() {
@@ -130,8 +130,10 @@ describe('the page of a webhook', () => {
     await run();
     const { html } = await ask('show-webhook', owner, { path });
     expect(html).toContain('On, but its receiver has failed since');
-    expect(html).toContain('status 500');
-    expect((await act({ action: 'skip', message: `rev_${id}_1` })).status).toBe(303);
+    expect(html).toContain('Status 500');
+    const message = `${(await read(webhook)).stuck?.id}`;
+    expect(message).toContain(id);
+    expect((await act({ action: 'skip', message })).status).toBe(303);
     expect((await read(webhook)).stuck).toBeUndefined();
     await act({ action: 'pause' });
     expect((await read(webhook)).state).toBe('paused');

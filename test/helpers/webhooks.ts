@@ -10,7 +10,7 @@ import { afterAll } from '@jest/globals';
 import { handler as sendWebhooks } from '../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { webhookKey } from '../../shared/table/keys.ts';
-import type { MessageType, Webhook } from '../../shared/webhooks/webhook.ts';
+import type { MessageType, Webhook, WebhookForm } from '../../shared/webhooks/webhook.ts';
 import { insertWebhook, listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
 import { listen } from './listen.ts';
 import { makeClient } from './oauth-client.ts';
@@ -95,11 +95,11 @@ const most: MessageType[] = ['review.published', 'review.edited', 'review.remove
 /** Makes a webhook whose test is due. */
 export async function makeWebhook(
   receiver: Pick<Receiver, 'url'>,
-  { types = most, owner }: { types?: MessageType[]; owner?: Person } = {},
+  { owner, ...form }: { owner?: Person } & Partial<WebhookForm> = {},
 ): Promise<Webhook> {
   const person = owner ?? (await makeUser());
   const { client_id } = await makeClient(person);
-  return insertWebhook(client_id, person.id, { address: receiver.url, types });
+  return insertWebhook(client_id, person.id, { address: receiver.url, types: most, ...form });
 }
 
 /** Makes a webhook that has begun. */

@@ -198,15 +198,16 @@ test(
       return all.flat();
     };
     const webhook = await addWebhook(owner.id, address);
-    const repository = () => import('../../shared/webhooks/webhook-repository.ts');
     async function read() {
-      const { getOwnWebhook } = await repository();
+      const { getOwnWebhook } = await import('../../shared/webhooks/webhook-repository.ts');
       return getOwnWebhook(webhook.client_id, webhook.id, owner.id);
     }
 
     /** The owner's remedy for whatever has stopped the webhook, instead of a wait of minutes. */
     async function nudge(): Promise<void> {
-      const { continueWebhook, pauseWebhook } = await repository();
+      const { continueWebhook, pauseWebhook } = await import(
+        '../../shared/webhooks/webhook-actions.ts'
+      );
       const { state, failures } = await read();
       if (state === 'on' && failures > 0) await pauseWebhook(webhook);
       await continueWebhook(webhook);

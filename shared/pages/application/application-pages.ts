@@ -58,7 +58,8 @@ function introduction() {
 }
 
 /** Page of an application for its owner. Throws ApiError 404 if the user does not own it. */
-export async function applicationPage(clientId: string, { user, csrf }: Visitor): Promise<Page> {
+export async function applicationPage(clientId: string, visitor: Visitor): Promise<Page> {
+  const { user, csrf } = visitor;
   const [application, people, webhooks] = await Promise.all([
     getOwnApplication(clientId, user.id),
     countPeople(clientId),
@@ -72,7 +73,7 @@ export async function applicationPage(clientId: string, { user, csrf }: Visitor)
         <h2>Registration</h2>
         ${registrationForm(csrf, blank, application)}
       </section>
-      ${webhookSection(application, webhooks, csrf)}
+      ${webhookSection(application, webhooks, visitor)}
       <section>
         <h2>Revoke all access</h2>
         <p>

@@ -4,20 +4,17 @@ import { authUrl } from '../../auth-url.ts';
 import { PathId, PathParameter } from '../../http/request.ts';
 import { type Application, ClientId } from '../../oauth/application.ts';
 import { keysOf } from '../../secrets.ts';
-import { WebhookAddress } from '../../webhooks/address.ts';
+import { changeIn } from '../../webhooks/message.ts';
 import { webhookSecret } from '../../webhooks/signature.ts';
-import {
-  type MessageType,
-  messageTypes,
-  signingIds,
-  type Webhook,
-} from '../../webhooks/webhook.ts';
+import { signingIds, type Webhook } from '../../webhooks/webhook.ts';
 import { countAhead, getOwnWebhook } from '../../webhooks/webhook-repository.ts';
 import { confirmation } from '../form/choices.ts';
 import { blank, type FormState, faultOf, field } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { counted, minuteOf } from '../frame/words.ts';
 import { applicationPath } from './application-path.ts';
+import { webhookForm } from './webhook-form.ts';
+import { outcomeOf, stateOf } from './webhook-words.ts';
 
 // Pages of webhooks for the owner of an application.
 
@@ -26,32 +23,6 @@ export const WebhookPath = v.object({
   client_id: PathParameter('Application', ClientId),
   webhook_id: PathId('Webhook'),
 });
-
-/** Checkboxes by type of message. */
-const boxes = {
-  published: ['review.published', 'A review is published, or public again'],
-  edited: ['review.edited', 'A review is edited'],
-  voted: ['review.voted', 'The votes on a review change'],
-  removed: ['review.removed', 'A review is deleted or hidden'],
-} as const satisfies Record<string, readonly [MessageType, string]>;
-type Box = keyof typeof boxes;
-
-const ticked = v.optional(v.literal('yes'));
-
-/** Fields of the form of a webhook. */
-export const webhookFields = {
-  address: WebhookAddress,
-  published: ticked,
-  edited: ticked,
-  voted: ticked,
-  removed: ticked,
-};
-
-/** Returns the types of messages that are ticked. */
-export function typesIn(form: Partial<Record<Box, 'yes'>>): MessageType[] {
-  const names = Object.keys(boxes) as Box[];
-  return names.flatMap((name) => (form[name] ? boxes[name][0] : []));
-}
 
 /** The path of a webhook's page for its owner, below {auth_url}. */
 export function webhookPath({ client_id, id }: Pick<Webhook, 'client_id' | 'id'>): string {
@@ -62,12 +33,12 @@ export function webhookPath({ client_id, id }: Pick<Webhook, 'client_id' | 'id'>
 export function webhookSection(
   { client_id }: Application,
   webhooks: readonly Webhook[],
-  csrf: string,
+  { user, csrf }: Visitor,
 ): Html {
   return html`<section>
     <h2>Webhooks</h2>
     <p>
-      A webhook tells your server of changes to reviews, usually within a minute.
+      A webhook sends changes of reviews to your server, usually within a minute.
       <a href="${authUrl()}/docs/webhooks">How to receive them</a>
     </p>
     ${
@@ -76,7 +47,7 @@ export function webhookSection(
         ${webhooks.map(
           (webhook) => html`<li>
             <h3><a href="${authUrl()}${webhookPath(webhook)}">${webhook.address}</a></h3>
-            ${stateOf(webhook)}
+            ${stateOf(webhook, user.blocked_at !== undefined)}
           </li>`,
         )}
       </ul>`
@@ -105,12 +76,17 @@ export async function invalidWebhookPage(
 ): Promise<Page> {
   const webhook = await getOwnWebhook(client_id, webhook_id, user.id);
   const path = webhookPath(webhook);
-  const isReplay = filled.values.action === 'replay';
+  const forms: Record<string, () => Html> = {
+    replay: () => replayForm(path, csrf, filled),
+    confirm: () => confirmationForm(path, csrf, filled),
+  };
+  const form =
+    forms[filled.values.action ?? ''] ?? (() => webhookForm(path, csrf, filled, webhook));
   return {
     title: 'Webhook',
     content: html`${faultOf(filled)}
       <section>
-        ${isReplay ? replayForm(path, csrf, filled) : webhookForm(path, csrf, filled, webhook)}
+        ${form()}
         <p><a href="${authUrl()}${path}">Discard changes</a></p>
       </section>`,
   };
@@ -129,22 +105,23 @@ export async function webhookPage(
   return {
     title: 'Webhook',
     content: html`<section>
-        ${stateOf(webhook)}
+        ${stateOf(webhook, user.blocked_at !== undefined)}
         <dl>
           <dt>Address</dt><dd><code>${webhook.address}</code></dd>
-          <dt>Last message</dt><dd>${lastOf(webhook)}</dd>
           <dt>Ahead</dt><dd>${await aheadOf(webhook)}</dd>
         </dl>
         ${
           stuck &&
           html`<p>The receiver refuses the message <code>${stuck.id}</code>, and later ones wait.</p>
-          ${act('skip', 'Skip this message', html`<input type="hidden" name="message" value="${stuck.id}">`)}`
+          ${act('skip', 'Skip this message', hiddenMessage(stuck.id))}`
         }
         ${act('test', 'Send a test')}
         ${state === 'on' && act('pause', 'Pause')}
         ${(state === 'paused' || state === 'off') && act('continue', 'Continue')}
         <p><a href="${authUrl()}${applicationPath(client_id)}">Back to the application</a></p>
       </section>
+      ${state === 'new' && confirmationSection(path, csrf, blank)}
+      ${attemptsSection(webhook, act)}
       ${await secretSection(webhook, act)}
       <section>
         <h2>Address and messages</h2>
@@ -163,11 +140,63 @@ export async function webhookPage(
         <form method="post" action="${authUrl()}${path}">
           ${csrfField(csrf)}
           <input type="hidden" name="action" value="delete">
-          ${confirmation('confirm', 'Delete this webhook and its place')}
+          ${confirmation('confirm', 'Delete this webhook. What lies ahead of it is lost')}
           <button class="danger">Delete webhook</button>
         </form>
       </section>`,
   };
+}
+
+/** A hidden field with the id of a message. */
+const hiddenMessage = (id: string) => html`<input type="hidden" name="message" value="${id}">`;
+
+/** The last requests to the receiver, the newest first. A message can be sent again. */
+function attemptsSection(
+  { attempts, state, resend, test_due }: Webhook,
+  act: (action: string, label: string, more: Html) => Html,
+): Html {
+  const waiting = test_due
+    ? 'A test is sent within a minute.'
+    : resend && html`The message <code>${resend.id}</code> is sent again within a minute.`;
+  return html`<section>
+    <h2>Last messages</h2>
+    ${waiting && html`<p>${waiting}</p>`}
+    ${attempts.length === 0 && !waiting && html`<p>None yet.</p>`}
+    ${
+      attempts.length > 0 &&
+      html`<ul class="plain">
+        ${attempts.toReversed().map(
+          (attempt) => html`<li>
+            <h3>${attempt.type}</h3>
+            <p class="${attempt.cause ? 'fault' : ''}">${outcomeOf(attempt)}, after ${attempt.milliseconds} ms.</p>
+            <p class="soft"><code>${attempt.id}</code>, ${minuteOf(attempt.at)}</p>
+            ${changeIn(attempt.id) && state !== 'new' && act('resend', 'Send again', hiddenMessage(attempt.id))}
+          </li>`,
+        )}
+      </ul>`
+    }
+  </section>`;
+}
+
+/** The form for a receiver that shows the challenge in its log and cannot answer it. */
+function confirmationSection(path: string, csrf: string, filled: FormState): Html {
+  return html`<section>
+    <h2>Confirm by hand</h2>
+    <p>
+      Some services, such as Zapier or a queue, cannot answer a test. Find the test in the log of yours, and paste its
+      challenge here.
+    </p>
+    ${confirmationForm(path, csrf, filled)}
+  </section>`;
+}
+
+function confirmationForm(path: string, csrf: string, filled: FormState) {
+  return html`<form method="post" action="${authUrl()}${path}">
+    ${csrfField(csrf)}
+    <input type="hidden" name="action" value="confirm">
+    ${field({ name: 'challenge', label: 'Challenge', maxlength: 100, isRequired: true, filled })}
+    <button class="quiet">Confirm address</button>
+  </form>`;
 }
 
 function actionForm(
@@ -206,33 +235,9 @@ async function secretSection(
   </section>`;
 }
 
-/** The state of a webhook, as a warning where its owner should act. */
-function stateOf({ state, off_reason, failing_since, retry_at }: Webhook): Html {
-  if (state === 'off') {
-    const reason =
-      off_reason === 'gone'
-        ? 'its receiver answered 410 (Gone)'
-        : 'its receiver has taken no message for 5 days';
-    return html`<p class="warning">This webhook is off, because ${reason}. Repair the receiver, then continue.</p>`;
-  }
-  if (state === 'new') return html`<p>Waits for a successful test of its receiver.</p>`;
-  if (state === 'paused') return html`<p>Paused.</p>`;
-  if (!failing_since) return html`<p>On.</p>`;
-  return html`<p class="warning">On, but its receiver has failed since ${minuteOf(failing_since)}.
-    ${retry_at && html`The next attempt is at ${minuteOf(retry_at)}.`}</p>`;
-}
-
-function lastOf({ last, test_due }: Webhook): Html {
-  if (!last) return html`${test_due ? 'A test is sent within a minute' : 'None yet'}`;
-  const { at, type, status, milliseconds, has_succeeded } = last;
-  const outcome = has_succeeded ? 'succeeded' : 'failed';
-  const answer = status === null ? 'no answer' : `status ${status}`;
-  return html`<code>${type}</code> ${outcome}: ${answer} after ${milliseconds} ms, ${minuteOf(at)}`;
-}
-
 async function aheadOf(webhook: Webhook): Promise<Html> {
   const ahead = await countAhead(webhook);
-  if (!ahead) return html`Unknown: the webhook has no place yet, or its place is over 30 days old`;
+  if (!ahead) return html`Unknown: the webhook has not begun, or stands before what is kept`;
   if (ahead.count === 0) return html`Nothing`;
   return html`Changes of ${counted(ahead.count, 'review')}${ahead.isMore && ' or more'}`;
 }
@@ -250,39 +255,5 @@ function replayForm(path: string, csrf: string, filled: FormState) {
       filled,
     })}
     <button class="quiet">Replay</button>
-  </form>`;
-}
-
-/** The form of a webhook. Votes are not told unless chosen. */
-function webhookForm(path: string, csrf: string, filled: FormState, webhook?: Webhook): Html {
-  const isSubmitted = filled !== blank;
-  const chosen = webhook?.types ?? messageTypes.filter((type) => type !== 'review.voted');
-  const isTicked = (name: Box) =>
-    isSubmitted ? filled.values[name] === 'yes' : chosen.includes(boxes[name][0]);
-  return html`<form method="post" action="${authUrl()}${path}">
-    ${csrfField(csrf)}
-    ${webhook && html`<input type="hidden" name="action" value="save">`}
-    ${field({
-      name: 'address',
-      label: 'Address',
-      type: 'url',
-      hint: webhook
-        ? 'A new address has to answer a test first.'
-        : 'An https address of your server. It gets a test within a minute, and has to answer it.',
-      value: webhook?.address,
-      maxlength: 2000,
-      isRequired: true,
-      filled,
-    })}
-    <fieldset>
-      <legend>Tell it when</legend>
-      ${(Object.keys(boxes) as Box[]).map(
-        (name) => html`<div class="check">
-          <input type="checkbox" id="${name}" name="${name}" value="yes"${isTicked(name) && html` checked`}>
-          <label for="${name}">${boxes[name][1]}</label>
-        </div>`,
-      )}
-    </fieldset>
-    <button>${webhook ? 'Save changes' : 'Register webhook'}</button>
   </form>`;
 }

@@ -39,13 +39,13 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
     response.end(data.challenge);
   });
   process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
-  const hook = { address: `${await listen(receiver.unref())}/`, published: 'yes' };
+  const hook = { address: `${await listen(receiver.unref())}/`, 'review.published': 'yes' };
   const send = async () => invoke(await load('send-webhooks'), 'send-webhooks', {});
   const application = `account/applications/${client.client_id}`;
   const webhook = await fillIn(cora, application, 'Register webhook', hook);
   expect(webhook.html).toContain('whsec_');
   await fillIn(cora, webhook.url, 'Create new secret', {});
-  await fillIn(cora, webhook.url, 'Save changes', { ...hook, edited: 'yes' });
+  await fillIn(cora, webhook.url, 'Save changes', { ...hook, 'review.edited': 'yes' });
   await send();
   const voter = { token: await askForToken(dan, client) };
   const user_id = (await call('GET', '/user/me', { token })).user.id;

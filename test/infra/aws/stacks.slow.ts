@@ -321,6 +321,7 @@ describe('the background', () => {
         { ...inserted, ...of('USER') },
         { ...removed, ...of('USER') },
         having('deleted_at', 'USER'),
+        { ...removed, dynamodb: { Keys: { sk: { S: [{ prefix: 'GRANT#' }] } } } },
       ],
       [
         { ...removed, ...of('REVIEW', 'USER') },
@@ -383,8 +384,16 @@ describe('the background', () => {
           DestinationConfig: { OnFailure: { Destination: queue } },
         }),
         // The next minute repeats what failed.
-        expect.objectContaining({ FunctionName: { Ref: heartbeat }, MaximumRetryAttempts: 0 }),
-        expect.objectContaining({ FunctionName: { Ref: webhooks }, MaximumRetryAttempts: 0 }),
+        expect.objectContaining({
+          FunctionName: { Ref: heartbeat },
+          MaximumRetryAttempts: 0,
+          MaximumEventAgeInSeconds: 60,
+        }),
+        expect.objectContaining({
+          FunctionName: { Ref: webhooks },
+          MaximumRetryAttempts: 0,
+          MaximumEventAgeInSeconds: 60,
+        }),
       ]),
     );
   });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { followClock } from '../../../infra/local/schedule.ts';
 import type { Schedule } from '../../../shared/background/schedules.ts';
 
@@ -69,4 +69,67 @@ test('runs other jobs every minute, even while one takes long', async () => {
   await clock.stop();
   await jest.advanceTimersByTimeAsync(10 * 60_000);
   expect(beats).toBe(11);
+});
+
+describe('a job with looks', () => {
+  const looking: Schedule = { ...minutely, lookEvery: 5 };
+
+  test('runs every minute, and looks every few seconds in between', async () => {
+    const events: boolean[] = [];
+    const clock = followClock([looking], async () => (event) => {
+      events.push((event as { look: boolean }).look);
+    });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(events.filter((look) => !look)).toHaveLength(2);
+    expect(events.filter((look) => look)).toHaveLength(12);
+    await clock.stop();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(events).toHaveLength(14);
+  });
+
+  test('runs again at once while it has more to do, and never beside itself', async () => {
+    let left = 3;
+    let now = 0;
+    let most = 0;
+    const clock = followClock([looking], async () => async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 7_000));
+      now--;
+      left--;
+      return { hasMore: left > 0 };
+    });
+    await jest.advanceTimersByTimeAsync(21_000);
+    expect({ left, most }).toEqual({ left: 0, most: 1 });
+    const stopping = clock.stop();
+    await jest.advanceTimersByTimeAsync(60_000);
+    await stopping;
+    expect(most).toBe(1);
+  });
+
+  test('does not go on after a stop', async () => {
+    let runs = 0;
+    const clock = followClock([looking], async () => async () => {
+      runs++;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return { hasMore: true };
+    });
+    await jest.advanceTimersByTimeAsync(500);
+    const stopping = clock.stop();
+    await jest.advanceTimersByTimeAsync(60_000);
+    await stopping;
+    expect(runs).toBe(1);
+  });
+
+  test('that has failed waits for its minute', async () => {
+    let runs = 0;
+    const clock = followClock([looking], async () => () => {
+      runs++;
+      throw new Error('broken');
+    });
+    await jest.advanceTimersByTimeAsync(59_000);
+    expect(runs).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(runs).toBe(2);
+    await clock.stop();
+  });
 });

@@ -12,6 +12,8 @@ import kept from '../../../shared/docs/guides.json' with { type: 'json' };
 import { openApiAt } from '../../../shared/docs/openapi.ts';
 import style from '../../../shared/pages/frame/style.json' with { type: 'json' };
 import { routes } from '../../../shared/routes.ts';
+import * as presented from '../../../shared/webhooks/presented.ts';
+import { messageTypes } from '../../../shared/webhooks/webhook.ts';
 import { faultsOf, isJson } from '../../helpers/contract.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
@@ -59,8 +61,12 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     .map(([method, operation]) => ({ path, method, ...(operation as unknown as Operation) })),
 );
 
+/** Returns the id of an operation: an identifier, which no generator of code has to change. */
+const idOf = (operation: string) =>
+  operation.replaceAll(/-[a-z]/g, (letter) => letter.slice(1).toUpperCase());
+
 function operationOf(name: string) {
-  const found = operations.find(({ operationId }) => operationId === name);
+  const found = operations.find(({ operationId }) => operationId === idOf(name));
   if (!found) throw new Error(`${name} is not in the document`);
   return found;
 }
@@ -83,14 +89,15 @@ test('every JSON route has one operation, and every operation a route with a han
   const line = (method: string, path: string, operation: string) =>
     `${method.toUpperCase()} ${path} ${operation}`;
   expect(operations.map((each) => line(each.method, each.path, each.operationId)).sort()).toEqual(
-    endpoints.map(({ route }) => line(route.method, route.path, route.operation)).sort(),
+    endpoints.map(({ route }) => line(route.method, route.path, idOf(route.operation))).sort(),
   );
+  for (const { operationId } of operations) expect(operationId).toMatch(/^[a-z]+([A-Z][a-z]+)*$/);
   for (const endpoint of endpoints) expect(typeof endpoint.handler).toBe('function');
 });
 
 describe.each(operations)('$operationId', (operation) => {
   const endpoint = endpoints.find(
-    ({ route }) => route.operation === operation.operationId,
+    ({ route }) => idOf(route.operation) === operation.operationId,
   ) as Endpoint;
 
   test('is explained: summary, tag, every parameter, field and response', () => {
@@ -179,7 +186,7 @@ describe('requests match the specification', () => {
       sort: { enum: ['popularity', 'published_on'], default: 'published_on' },
       sort_order: { enum: ['asc', 'desc'], default: 'desc' },
       review_type: { enum: ['review', 'rating'] },
-      include_metadata: { enum: ['true', 'false'], default: 'false' },
+      include_metadata: { type: 'boolean', default: false },
     });
     expect(document.components.schemas.EntityType.enum).toEqual(types.split(' '));
     expect(document.components.schemas.Language.enum).toHaveLength(183);
@@ -226,7 +233,7 @@ describe('requests match the specification', () => {
 
   test('a report needs no body; every other operation with a body does', () => {
     const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
-    expect(optional.map(({ operationId }) => operationId)).toEqual(['report-review']);
+    expect(optional.map(({ operationId }) => operationId)).toEqual(['reportReview']);
   });
 
   test.each([
@@ -282,6 +289,54 @@ describe('requests match the specification', () => {
       }
     }
   });
+});
+
+describe('the messages of webhooks', () => {
+  const reviews = ['published', 'edited', 'voted', 'removed'].map((kind) => `review.${kind}`);
+  const others = ['access.revoked', 'user.deleted', 'log.restarted', 'webhook.test'];
+  const webhooks = Object.entries(document.webhooks);
+
+  test('are described by type', () => {
+    expect(webhooks.map(([type]) => type)).toEqual([...reviews, ...others]);
+    expect([...messageTypes].toSorted()).toEqual([...reviews, ...others.slice(0, 2)].toSorted());
+  });
+
+  test.each(webhooks)('%s has headers, answers, and an example of its schema', (type, { post }) => {
+    expect(post.parameters.map(({ name }) => name)).toEqual([
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+    ]);
+    expect(Object.keys(post.responses).toSorted()).toEqual(['2XX', '410', 'default']);
+    const { schema, example } = post.requestBody.content['application/json'];
+    const name = schema.$ref.split('/').at(-1) ?? '';
+    expect(
+      faultsOf((presented as Record<string, v.GenericSchema>)[name] ?? v.never(), example),
+    ).toEqual([]);
+    expect(example.type).toBe(type);
+    expect(document.components.schemas).toHaveProperty(name);
+  });
+});
+
+test('the code of an error is one of a list that may grow', () => {
+  const { error } = document.components.schemas.Error.properties;
+  const [known, any] = error.anyOf as [{ enum: string[] }, object];
+  expect(known.enum).toContain('precondition_failed');
+  expect(any).toEqual({ type: 'string' });
+  const documented = operations.flatMap(({ responses, path }) =>
+    path.startsWith('/oauth/')
+      ? []
+      : Object.values(responses).flatMap(({ content }) =>
+          Object.keys(content?.['application/json']?.examples ?? {}),
+        ),
+  );
+  expect(documented.filter((code) => !known.enum.includes(code))).toEqual([]);
+});
+
+test('patterns need no properties of Unicode, which few validators know', () => {
+  const patterns = JSON.stringify(document).match(/"pattern":"[^"]*"/g) ?? [];
+  expect(patterns.length).toBeGreaterThan(3);
+  expect(patterns.filter((pattern) => /\\p\{/i.test(pattern))).toEqual([]);
 });
 
 describe('GET /openapi.json', () => {

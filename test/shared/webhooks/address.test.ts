@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { isReachable, WebhookAddress } from '../../../shared/webhooks/address.ts';
-import { sendRequest } from '../../../shared/webhooks/send.ts';
+import { Connection } from '../../../shared/webhooks/connection.ts';
 
 afterEach(() => {
   delete process.env.WEBHOOK_ALLOW;
@@ -90,8 +90,9 @@ const refused = [
 
 test.each(refused)('refuses %j, and sends nothing to it', async (address) => {
   expect(isEnterable(address)).toBe(false);
-  expect(await sendRequest({ address, headers: {}, body: '{}' })).toEqual({
+  expect(await new Connection(address).send({ headers: {}, body: '{}' })).toEqual({
     outcome: 'failed',
+    cause: 'address',
     milliseconds: expect.any(Number),
   });
 });

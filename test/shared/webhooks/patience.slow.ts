@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
-import { sendRequest } from '../../../shared/webhooks/send.ts';
+import { Connection } from '../../../shared/webhooks/connection.ts';
 import { startDnsServer } from '../../helpers/dns-server.ts';
 import { listen } from '../../helpers/listen.ts';
 
@@ -43,10 +43,14 @@ test('gives up after 15 seconds, whatever takes so long', async () => {
     await slow(`${head}Transfer-Encoding: chunked\r\n\r\n`, '1\r\na\r\n'),
   ];
   const results = await Promise.all(
-    addresses.map((address) => sendRequest({ address, headers: {}, body: '{}' })),
+    addresses.map((address) => new Connection(address).send({ headers: {}, body: '{}' })),
   );
   for (const result of results) {
-    expect(result).toEqual({ outcome: 'failed', milliseconds: expect.any(Number) });
+    expect(result).toEqual({
+      outcome: 'failed',
+      cause: 'timeout',
+      milliseconds: expect.any(Number),
+    });
     expect(result.milliseconds).toBeGreaterThan(14_900);
     expect(result.milliseconds).toBeLessThan(17_000);
   }

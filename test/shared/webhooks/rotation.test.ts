@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { keysOf } from '../../../shared/secrets.ts';
 import { webhookSecret } from '../../../shared/webhooks/signature.ts';
-import { rotateWebhookSecret } from '../../../shared/webhooks/webhook-repository.ts';
+import { rotateWebhookSecret } from '../../../shared/webhooks/webhook-actions.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { beginWebhook, type Receiver, read, run, startReceiver } from '../../helpers/webhooks.ts';
 import { makeUser } from '../../helpers/world.ts';

@@ -1,17 +1,29 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { sendRequest } from '../../../shared/webhooks/send.ts';
+import { Connection } from '../../../shared/webhooks/connection.ts';
 import { startDnsServer } from '../../helpers/dns-server.ts';
 import { listen, serve } from '../../helpers/listen.ts';
 import { certificate } from '../../helpers/proxy.ts';
 
 const headers = { 'webhook-id': 'rev_1_1' };
-const send = (address: string, body = '{}') => sendRequest({ address, headers, body });
+
+/** Sends one request over a connection of its own. */
+async function send(address: string, body = '{}') {
+  const connection = new Connection(address);
+  const delivery = await connection.send({ headers, body });
+  connection.close();
+  return delivery;
+}
 
 /** Connections that this process began. */
 let connections = 0;
@@ -71,7 +83,7 @@ async function connected(deed: (socket: Socket) => void) {
   return listen(server);
 }
 
-const failed = { outcome: 'failed', milliseconds: expect.any(Number) };
+const failed = (cause: string) => ({ outcome: 'failed', cause, milliseconds: expect.any(Number) });
 
 test('sends JSON with the headers of the signature', async () => {
   expect(await send(`${receiver}/hooks?a=b`, '{"a":"ü"}')).toEqual({
@@ -90,7 +102,7 @@ test('sends JSON with the headers of the signature', async () => {
         'content-length': '10',
         'user-agent': 'review-service/1',
         'webhook-id': 'rev_1_1',
-        connection: 'close',
+        connection: 'keep-alive',
       },
       body: '{"a":"ü"}',
     },
@@ -164,7 +176,6 @@ test('reads 64 KB of an answer without an end', async () => {
 describe('never throws', () => {
   const http = (text: string) => (socket: Socket) => socket.end(text);
   test.each<[string, (socket: Socket) => void]>([
-    ['a reset', (socket) => socket.resetAndDestroy()],
     ['a reset after the request', (socket) => socket.once('data', () => socket.resetAndDestroy())],
     ['an end', (socket) => socket.end()],
     ['no HTTP', http('220 mail.example.com ESMTP\r\n')],
@@ -174,7 +185,14 @@ describe('never throws', () => {
     ['two lengths', http('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab')],
     ['a wrong chunk', http('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')],
   ])('%s', async (_name, deed) => {
-    expect(await send(await connected(deed))).toEqual(failed);
+    expect(await send(await connected(deed))).toEqual(failed('answer'));
+  });
+
+  test('a reset', async () => {
+    // It may arrive before the connection is known to be open.
+    const cause = expect.stringMatching(/^(connect|answer)$/);
+    const url = await connected((socket) => socket.resetAndDestroy());
+    expect(await send(url)).toEqual({ ...failed(''), cause });
   });
 
   test('an interim answer', async () => {
@@ -195,7 +213,7 @@ describe('never throws', () => {
     const server = createTcpServer();
     const url = await listen(server);
     server.close();
-    expect(await send(url)).toEqual(failed);
+    expect(await send(url)).toEqual(failed('connect'));
   });
 
   test('an answer before the end of a long request', async () => {
@@ -217,6 +235,10 @@ describe('names', () => {
     expect(questions.toSorted()).toEqual(['two.example 4', 'two.example 6']);
   });
 
+  test('that are unknown have no address', async () => {
+    expect(await send('http://nowhere.example/')).toEqual(failed('dns'));
+  });
+
   test.each([
     ['private', ['10.0.0.1'], []],
     ['one of two private', ['127.0.0.1', '10.0.0.1'], []],
@@ -225,11 +247,10 @@ describe('names', () => {
     ['the other family NAT64', ['127.0.0.1'], ['64:ff9b::a00:1']],
     ['the other family 6to4', ['127.0.0.1'], ['2002:a00:1::1']],
     ['public, and not the intranet', ['127.0.0.1', '1.1.1.1'], []],
-    ['unknown', [], []],
   ])('refuses a name whose addresses are %s', async (_what, four, six) => {
     zone['mixed.example 4'] = [four];
     zone['mixed.example 6'] = [six];
-    expect(await send(`http://mixed.example:${port}/`)).toEqual(failed);
+    expect(await send(`http://mixed.example:${port}/`)).toEqual(failed('address'));
     expect(connections).toBe(0);
   });
 
@@ -244,7 +265,7 @@ describe('names', () => {
     delete process.env.WEBHOOK_ALLOW;
     zone['public.example 4'] = [[four]];
     zone['public.example 6'] = [six];
-    expect(await send('https://public.example/')).toEqual(failed);
+    expect(await send('https://public.example/')).toEqual(failed('address'));
     expect([questions.length, connections]).toEqual([2, 0]);
   });
 
@@ -256,15 +277,125 @@ describe('names', () => {
     await new Promise<void>((resolve) => server.listen(Number(port), '127.0.0.3', resolve));
     zone['rebind.example 4'] = [['127.0.0.1'], ['127.0.0.3']];
     expect(await send(`http://rebind.example:${port}/`)).toMatchObject({ outcome: 'delivered' });
-    expect(await send(`http://rebind.example:${port}/`)).toEqual(failed);
+    expect(await send(`http://rebind.example:${port}/`)).toEqual(failed('address'));
     expect(questions).toHaveLength(4);
     expect([received.length, strangers.length]).toEqual([1, 0]);
     server.close();
   });
 
+  test('with many addresses are tried at the first four', async () => {
+    // Nobody listens there.
+    zone['many.example 4'] = [Array.from({ length: 200 }, (_, i) => `127.0.1.${i + 1}`)];
+    zone['many.example 6'] = [[]];
+    expect(await send(`http://many.example:${port}/`)).toEqual(failed('connect'));
+    expect(connections).toBeLessThanOrEqual(4);
+  });
+
+  test('with many addresses of both families are tried at some of both', async () => {
+    zone['both.example 4'] = [Array.from({ length: 200 }, (_, i) => `127.0.1.${i + 1}`)];
+    zone['both.example 6'] = [Array.from({ length: 200 }, () => '::1')];
+    const server = createServer(receive);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await send(`http://both.example:${port}/`)).toMatchObject({ outcome: 'delivered' });
+    expect(connections).toBeLessThanOrEqual(4);
+  });
+
   test('localhost is this machine, without a question', async () => {
     expect(await send(`http://localhost:${port}/`)).toMatchObject({ outcome: 'delivered' });
     expect(questions).toEqual([]);
+  });
+});
+
+describe('a connection', () => {
+  test('is kept between requests, and asks for the name once', async () => {
+    zone['kept.example 4'] = [['127.0.0.1'], ['10.0.0.1']];
+    zone['kept.example 6'] = [[]];
+    const connection = new Connection(`http://kept.example:${port}/`);
+    for (let i = 0; i < 12; i++) {
+      expect(await connection.send({ headers, body: '{}' })).toMatchObject({ status: 200 });
+    }
+    expect([connections, questions.length]).toEqual([1, 2]);
+    // Another connection checks the addresses again.
+    connection.close();
+    expect(await connection.send({ headers, body: '{}' })).toEqual(failed('address'));
+    expect(connections).toBe(1);
+    connection.close();
+  });
+
+  test('that its receiver has closed is opened again, once', async () => {
+    let requests = 0;
+    const url = await connected((socket) => {
+      socket.on('data', () => {
+        requests++;
+        // Each connection takes one request, and closes at the next.
+        if (requests % 2 === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        else socket.destroy();
+      });
+    });
+    const connection = new Connection(url);
+    expect(await connection.send({ headers, body: '1' })).toMatchObject({ status: 200 });
+    expect(await connection.send({ headers, body: '2' })).toMatchObject({ status: 200 });
+    connection.close();
+    expect([connections, requests]).toEqual([2, 3]);
+  });
+
+  test('that was never kept is not opened again', async () => {
+    const url = await connected((socket) => socket.once('data', () => socket.destroy()));
+    expect(await send(url)).toEqual(failed('answer'));
+    expect(connections).toBe(1);
+  });
+
+  test('is not used again after an answer that was too long', async () => {
+    answer = (response) => response.end('a'.repeat(100_000));
+    const connection = new Connection(receiver);
+    for (let i = 0; i < 2; i++) {
+      const delivery = await connection.send({ headers, body: '{}' });
+      expect(delivery).toMatchObject({ outcome: 'delivered', status: 200 });
+    }
+    connection.close();
+    expect(connections).toBe(2);
+  });
+
+  test('ends after its patience, and says so', async () => {
+    const url = await connected((socket) => socket.resume());
+    const connection = new Connection(url);
+    const begin = performance.now();
+    expect(await connection.send({ headers, body: '{}', patience: 50 })).toEqual(failed('timeout'));
+    expect(performance.now() - begin).toBeLessThan(5_000);
+  });
+});
+
+describe('an answer that is no answer ends at 256 KB', () => {
+  /** Sends the same text without end. Returns the bytes that were taken. */
+  async function endless(head: string, text: string) {
+    const sent = Promise.withResolvers<number>();
+    const url = await connected((socket) => {
+      socket.on('close', () => sent.resolve(socket.bytesWritten));
+      socket.write(head);
+      const more = () => {
+        while (socket.writable && socket.write(text));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    const begin = performance.now();
+    expect(await send(url)).toEqual(failed('answer'));
+    expect(performance.now() - begin).toBeLessThan(10_000);
+    return sent.promise;
+  }
+  // Buffers of the system hold some megabytes beside what is read.
+  const most = 16 * 1024 * 1024;
+
+  test('of interim answers', async () => {
+    const text = `HTTP/1.1 103 Early Hints\r\nA: ${'a'.repeat(1000)}\r\n\r\n`;
+    expect(await endless('', text)).toBeLessThan(most);
+  });
+
+  test('of frames around single bytes', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    expect(await endless(head, `1;${'a'.repeat(10_000)}\r\na\r\n`)).toBeLessThan(most);
   });
 });
 
@@ -282,11 +413,11 @@ describe('TLS', () => {
     const server = createTlsServer({ key, cert, SNICallback }, receive);
     servers.push(server);
     const { port } = new URL(await listen(server));
-    expect(await send(`https://tls.example:${port}/`)).toEqual(failed);
+    expect(await send(`https://tls.example:${port}/`)).toEqual(failed('tls'));
     const authorities = tls.getCACertificates('default');
     tls.setDefaultCACertificates([...authorities, `${cert}`]);
     expect(await send(`https://tls.example:${port}/`)).toMatchObject({ outcome: 'delivered' });
-    expect(await send(`https://other.example:${port}/`)).toEqual(failed);
+    expect(await send(`https://other.example:${port}/`)).toEqual(failed('tls'));
     tls.setDefaultCACertificates(authorities);
     expect(names).toEqual(['tls.example', 'tls.example', 'other.example']);
     expect(received.map(({ headers }) => headers.host)).toEqual([`tls.example:${port}`]);

@@ -1,0 +1,106 @@
+// Changes as the log holds them: what a change says, and its form in an item.
+
+/**
+ * Kinds of changes of a review. `published` is also a restored review. `voted` is every change of
+ * anything but the content, such as a vote or a dismissed report.
+ */
+export const reviewKinds = ['published', 'edited', 'voted', 'removed'] as const;
+
+/**
+ * Kinds of changes of a person who uses an application: access was revoked, or the account was
+ * deleted. They are not public. Only the application learns of them.
+ */
+export const personKinds = ['revoked', 'deleted'] as const;
+
+export type ReviewKind = (typeof reviewKinds)[number];
+export type PersonKind = (typeof personKinds)[number];
+export type ChangeKind = ReviewKind | PersonKind;
+
+/** A write of a public review, its end as a public review, or the end of a person's access. */
+export interface LoggedChange {
+  /** Of the review, or of the person. */
+  id: string;
+  /** Version of the review's item after the write. 0 for a person. */
+  version: number;
+  kind: ChangeKind;
+  /** Entity and author of the review. Unset if older code has logged the change. */
+  entity_id?: string;
+  user_id?: string;
+  /** The application, if the change is of a person. */
+  client_id?: string;
+}
+
+/** Returns true unless the change is of a person. */
+export function isOfReview({ kind }: Pick<LoggedChange, 'kind'>): boolean {
+  return reviewKinds.some((each) => each === kind);
+}
+
+/** Returns a key that changes of the same review, or of one person and application, share. */
+export function subjectOf({ id, client_id = '' }: LoggedChange): string {
+  return `${id} ${client_id}`;
+}
+
+/** Removes repetitions: keeps the change of the highest version for each subject and kind. */
+export function distinct(changes: readonly LoggedChange[]): LoggedChange[] {
+  // Changes of a subject stay together, so that a window does not end between them.
+  const bySubject = Map.groupBy(changes, subjectOf);
+  return [...bySubject.values()].flatMap((ofOne) => {
+    const byKind = Map.groupBy(ofOne, ({ kind }) => kind);
+    const newest = [...byKind.values()].map((same) => same.reduce(newerOf));
+    return newest.sort((a, b) => a.version - b.version);
+  });
+}
+
+/** Returns the change with the higher version, or the second of two with the same. */
+export function newerOf(one: LoggedChange, other: LoggedChange): LoggedChange {
+  return one.version > other.version ? one : other;
+}
+
+/** Kinds as stored, beside the changes: older code takes any word after a version for `gone`. */
+const letters = {
+  removed: 'r',
+  published: 'p',
+  edited: 'e',
+  voted: 'v',
+  revoked: 'a',
+  deleted: 'd',
+} as const satisfies Record<ChangeKind, string>;
+
+/** Changes in the form of a log item. */
+export interface StoredChanges {
+  changes: string[];
+  /** One letter for each change. */
+  kinds?: string;
+  /** For each change its entity and author, or its application. */
+  about?: string[];
+}
+
+/** Formats changes for an item of the log. */
+export function formatChanges(changes: readonly LoggedChange[]): Required<StoredChanges> {
+  return {
+    changes: changes.map(({ id, version, kind }) =>
+      kind === 'removed' ? `${id} ${version} gone` : `${id} ${version}`,
+    ),
+    kinds: changes.map(({ kind }) => letters[kind]).join(''),
+    about: changes.map(({ entity_id = '', user_id = '', client_id }) =>
+      client_id === undefined ? `${entity_id} ${user_id}` : client_id,
+    ),
+  };
+}
+
+/** Parses the changes of a log item. */
+export function parseChanges({ changes, kinds = '', about = [] }: StoredChanges): LoggedChange[] {
+  return changes.map((text, i) => parseChange(text, kinds[i], about[i]));
+}
+
+/** A change without a known letter counts as an edit: every receiver of reviews takes one. */
+function parseChange(text: string, letter?: string, about = ''): LoggedChange {
+  const [id = '', digits, gone] = text.split(' ');
+  const kinds = Object.keys(letters) as ChangeKind[];
+  const found = kinds.find((each) => letters[each] === letter) ?? 'edited';
+  const kind = gone === undefined ? found : 'removed';
+  const version = Number(digits);
+  if (!isOfReview({ kind })) return { id, version, kind, client_id: about };
+  const [entity_id, user_id] = about.split(' ');
+  return entity_id && user_id ? { id, version, kind, entity_id, user_id } : { id, version, kind };
+}

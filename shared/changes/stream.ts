@@ -1,0 +1,58 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import { nobody } from '../oauth/personal-token-repository.ts';
+import { grantKey, idIn, reviewKey } from '../table/keys.ts';
+import { collect, queryItems } from '../table/query.ts';
+import { findUser } from '../user/user-repository.ts';
+import type { LoggedChange, ReviewKind } from './logged-change.ts';
+
+// Finds in stream records what the change log has to hold.
+
+type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
+
+/** Returns the writes, in stream records, of reviews that were public before or after. */
+export function reviewsIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
+  return records.flatMap(({ dynamodb = {} }) => {
+    const { Keys, OldImage, NewImage } = dynamodb;
+    if (Keys?.sk?.S !== reviewKey('').sk) return [];
+    const kind = kindOf(OldImage, NewImage);
+    if (!kind) return [];
+    const version = NewImage ? Number(NewImage.version?.N) : Number(OldImage?.version?.N) + 1;
+    const { entity_id, user_id } = NewImage ?? OldImage ?? {};
+    const about = { entity_id: `${entity_id?.S}`, user_id: `${user_id?.S}` };
+    return [{ id: idIn({ pk: `${Keys.pk?.S}` }), version, kind, ...about }];
+  });
+}
+
+function kindOf(before: Image, after: Image): ReviewKind | undefined {
+  // An upgrade writes index attributes again, and nothing that a reader sees.
+  if (before?.version?.N !== undefined && before.version.N === after?.version?.N) return undefined;
+  const wasPublic = before?.all?.S !== undefined;
+  const isPublic = after?.all?.S !== undefined;
+  if (!isPublic) return wasPublic ? 'removed' : undefined;
+  if (!wasPublic) return 'published';
+  return before.edits?.N === after.edits?.N ? 'voted' : 'edited';
+}
+
+/** Finds the people whose last grant to an application was deleted in these stream records. */
+export async function peopleIn(records: readonly DynamoDBRecord[]): Promise<LoggedChange[]> {
+  const ended = records.flatMap(({ eventName, dynamodb: { Keys } = {} }) => {
+    const [kind, client_id = ''] = `${Keys?.sk?.S}`.split('#');
+    if (eventName !== 'REMOVE' || kind !== 'GRANT' || client_id === nobody) return [];
+    return [{ id: idIn({ pk: `${Keys?.pk?.S}` }), client_id }];
+  });
+  const people = new Map(ended.map((each) => [`${each.id} ${each.client_id}`, each]));
+  const changes = await Promise.all([...people.values()].map(changeOf));
+  return changes.flatMap((change) => change ?? []);
+}
+
+/** Returns nothing if another grant of the person to the application is left. */
+async function changeOf(person: {
+  id: string;
+  client_id: string;
+}): Promise<LoggedChange | undefined> {
+  const grants = queryItems(grantKey(person.id, person.client_id, ''), { pageSize: 1 });
+  const [left] = await collect(grants, 1);
+  if (left) return undefined;
+  const isAlive = (await findUser(person.id)) !== undefined;
+  return { ...person, version: 0, kind: isAlive ? 'revoked' : 'deleted' };
+}

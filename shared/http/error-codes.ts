@@ -1,0 +1,20 @@
+/** Codes of the errors of all endpoints except OAuth. More may be added. */
+export const errorCodes = [
+  'invalid_request',
+  'not_authorized',
+  'invalid_token',
+  'insufficient_scope',
+  'access_denied',
+  'limit_exceeded',
+  'not_found',
+  'method_not_allowed',
+  'gone',
+  'precondition_failed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'idempotency_mismatch',
+  'too_many_requests',
+  'server_error',
+  'not_implemented',
+  'service_unavailable',
+] as const;

@@ -1,0 +1,147 @@
+import { type LogCursor, markOf } from '../changes/cursor.ts';
+import type { ChangeKind } from '../changes/logged-change.ts';
+import type { Changed } from '../changes/window.ts';
+import type { Delivery } from './connection.ts';
+import { type Attempt, listedIn, type MessageType, typeOf, type Webhook } from './webhook.ts';
+
+// Decisions on webhooks: pure functions of a webhook, what happened, and the time.
+
+/** Minutes until the next attempt after a number of failures; later ones as the last. */
+const pauses = [1, 2, 5, 15, 30, 60, 120, 240, 480];
+
+/** Share by which a pause is at most longer or shorter, so that retries do not meet. */
+const jitter = 0.2;
+
+/** In milliseconds: 5 days. */
+export const longestFailing = 5 * 86_400_000;
+
+/** In milliseconds: an hour, for which the first test of an address is repeated. */
+export const longestTesting = 3_600_000;
+
+/** In milliseconds. A receiver with a longer answer among its last attempts is slow. */
+const quickAnswer = 1_000;
+
+/** Attributes of a webhook that does not fail. */
+export const noFailures = {
+  failures: 0,
+  failing_since: undefined,
+  retry_at: undefined,
+  stuck: undefined,
+} satisfies Partial<Webhook>;
+
+/** Chance of a decision, from 0 to 1. Tests choose it. */
+type Chance = () => number;
+
+/**
+ * Returns milliseconds until the next attempt after `failures` in a row, with jitter. Waits longer
+ * if the receiver asks for it by `retryAfter` (seconds).
+ */
+export function pauseAfter(failures: number, retryAfter = 0, chance: Chance = Math.random): number {
+  const minutes = pauses[Math.min(failures, pauses.length) - 1] ?? 1;
+  const pause = minutes * 60_000 * (1 - jitter + 2 * jitter * chance());
+  return Math.round(Math.max(pause, retryAfter * 1000));
+}
+
+/** Decides what becomes of a webhook whose receiver failed. `now` is epoch ms. */
+export function afterFailure(
+  webhook: Webhook,
+  { outcome, retryAfter }: Pick<Delivery, 'outcome' | 'retryAfter'>,
+  { stuck, now, chance }: { stuck: Webhook['stuck']; now: number; chance?: Chance },
+): Partial<Webhook> {
+  const failures = webhook.failures + 1;
+  const failing_since = webhook.failing_since ?? iso(now);
+  const failed = { failures, failing_since, stuck, retry_at: undefined };
+  if (outcome === 'gone') return { ...failed, state: 'off', off_reason: 'gone' };
+  if (now - Date.parse(failing_since) >= longestFailing) {
+    return { ...failed, state: 'off', off_reason: 'failing' };
+  }
+  return { ...failed, retry_at: iso(now + pauseAfter(failures, retryAfter, chance)) };
+}
+
+/** Decides what becomes of a webhook whose receiver took a message. */
+export function afterSuccess({ failures }: Webhook, now: number): Partial<Webhook> {
+  // Changes that waited meanwhile are not late.
+  return failures > 0 ? { ...noFailures, since: iso(now) } : {};
+}
+
+/**
+ * Decides what becomes of a webhook after a test. A new one begins after a success: at the end of
+ * the log, unless it has a cursor. The first test of an address is repeated for an hour.
+ */
+export function afterTest(
+  webhook: Webhook,
+  hasSucceeded: boolean,
+  { end, now, chance }: { end: LogCursor; now: number; chance?: Chance },
+): Partial<Webhook> {
+  const tested = { test_due: undefined };
+  if (webhook.state !== 'new') return tested;
+  if (hasSucceeded) return { ...tested, ...begun(webhook, end, now) };
+  const failures = webhook.failures + 1;
+  const failing_since = webhook.failing_since ?? iso(now);
+  const next = now + pauseAfter(failures, 0, chance);
+  const isRepeated = next < Date.parse(failing_since) + longestTesting;
+  return { failures, failing_since, test_due: isRepeated ? iso(next) : undefined };
+}
+
+/** Returns the attributes of a webhook whose address is confirmed. */
+export function begun({ cursor }: Webhook, end: LogCursor, now: number): Partial<Webhook> {
+  return {
+    state: 'on',
+    cursor: cursor ?? end,
+    since: iso(now),
+    test_due: undefined,
+    ...noFailures,
+  };
+}
+
+/** Returns true if a run has something to do for the webhook. `end` is that of the log. */
+export function isDue(webhook: Webhook, end: LogCursor, now: number): boolean {
+  const { date, kind } = listedIn(webhook);
+  return date !== undefined && date <= `${iso(now)}#~` && kind !== markOf(end);
+}
+
+/** Returns true if messages may be sent, apart from tests and those that the owner wants again. */
+export function isSending({ state, retry_at = '' }: Webhook, now: number): boolean {
+  return state === 'on' && retry_at <= iso(now);
+}
+
+/** Returns true if a receiver with these last attempts is slow, or unknown. */
+export function isSlow(attempts: readonly Attempt[]): boolean {
+  const isLong = ({ milliseconds }: Attempt) => milliseconds > quickAnswer;
+  return attempts.length === 0 || attempts.some(isLong);
+}
+
+/** Returns true if the webhook is about the review or person, and has chosen such a change. */
+export function wants(webhook: Webhook, { newest, kinds }: Changed): boolean {
+  const { types, client_id, entity_id, author_id } = webhook;
+  const isChosen = [...kinds].some((kind) => types.includes(typeOf(kind)));
+  if (newest.client_id !== undefined) return isChosen && newest.client_id === client_id;
+  const isOfEntity = entity_id === undefined || newest.entity_id === entity_id;
+  const isOfAuthor = author_id === undefined || newest.user_id === author_id;
+  return isChosen && isOfEntity && isOfAuthor;
+}
+
+/** Kinds of changes by weight, of a review that is public now, and of one that is not. */
+const weights = {
+  public: ['published', 'edited', 'voted', 'removed'],
+  removed: ['removed', 'published', 'edited', 'voted'],
+} as const satisfies Record<string, readonly ChangeKind[]>;
+
+/**
+ * Chooses the type of the message about a review: the weightiest that happened, of those that the
+ * owner has chosen. Returns undefined if a later change brings a message about its state of now.
+ */
+export function typeOfReview(
+  { types }: Pick<Webhook, 'types'>,
+  kinds: ReadonlySet<ChangeKind>,
+  isPublic: boolean,
+): MessageType | undefined {
+  const order = weights[isPublic ? 'public' : 'removed'];
+  const weightiest = order.find((kind) => kinds.has(kind) && types.includes(typeOf(kind)));
+  if (weightiest === undefined) return undefined;
+  const isPublicAgain = isPublic && weightiest === 'removed' && types.includes('review.published');
+  const isRemovedSince = !isPublic && weightiest !== 'removed' && types.includes('review.removed');
+  return isPublicAgain || isRemovedSince ? undefined : typeOf(weightiest);
+}
+
+const iso = (time: number) => new Date(time).toISOString();
