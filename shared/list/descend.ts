@@ -8,6 +8,9 @@ import {
   countsIn,
   entriesPerHalfUnit,
   isLeaf,
+  leafCapacity,
+  levelOf,
+  levels,
   nodeKey,
 } from './rank-tree.ts';
 
@@ -76,10 +79,12 @@ export async function descend(
   const nodes = new Map<string, Item | undefined>(roots);
   const spans = [rootOf(trees)];
   let window: Window = { spans, skip: target.skip, isStart: true, isEnd: true };
-  for (let due = spansToOpen(window, order); due.size > 0; due = spansToOpen(window, order)) {
-    const open = await readNodes(due, order, nodes);
+  for (let level = 0; ; level++) {
+    const due = spansToOpen(window, order, level);
+    if (due.size === 0 && level >= levels) break;
+    await readNodes(due, order, nodes);
     const spans = window.spans.flatMap((span) =>
-      open.has(span) ? childrenOf(span, sorting, nodes) : span,
+      due.has(span) ? childrenOf(span, sorting, nodes) : span,
     );
     const next = narrow({ ...window, spans }, sorting, target);
     // The entries counted a level above were deleted meanwhile, but others may follow them.
@@ -139,8 +144,12 @@ function partsToOpen({ parts, matching }: Span): readonly Part[] {
   return parts.filter((part) => part.matching > 0 || part.tree.contents.size === 0);
 }
 
-/** Returns spans that are cheaper to open than to read whole. */
-function spansToOpen(window: Window, order: Order): Set<Span> {
+/**
+ * Returns the spans of a level that are cheaper to open than to read whole. A span that was passed
+ * over on an earlier level is small, so opening it is not worth another round trip. It is large
+ * only if the entry of the cursor was deleted.
+ */
+function spansToOpen(window: Window, order: Order, level: number): Set<Span> {
   const { spans } = window;
   const matching = spans.filter((span) => span.matching > 0);
   const edges = new Set([matching[0], matching.at(-1), ...endsOf(window)]);
@@ -148,29 +157,24 @@ function spansToOpen(window: Window, order: Order): Set<Span> {
     spans.filter((span) => {
       const isEdge = edges.has(span);
       if ((span.matching === 0 && !isEdge) || isLeaf(order, span.path)) return false;
+      const ahead = levelOf(order, span.path) - level;
+      if (ahead > 0 || (ahead < 0 && span.all <= leafCapacity)) return false;
       return (isEdge ? span.all : (span.all - span.matching) / 2) > costOf(span);
     }),
   );
 }
 
-/**
- * Returns the spans whose nodes are known, as those that both orders share (`nodeKey`). If there is
- * none, reads the nodes of all spans. So a level that is known takes no round trip.
- */
+/** Reads the nodes of spans that are not known yet, in one round trip. */
 async function readNodes(
   spans: ReadonlySet<Span>,
   order: Order,
   nodes: Map<string, Item | undefined>,
-): Promise<ReadonlySet<Span>> {
-  const keysOf = (span: Span) =>
-    partsToOpen(span).map(({ tree }) => nodeKey(tree.list, order, span.path));
-  const isKnown = (span: Span) => keysOf(span).every((key) => nodes.has(keyString(key)));
-  const known = [...spans].filter(isKnown);
-  if (known.length > 0) return new Set(known);
-  const keys = [...spans].flatMap(keysOf).filter((key) => !nodes.has(keyString(key)));
+): Promise<void> {
+  const keys = [...spans]
+    .flatMap((span) => partsToOpen(span).map(({ tree }) => nodeKey(tree.list, order, span.path)))
+    .filter((key) => !nodes.has(keyString(key)));
   const read = await batchGet(keys);
   for (const key of keys) nodes.set(keyString(key), read.get(keyString(key)));
-  return spans;
 }
 
 function childrenOf(

@@ -148,6 +148,19 @@ export function isLeaf(order: Order, path: readonly number[]): boolean {
   return value === 0 ? path.length === 5 : widthOf(value) > 1 || path.length === 3;
 }
 
+/** Levels of nodes with children in a tree, at most. */
+export const levels = 5;
+
+/**
+ * Returns the level of a node, 0 for the root. A page opens one level after another. The nodes of
+ * one level can be read together. The entries without popularity have a tree with a root of its
+ * own, one level below the root that it shares an item with.
+ */
+export function levelOf(order: Order, path: readonly number[]): number {
+  const isBelowValue = order === 'popularity' && path.length > 0 && path[0] !== 0;
+  return isBelowValue ? path.length + 1 : path.length;
+}
+
 /** Returns the sort keys of a node. By date, `high` is excluded. */
 export function boundsOf(order: Order, path: readonly number[]): { low: SortKey; high: SortKey } {
   if (order === 'date') {
