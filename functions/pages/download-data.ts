@@ -6,6 +6,7 @@ import { authUrl } from '../../shared/auth-url.ts';
 import { IntegerParameter } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { shareUsed } from '../../shared/table/budget.ts';
 
 export const request = signedIn({
   query: v.object({
@@ -19,14 +20,14 @@ export const request = signedIn({
 /** Sends everything stored about the person as a file, or lists links to several files. */
 export const handler = page(request, async ({ caller, query }) => {
   const { cursor, from, file } = query;
-  // Parts that are not found in time are listed on the next page.
+  // Parts that are not found in time, or within the budget, are listed on the next page.
   const end = performance.now() + 4_000;
   let part = await readOwnData(caller.user_id, cursor);
   if (file) return download(part, `my-data-${from}.json`);
   if (cursor === undefined && part.next === undefined) return download(part, 'my-data.json');
 
   const parts = [addressOf({ cursor, from, file: 'yes' })];
-  while (part.next !== undefined && performance.now() < end) {
+  while (part.next !== undefined && performance.now() < end && shareUsed() < 0.6) {
     parts.push(addressOf({ cursor: part.next, from: from + parts.length, file: 'yes' }));
     part = await readOwnData(caller.user_id, part.next);
   }

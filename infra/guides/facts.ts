@@ -11,7 +11,11 @@ import { mostApplications } from '../../shared/oauth/application-repository.ts';
 import { codeLifetime } from '../../shared/oauth/authorization-repository.ts';
 import { AuthorizationError, mostState } from '../../shared/oauth/authorization-request.ts';
 import { accessTokenLifetime } from '../../shared/oauth/grant.ts';
-import { mostGrants, repeatMilliseconds } from '../../shared/oauth/grant-repository.ts';
+import {
+  mostConnections,
+  mostGrants,
+  repeatMilliseconds,
+} from '../../shared/oauth/grant-repository.ts';
 import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token-repository.ts';
 import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { licenses } from '../../shared/review/licenses.ts';
@@ -98,6 +102,7 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     token_days: `${lifetimes.slice(0, -1).join(', ')} or ${lifetimes.at(-1)}`,
     most_applications: mostApplications,
     most_grants: mostGrants,
+    most_connections: mostConnections,
     code_seconds: codeLifetime,
     access_token_seconds: accessTokenLifetime.toLocaleString('en'),
     repeat_seconds: repeatMilliseconds / 1000,

@@ -15,6 +15,7 @@ import { HiddenClaim } from '../review/hidden-claim.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import { batchGet, getItems } from '../table/batch.ts';
+import { shareUsed } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, reviewKey, revisionKey } from '../table/keys.ts';
 import { parseItem, parseItems } from '../table/parse.ts';
@@ -47,6 +48,9 @@ interface Batch<T> {
 /** Milliseconds after which a part ends. A function has 15 seconds. */
 const maxMilliseconds = 5_000;
 
+/** Share of a request's budget after which a part ends. */
+const maxShare = 0.25;
+
 /**
  * Returns a part of everything that is stored about a person, without secrets and other people's
  * data. Data that exists during the whole export is in exactly one part. Only a vote that is cast
@@ -74,12 +78,14 @@ export async function readOwnData(
     reports: [],
   };
   const end = performance.now() + maxMilliseconds;
+  const mostUsed = shareUsed() + maxShare;
   let bytes = bytesOf(JSON.stringify(part));
   let position: v.InferOutput<typeof Cursor> | undefined;
   for (const list of lists.slice(lists.indexOf(first))) {
     for await (const batch of sources[list](userId, list === first ? after : '')) {
       bytes += bytesOf(JSON.stringify(batch.records));
-      if (position && (bytes > maxBytes || performance.now() > end)) {
+      const isOver = bytes > maxBytes || performance.now() > end || shareUsed() > mostUsed;
+      if (position && isOver) {
         return { ...part, next: sealCursor(binding, position) };
       }
       for (const record of batch.records) add(part, list, record);

@@ -20,22 +20,31 @@ export function isGuide(route: Route): boolean {
   return /^\/docs(\/|$)/.test(route.path) && !isLarge(route);
 }
 
+/** Returns true for the export of all own data, in parts of up to 6 MB. */
+export function isExport({ path }: Route): boolean {
+  return path === '/user/me/export' || path === '/account/data';
+}
+
 const megabyte = 1024 * 1024;
 
 /**
  * Budgets of requests, for what they use of the table. A public read stays within its budget
  * whatever others have stored. Signed-in people read their own things, as many as they have made. A
- * write reads and tries again for some seconds while others write the same.
+ * write reads and tries again for some seconds while others write the same. An export reads long
+ * texts, 6 units each, or many small things.
  */
 const budgets = {
   public: { read: 200, commands: 60, bytes: 2 * megabyte, answer: megabyte / 2 },
   own: { read: 400, commands: 120, bytes: 4 * megabyte, answer: 6 * megabyte },
   write: { read: 600, commands: 400, bytes: 8 * megabyte, answer: 6 * megabyte },
+  export: { read: 8_000, commands: 2_000, bytes: 32 * megabyte, answer: 6 * megabyte },
 } as const satisfies Record<string, Budget>;
 
 /** Returns what one request to a route may use of the table, or undefined if it may use nothing. */
-export function budgetOf({ table }: Route): Budget | undefined {
+export function budgetOf(route: Route): Budget | undefined {
+  const { table } = route;
   if (table === 'none') return undefined;
+  if (isExport(route)) return budgets.export;
   if (table === 'write') return budgets.write;
   return table.startsWith('read') ? budgets.own : budgets.public;
 }

@@ -19,11 +19,14 @@ import {
 } from './authorization-repository.ts';
 import { openToken } from './credentials.ts';
 import { Grant, newGrant } from './grant.ts';
+import { nobody } from './personal-token-repository.ts';
 
 /** Milliseconds in which a client that lost the response may repeat a refresh. */
 export const repeatMilliseconds = 30_000;
 /** Maximum number of grants of a user to an application. Another grant ends the oldest. */
 export const mostGrants = 10;
+/** Maximum number of applications that a user has connected. Another ends the longest unused. */
+export const mostConnections = 100;
 /** Rounds of deletion, in case new grants keep appearing. */
 const deletions = 5;
 
@@ -53,7 +56,7 @@ export async function insertGrant(
     ({ otherwise }) => transact(grantWrites(grant, otherwise)),
     notFound('User'),
   );
-  await deleteOldest(grant);
+  await endSurplus(grant);
   return grant;
 }
 
@@ -92,7 +95,7 @@ export async function redeemCode(
       writes.push(checkWriter(ownerId, owner));
     }
     await transact(writes);
-    await deleteOldest(grant);
+    await endSurplus(grant);
     return grant;
   });
 }
@@ -174,13 +177,29 @@ export async function deleteGrants(
 }
 
 /**
- * Ends the oldest grants if there are too many. Runs after the new grant is stored, so the last of
+ * Ends the oldest grants to an application, and connections that are unused the longest, if there
+ * are too many. Runs after the new grant is stored, so the last of
  * simultaneous requests leaves at most the maximum. The next request tries again after a failure.
  */
-async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
+async function endSurplus({ user_id, client_id }: Grant): Promise<void> {
   try {
-    const surplus = (await listGrants(user_id, client_id)).slice(0, -mostGrants);
-    await batchDelete(surplus.map(keyOf));
+    const grants = (await listGrants(user_id)).filter((each) => each.client_id !== nobody);
+    const byClient = Map.groupBy(grants, (each) => each.client_id);
+    const others = [...byClient].filter(([id]) => id !== client_id);
+    const unused = others
+      .map(([, some]) => ({
+        some,
+        used:
+          some
+            .map(({ renewed }) => renewed)
+            .sort()
+            .at(-1) ?? '',
+      }))
+      .sort((a, b) => (a.used < b.used ? 1 : -1))
+      .slice(mostConnections - 1)
+      .flatMap(({ some }) => some);
+    const surplus = (byClient.get(client_id) ?? []).slice(0, -mostGrants);
+    await batchDelete([...surplus, ...unused].map(keyOf));
   } catch (error) {
     console.warn({ message: 'Old grants were not ended', error: (error as Error).name });
   }

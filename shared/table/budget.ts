@@ -23,6 +23,8 @@ export interface Usage extends Budget {
   write: number;
 }
 
+const limited = ['read', 'commands', 'bytes', 'answer'] as const satisfies (keyof Budget)[];
+
 interface Meter {
   usage: Usage;
   budget: Budget | undefined;
@@ -70,6 +72,13 @@ export function isMetered(): boolean {
   return meters.getStore() !== undefined;
 }
 
+/** Returns the share of the current request's budget that is used, 0 where there is none. */
+export function shareUsed(): number {
+  const { usage, budget } = meters.getStore() ?? {};
+  if (!usage || !budget) return 0;
+  return Math.max(...limited.map((what) => usage[what] / budget[what]));
+}
+
 /** Adds to the use of the current request. Throws `OverBudget` if it then exceeds the budget. */
 export function use(amounts: Partial<Usage>): void {
   const meter = meters.getStore();
@@ -79,9 +88,7 @@ export function use(amounts: Partial<Usage>): void {
     usage[what] += amount;
   }
   if (!budget) return;
-  const exceeded = (['read', 'commands', 'bytes', 'answer'] as const).find(
-    (what) => usage[what] > budget[what],
-  );
+  const exceeded = limited.find((what) => usage[what] > budget[what]);
   if (exceeded === undefined) return;
   console.error({ message: 'Over budget', operation: name, exceeded, ...usage, budget });
   countMetric('OverBudget', 1);

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { insertApplication, mostApplications } from '../../shared/oauth/application-repository.ts';
+import { insertGrant, mostConnections } from '../../shared/oauth/grant-repository.ts';
+import {
+  createPersonalToken,
+  mostPersonalTokens,
+} from '../../shared/oauth/personal-token-repository.ts';
+import type { Review } from '../../shared/review/review.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import type { Item, Key } from '../../shared/table/item.ts';
+import {
+  applicationKey,
+  caseKey,
+  claimKey,
+  grantKey,
+  reportKey,
+  voteKey,
+  webhookSlots,
+} from '../../shared/table/keys.ts';
+import { messageTypes, type Webhook } from '../../shared/webhooks/webhook.ts';
+import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
+import { readItem, scanTable } from './items.ts';
+import { makeClient } from './oauth-client.ts';
+import './webhooks.ts';
+import { makeModerator, makeUsers, type Person, reviewBy } from './world.ts';
+
+// The widest account that the rules allow: of whatever is limited the most, of everything else many,
+// each with the longest texts. One thing of a kind is made by the service, and the others like it.
+
+/** 5,000 code points that take six bytes each in JSON, and one byte in the table. */
+export const controls = `x${'\u0001'.repeat(4_999)}`;
+/** 5,000 code points of four bytes. */
+export const emoji = '🎷'.repeat(5_000);
+
+/** How many there are of things that no rule limits. */
+const many = 300;
+
+export interface WidestAccount {
+  /** A moderator too. */
+  member: Person;
+  /** Reviews of others, on which the member voted. The first has a report of everybody. */
+  others: Review[];
+  /** Own reviews. The first has 310 of the longest revisions. */
+  own: Review[];
+  client_id: string;
+  webhook_id: string;
+  subject: Person;
+}
+
+/** Fills the table with the account, and what it sees. */
+export async function makeWidestAccount(): Promise<WidestAccount> {
+  const member = await makeModerator('M'.repeat(64));
+  const people = await makeUsers(many);
+  const [friend] = people as [Person, ...Person[]];
+  const others = people.map(({ id }) => reviewBy(id, { text: controls }));
+  const own = Array.from({ length: many }, (_, i) => {
+    const review = reviewBy(member.id, { text: emoji, is_draft: i % 3 === 1 });
+    return { ...review, is_hidden: i % 3 === 2 };
+  });
+  const [long] = own as [Review];
+  Object.assign(long, { edits: 310, version: 311 });
+  await put([
+    ...[...others, ...own].map(reviewItem),
+    ...[...others, ...own].map((each) => ({
+      ...claimKey(each.user_id, each.entity_id),
+      review_id: each.id,
+    })),
+    ...Array.from({ length: 310 }, (_, i) => revisionItem({ ...revisionOf(long), id: i + 1 })),
+  ]);
+  await makeVotesAndCases(member, people, others);
+  await makeDecisions(member, friend);
+  const { client_id, webhook_id } = await makeApplications(member, friend);
+  return { member, others, own, client_id, webhook_id, subject: friend };
+}
+
+const put = (items: readonly object[]) => batchWrite(items.map((item) => ({ put: item })));
+
+async function made(key: Key): Promise<Item> {
+  const item = await readItem(key);
+  if (!item) throw new Error(`${key.pk} ${key.sk} was not made`);
+  return item;
+}
+
+/** A copy of an item in which other ids stand for some, in keys and attributes. */
+function like(item: Item, ids: readonly (readonly [from: string, to: string])[]): Item {
+  const renamed = (text: string) => ids.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? renamed(value) : value,
+    ]),
+  ) as Item;
+}
+
+async function makeVotesAndCases(member: Person, people: Person[], others: Review[]) {
+  const [first, ...rest] = others as [Review, ...Review[]];
+  const [, reporter, ...more] = people as [Person, Person, ...Person[]];
+  await member.votes(first.id);
+  await reporter.reports(first.id, { reason: 'spam' });
+  const [vote, report, open] = await Promise.all([
+    made(voteKey(first.id, member.id)),
+    made(reportKey(first.id, reporter.id)),
+    made(caseKey(first.id)),
+  ]);
+  await put([
+    ...rest.flatMap(({ id, user_id }) =>
+      [vote, report, open].map((item) =>
+        like(item, [
+          [first.id, id],
+          [first.user_id, user_id],
+        ]),
+      ),
+    ),
+    ...more.map(({ id }) => like(report, [[reporter.id, id]])),
+  ]);
+}
+
+/** Decisions on others and on the member, with the longest notes. */
+async function makeDecisions(member: Person, friend: Person) {
+  const colleague = await makeModerator('Bea');
+  const why = { reason: 'abuse', note: '🎷'.repeat(1_000) } as const;
+  await colleague.decides(await member.publishes({ text: controls }), 'hide', why);
+  await member.decides(await friend.publishes({ text: controls }), 'hide', why);
+  const decisions = (await scanTable()).filter(({ sk }) => sk === 'DECISION');
+  await put(
+    decisions.flatMap((each) => {
+      const id = each.pk.slice('DECISION#'.length);
+      return Array.from({ length: many }, () => like(each, [[id, randomUUID()]]));
+    }),
+  );
+}
+
+/** Own applications with their webhooks, tokens, and connections with those of others. */
+async function makeApplications(member: Person, friend: Person) {
+  const registration = {
+    name: '🎷'.repeat(64),
+    desc: '🎷'.repeat(500),
+    website: 'https://client.example/',
+    redirect_uri: 'https://client.example/callback',
+  };
+  const address = `http://127.0.0.1:9/${'h'.repeat(1_900)}`;
+  const webhooks: Webhook[] = [];
+  for (let i = 0; i < mostApplications; i++) {
+    const { client_id } = await insertApplication(member.id, registration);
+    for (const slot of webhookSlots) {
+      const form = { address: `${address}${slot}`, types: [...messageTypes] };
+      webhooks.push(await insertWebhook(client_id, member.id, form));
+    }
+  }
+  const [webhook] = webhooks;
+  if (!webhook) throw new Error('there are no applications');
+  for (let i = 0; i < mostPersonalTokens; i++) {
+    const name = '🎷'.repeat(64);
+    await createPersonalToken({ user_id: member.id, name, scopes: ['user'], days: 365 });
+  }
+  const { client_id } = await makeClient(friend);
+  const grant = await insertGrant({ user_id: member.id, client_id, scopes: ['user'] });
+  const [application, connection] = await Promise.all([
+    made(applicationKey(client_id)),
+    made(grantKey(member.id, client_id, grant.grant_id)),
+  ]);
+  await put(
+    Array.from({ length: mostConnections - 1 }, () => randomUUID().replaceAll('-', '')).flatMap(
+      (id) =>
+        [application, connection].map((item) =>
+          like(item, [
+            [client_id, id],
+            [friend.id, randomUUID()],
+          ]),
+        ),
+    ),
+  );
+  return { client_id: webhook.client_id, webhook_id: webhook.id };
+}
