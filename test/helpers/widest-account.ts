@@ -26,15 +26,15 @@ import { makeClient } from './oauth-client.ts';
 import './webhooks.ts';
 import { makeModerator, makeUsers, type Person, reviewBy } from './world.ts';
 
-// The widest account that the rules allow: of whatever is limited the most, of everything else many,
-// each with the longest texts. One thing of a kind is made by the service, and the others like it.
+// The widest account that the rules allow: the most of whatever is limited, and many of everything
+// else, each with the longest texts. The service makes one thing of a kind. Others are made like it.
 
 /** 5,000 code points that take six bytes each in JSON, and one byte in the table. */
 export const controls = `x${'\u0001'.repeat(4_999)}`;
 /** 5,000 code points of four bytes. */
 export const emoji = '🎷'.repeat(5_000);
 
-/** How many there are of things that no rule limits. */
+/** Number of each thing that no rule limits. */
 const many = 300;
 
 export interface WidestAccount {

@@ -33,7 +33,7 @@ async function beginMany(count: number, failing: number) {
   return receivers;
 }
 
-/** What the log of a run and the health of the service say of it. */
+/** Returns what the log of a run and the health of the service say of it. */
 async function said() {
   await recordHeartbeat();
   await applyStream();
