@@ -27,7 +27,7 @@ import './webhooks.ts';
 import { makeModerator, makeUsers, type Person, reviewBy } from './world.ts';
 
 // The widest account that the rules allow: the most of whatever is limited, and many of everything
-// else, each with the longest texts. The service makes one thing of a kind. Others are made like it.
+// else, each with the longest texts. The service makes one thing of a kind, a copy makes others.
 
 /** 5,000 code points that take six bytes each in JSON, and one byte in the table. */
 export const controls = `x${'\u0001'.repeat(4_999)}`;
