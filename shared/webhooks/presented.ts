@@ -65,7 +65,7 @@ export const RestartMessage = Fields(
 );
 export type RestartMessage = v.InferOutput<typeof RestartMessage>;
 
-export const TestMessage = Fields('A test of the receiver, which answers the challenge', {
+export const TestMessage = Fields('A test of the receiver', {
   type: described(v.literal('webhook.test'), 'Always the same', 'webhook.test'),
   timestamp,
   data: Fields('The test', {

@@ -151,7 +151,8 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
       const deadline = Date.now() + 60_000;
       for (;;) {
         const kept = [...(await held()).values()].flatMap(({ review }) => review ?? []);
-        const [mine, theirs] = [contentsOf(kept), await readAll(service.url)];
+        const mine = contentsOf(kept);
+        const theirs = await readAll(service.url);
         if (JSON.stringify(mine) === JSON.stringify(theirs)) return;
         if (Date.now() > deadline) expect(mine).toEqual(theirs);
         await sleep(200);

@@ -199,7 +199,8 @@ describe('the address of the service', () => {
         const { AliasTarget, ...record } = Properties;
         return { record: { id, ...record }, target: textOf(AliasTarget.DNSName) };
       });
-    const [before, after] = [recordsOf(regional), recordsOf(large)];
+    const before = recordsOf(regional);
+    const after = recordsOf(large);
     expect(after.map(({ record }) => record)).toEqual(before.map(({ record }) => record));
     expect(before.map(({ target }) => target)).not.toEqual(after.map(({ target }) => target));
     expect(before).toHaveLength(2);

@@ -107,7 +107,11 @@ describe('the rights to the table', () => {
     });
     const own = ['WEBHOOK', 'WEBHOOK#RUN'];
     expect(rights).toMatchObject([
-      { Action: 'dynamodb:BatchGetItem', Condition: keys(['REVIEW#*', 'USER#*', ...own]) },
+      // Applications tell who may still send, and the log's ends where to begin.
+      {
+        Action: 'dynamodb:BatchGetItem',
+        Condition: keys(['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', ...own]),
+      },
       { Action: 'dynamodb:UpdateItem', Condition: keys(own) },
       { Action: 'dynamodb:Query', Condition: keys(['CHANGES', 'CHANGES#*', 'WEBHOOK']) },
       { Action: 'dynamodb:Query', Condition: keys(['WEBHOOK']) },

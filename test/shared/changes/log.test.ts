@@ -185,7 +185,7 @@ test('an item of the log that cannot be read is skipped and logged', async () =>
   const { changed } = await readWindow(from, await readLogEnd(), { limit: 10 });
   expect(changed.map(({ newest }) => newest.id)).toEqual([first, last]);
   expect(error).toHaveBeenCalledWith(
-    expect.objectContaining({ message: 'An item that cannot be read was skipped', ...newer }),
+    expect.objectContaining({ message: 'A stored item cannot be read', ...newer }),
   );
 });
 

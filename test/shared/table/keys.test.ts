@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
+import { beginEpoch } from '../../../shared/changes/log.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { searchEntities } from '../../../shared/entity/search.ts';
 import { recordRun } from '../../../shared/health/health.ts';
@@ -94,6 +95,7 @@ async function live(): Promise<Item[]> {
   await recordRun('backup');
   await applyStream();
   await recordSending(Date.now());
+  await beginEpoch();
   return scanTable();
 }
 
@@ -134,6 +136,7 @@ const notExported = {
   DONE: 'times of jobs and backups of this table',
   AT: 'change log of this table, kept for 31 days',
   LANE: 'end of the change log',
+  EPOCH: 'begins the change log of this table',
   RUN: 'time of a job of this table',
 };
 

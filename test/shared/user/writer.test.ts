@@ -88,7 +88,7 @@ const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'delete-me': () => ({}),
 };
 
-const webhookForm = { address: 'https://receiver.example/', edited: 'yes' };
+const webhookForm = { address: 'https://receiver.example/', 'review.edited': 'yes' };
 
 const of = ({ client_id }: Scene['client']) => ({ client_id });
 

@@ -439,9 +439,9 @@ test('a webhook that this code cannot read is left out, and hides no other', asy
   const { user_id, client_id } = webhook;
   expect(error).toHaveBeenCalledWith(
     expect.objectContaining({
-      message: 'An item that cannot be read was skipped',
+      message: 'A stored item cannot be read',
       sk: key.sk,
-      attributes: ['types.1'],
+      field: 'types.1',
     }),
   );
   // Asked for alone, it is an error.
