@@ -55,6 +55,7 @@ export function addDashboard(
           metrics.lateWebhooks,
           metrics.failingWebhooks,
         ]),
+        graph('Requests over their budget', [by('Operation', 'OverBudget')]),
       ],
     ],
   });

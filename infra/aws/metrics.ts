@@ -129,6 +129,13 @@ export function metricsOf(
     failingWebhooks: logged('FailingWebhooks', '{ $.message.message = "Most webhooks fail" }', {
       logGroup: jobOf(background, 'send-webhooks').logGroup,
     }),
+    overBudget: new Metric({
+      namespace: name,
+      metricName: 'OverBudget',
+      statistic: 'Sum',
+      period,
+      label: 'Requests that passed their budget',
+    }),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
     // Not the Errors of its Lambda, which include every refused token.

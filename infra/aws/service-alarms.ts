@@ -65,6 +65,15 @@ export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
       }),
     ),
     {
+      id: 'OverBudget',
+      urgency: 'ticket',
+      metric: metrics.overBudget,
+      description:
+        'A request was ended because it had read more of the table than its route may. Such data should not exist',
+      threshold: 0,
+      periods: 1,
+    },
+    {
       id: 'OldestCase',
       urgency: 'ticket',
       metric: metrics.oldestCase,

@@ -91,6 +91,6 @@ export function use(amounts: Partial<Usage>): void {
   const exceeded = limited.find((what) => usage[what] > budget[what]);
   if (exceeded === undefined) return;
   console.error({ message: 'Over budget', operation: name, exceeded, ...usage, budget });
-  countMetric('OverBudget', 1);
+  countMetric('OverBudget', 1, { isSummed: true });
   throw new OverBudget();
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, type TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
+import { withinBudget } from '../../shared/table/budget.ts';
+import { findUser } from '../../shared/user/user-repository.ts';
 import { makeModerator, makeUsers } from '../helpers/world.ts';
 
 let written: string[];
@@ -131,4 +134,12 @@ test('functions that serve no route log their cold start, once', async () => {
       },
     ],
   ]);
+});
+
+test('a request over its budget counts for its operation, and for all together', async () => {
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+  const budget = { read: 0, commands: 10, bytes: 10_000, answer: 10_000 };
+  const reading = withinBudget('an-operation', budget, () => findUser(randomUUID()));
+  await expect(reading).rejects.toThrow('This takes more than one request may read');
+  expect(metrics()).toEqual([['reviews OverBudget by an-operation,', [1]]]);
 });

@@ -71,6 +71,8 @@ describe('on made-up data points', () => {
         [900, 900, 900],
       ],
     ],
+    ['OverBudget', true, [[1]]],
+    ['OverBudget', false, [[undefined]]],
     ['Throttles', true, [[11, 11]]],
     ['Throttles', false, [[11, 10]]],
     ['TooManyRequests', true, [[101, 101]]],

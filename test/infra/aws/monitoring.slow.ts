@@ -124,6 +124,12 @@ describe('the alarms', () => {
         metrics: ['AWS/DynamoDB TransactionConflict Sum'],
         rings: '> 300',
       },
+      OverBudget: {
+        ...ticket,
+        metrics: ['reviews OverBudget Sum'],
+        rings: '> 0',
+        within: '1 of 1 × 300 s',
+      },
       OldestCase: {
         ...ticket,
         metrics: ['reviews OldestCaseHours Maximum of send-heartbeat'],
