@@ -41,6 +41,7 @@ export class DataStack extends Stack {
       ...protection(isProduction),
     });
     for (const index of tableDefinition.indexes) {
+      if (index.name === options.withoutIndex) continue;
       this.table.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: attribute(index.partitionKey),

@@ -206,10 +206,19 @@ export function anyOf(metrics: readonly IMetric[], label: string): MathExpressio
   });
 }
 
-/** Returns metrics of the table and of each index: a throttled index blocks writes of the table. */
-export function tableThrottles(table: ITable, kind: 'Read' | 'Write'): Metric[] {
-  const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));
-  return [{}, ...indexes].map((index) =>
+/**
+ * Returns metrics of the table with its indexes by date, or of those by popularity. A throttled
+ * index blocks writes of the table. An alarm takes ten metrics at most.
+ */
+export function tableThrottles(
+  table: ITable,
+  kind: 'Read' | 'Write',
+  order: 'date' | 'popularity',
+): Metric[] {
+  const indexes = tableDefinition.indexes
+    .filter(({ name }) => name.endsWith(`-by-${order}`))
+    .map(({ name }) => ({ GlobalSecondaryIndexName: name }));
+  return [...(order === 'date' ? [{}] : []), ...indexes].map((index) =>
     table.metric(`${kind}ThrottleEvents`, {
       dimensionsMap: { TableName: table.tableName, ...index },
       statistic: 'Sum',

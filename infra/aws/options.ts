@@ -1,11 +1,14 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { tableDefinition } from '../../shared/table/definition.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
 const retentions = Object.values(RetentionDays).filter(
   (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
+
+const indexNames = tableDefinition.indexes.map(({ name }) => name);
 
 const Name = matching(
   /^[a-z][a-z0-9-]{0,30}$/,
@@ -50,6 +53,8 @@ const Context = v.object({
    */
   warmReadUnits: v.optional(whole(12_000, 40_000)),
   warmWriteUnits: v.optional(whole(4_000, 40_000)),
+  /** An index to leave out of this deployment, because DynamoDB makes one new index at a time. */
+  withoutIndex: v.optional(v.picklist(indexNames, 'must be the name of an index of the table')),
   /** New reviews and drafts, and edits, of an account in a UTC day. 0 is no limit. */
   publicationsPerDay: PerDay,
   editsPerDay: PerDay,

@@ -55,14 +55,16 @@ export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
       threshold: 300,
       periods: 3,
     },
-    ...(['Read', 'Write'] as const).map(
-      (kind): Ringing => ({
-        id: `Table${kind}Throttles`,
-        urgency: 'ticket',
-        metric: anyOf(tableThrottles(table, kind), `${kind}s throttled`),
-        description: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index: one partition has too much traffic, or a quota is reached`,
-        threshold: 0,
-      }),
+    ...(['Read', 'Write'] as const).flatMap((kind) =>
+      (['date', 'popularity'] as const).map(
+        (order): Ringing => ({
+          id: `Table${kind}Throttles${order === 'date' ? '' : 'ByPopularity'}`,
+          urgency: 'ticket',
+          metric: anyOf(tableThrottles(table, kind, order), `${kind}s throttled`),
+          description: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index by ${order}: one partition has too much traffic, or a quota is reached`,
+          threshold: 0,
+        }),
+      ),
     ),
     {
       id: 'OverBudget',

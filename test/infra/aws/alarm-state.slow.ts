@@ -9,7 +9,7 @@ const behind = deployed({ cdn: 'true' }).service;
 
 describe('on made-up data points', () => {
   const days = (hours: number, value: number | undefined) => Array(hours).fill(value);
-  const quiet = Array(9).fill([0, 0]);
+  const quiet = Array(6).fill([0, 0]);
   // Data points in the order of the metrics, one series each, the newest last.
   const cases: [alarm: string, rings: boolean, points: Points][] = [
     // Everybody who signs in is refused, among 150,000 requests of an hour.
@@ -84,6 +84,10 @@ describe('on made-up data points', () => {
     ['OldestCase', false, [[undefined]]],
     ['TableReadThrottles', true, [...quiet.slice(1), [1, 1]]],
     ['TableReadThrottles', false, quiet],
+    ['TableReadThrottlesByPopularity', true, [...quiet.slice(2), [1, 1]]],
+    ['TableReadThrottlesByPopularity', false, quiet.slice(1)],
+    ['TableWriteThrottlesByPopularity', true, [...quiet.slice(2), [1, 1]]],
+    ['TableWriteThrottlesByPopularity', false, quiet.slice(1)],
     ['TableWriteThrottles', true, [[1, 1], ...quiet.slice(1)]],
     ['TableWriteThrottles', false, quiet],
     ['IteratorAgeupdateaggregates', true, [[300_001, 300_001]]],

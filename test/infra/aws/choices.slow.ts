@@ -51,6 +51,7 @@ const chosen = deployed({
   maxWriteRequestUnits: 2000,
   warmReadUnits: 20_000,
   warmWriteUnits: 8000,
+  withoutIndex: 'type-by-popularity',
   securityContact: 'mailto:security@example.org',
   healthCheck: 'reviews.example.org',
 });
@@ -267,6 +268,15 @@ describe('the alarms', () => {
   });
 });
 
+test('an index can be left out of a deployment', () => {
+  const names = ({ data }: Templates) =>
+    only(data, 'AWS::DynamoDB::Table').GlobalSecondaryIndexes.map(
+      (each: { IndexName: string }) => each.IndexName,
+    );
+  const missing = names(plain).filter((name: string) => !names(chosen).includes(name));
+  expect(missing).toEqual(['type-by-popularity']);
+});
+
 describe('costs', () => {
   test('of the table and its indexes stop at the chosen request units', () => {
     const limits = ({ data }: Templates) => {
@@ -274,8 +284,8 @@ describe('costs', () => {
       return [table, ...table.GlobalSecondaryIndexes].map((each) => each.OnDemandThroughput);
     };
     const most = { MaxReadRequestUnits: 1000, MaxWriteRequestUnits: 2000 };
-    expect(limits(chosen)).toEqual(Array(9).fill(most));
-    expect(limits(plain)).toEqual(Array(9).fill(undefined));
+    expect(limits(chosen)).toEqual(Array(10).fill(most));
+    expect(limits(plain)).toEqual(Array(11).fill(undefined));
   });
   test('the table and its indexes serve the chosen units from the beginning', () => {
     const warm = ({ data }: Templates) => {
@@ -283,8 +293,8 @@ describe('costs', () => {
       return [table, ...table.GlobalSecondaryIndexes].map((each) => each.WarmThroughput);
     };
     const units = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 8000 };
-    expect(warm(chosen)).toEqual(Array(9).fill(units));
-    expect(warm(plain)).toEqual(Array(9).fill(undefined));
+    expect(warm(chosen)).toEqual(Array(10).fill(units));
+    expect(warm(plain)).toEqual(Array(11).fill(undefined));
   });
   test('are mailed at 80 % of the budget, and when the forecast exceeds it', () => {
     const { Budget, NotificationsWithSubscribers } = only(chosen.service, 'AWS::Budgets::Budget');

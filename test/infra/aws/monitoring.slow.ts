@@ -21,10 +21,7 @@ import { prices } from '../../helpers/costs.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
 const { service } = (await synthesized()).everything;
-const indexes = ['all', 'facet', 'entity', 'author'].flatMap((scope) => [
-  `${scope}-by-date`,
-  `${scope}-by-popularity`,
-]);
+const scopes = ['all', 'type', 'facet', 'entity', 'author'];
 
 describe('the alarms', () => {
   // CloudWatch's names for what it counts: nothing here is taken from the code.
@@ -33,14 +30,19 @@ describe('the alarms', () => {
   const ticket = { tells: 'Ticket', ...silent };
   const twice = { within: '2 of 2 × 300 s' };
   const thrice = { within: '3 of 3 × 300 s' };
+  const ofIndexes = (name: string, order: string) =>
+    scopes.map((scope) => `AWS/DynamoDB ${name} Sum of ${scope}-by-${order}`);
   const ofTable = (name: string) => ({
     ...ticket,
     ...twice,
-    metrics: ['', ...indexes.map((index) => ` of ${index}`)].map(
-      (of) => `AWS/DynamoDB ${name} Sum${of}`,
-    ),
-    expression: 'MAX([m0,m1,m2,m3,m4,m5,m6,m7,m8])',
+    metrics: [`AWS/DynamoDB ${name} Sum`, ...ofIndexes(name, 'date')],
+    expression: 'MAX([m0,m1,m2,m3,m4,m5])',
     rings: '> 0',
+  });
+  const byPopularity = (name: string) => ({
+    ...ofTable(name),
+    metrics: ofIndexes(name, 'popularity'),
+    expression: 'MAX([m0,m1,m2,m3,m4])',
   });
   const ofErrors = {
     metrics: ['reviews ServerErrors Sum', 'AWS/ApiGateway Count SampleCount'],
@@ -137,7 +139,9 @@ describe('the alarms', () => {
         within: '1 of 1 × 3600 s',
       },
       TableReadThrottles: ofTable('ReadThrottleEvents'),
+      TableReadThrottlesByPopularity: byPopularity('ReadThrottleEvents'),
       TableWriteThrottles: ofTable('WriteThrottleEvents'),
+      TableWriteThrottlesByPopularity: byPopularity('WriteThrottleEvents'),
       IteratorAgeupdateaggregates: {
         ...ticket,
         ...twice,

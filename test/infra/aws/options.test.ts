@@ -42,6 +42,7 @@ describe('options that AWS would refuse during a deployment are refused before i
       { ...provider, oidcClientSecretArn: provider.oidcClientSecretArn.slice(0, -7) },
       /oidcClientSecretArn must be the whole ARN of a secret/,
     ],
+    [{ withoutIndex: 'type' }, /withoutIndex must be the name of an index of the table/],
     [{ maxReadRequestUnits: 0 }, /maxReadRequestUnits must be a number from 1 to 39999/],
     [{ maxWriteRequestUnits: 40_000 }, /maxWriteRequestUnits must be a number from 1 to 39999/],
     [{ warmReadUnits: 11_999 }, /warmReadUnits must be a number from 12000 to 40000/],
