@@ -1,11 +1,13 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
-import { chunks } from '../chunks.ts';
+import { chunks, fittingChunks } from '../chunks.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
+import type { Review } from '../review/review.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
-import { listRevisions } from '../review/revision-repository.ts';
+import { fewest, listRevisions } from '../review/revision-repository.ts';
+import { type Budget, budgetLeft } from '../table/budget.ts';
 import { cursorLifetime, LogCursor } from './cursor.ts';
 import { readLogEnd } from './log.ts';
 import { isOfReview } from './logged-change.ts';
@@ -31,17 +33,24 @@ export const mostPageBytes = 512 * 1024;
 /** Bytes of an answer that are neither a review nor its author: mostly the cursor. */
 const frame = 1024;
 
+/** Reviews that are read together, with their authors. */
+const groupSize = 16;
+
+/** The most that a group costs: the longest texts, and another read of what a replica lacks. */
+const groupCost = { read: 3.5 * groupSize, commands: 4 };
+
+/** Revisions in a read of a history after the first, and in all of a history. */
+const pageSize = 26;
+const mostRevisions = 500;
+
+/** Read units of the longest revision. */
+const revisionUnits = 2.5;
+
 /**
- * Read units after which an answer ends. One more group of reviews costs 70 at most, and one more
- * history 92. The log costs 46 at most.
+ * The most that a history costs. With a group and the log, which costs 46 units and 22 commands, it
+ * is within the budget of a request. So an answer always has at least one change.
  */
-const mostUnits = 60;
-
-/** Reviews that are read together, with their authors. The longest texts cost 3.5 units each. */
-const groupSize = 20;
-
-/** Revisions in a read. The longest texts cost 33 units. */
-const pageSize = 13;
+const historyCost = { read: 98, commands: 20 };
 
 /** Returns the cursor after everything logged. Take it before reading the table. */
 export async function currentCursor(): Promise<string> {
@@ -83,25 +92,50 @@ type Entry = Awaited<ReturnType<typeof present>>;
 async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   let bytes = frame;
-  let units = 0;
   for (const group of chunks(changed, groupSize)) {
-    if (units > mostUnits) return entries;
-    const changes = group.map(({ newest }) => newest);
-    const current = await findChangedReviews(changes);
+    if (entries.length > 0 && !isLeft(groupCost)) return entries;
+    const current = await findChangedReviews(group.map(({ newest }) => newest));
     const reviews = new Map(current.map((each) => [each.review.id, each]));
-    for (const { id } of changes) units += unitsOf(reviews.get(id));
-    for (const each of group) {
-      if (units > mostUnits && entries.length > 0) return entries;
-      const authored = reviews.get(each.newest.id);
-      const entry = await present(each, authored);
-      bytes += bytesOf(entry);
-      if (bytes > mostPageBytes && entries.length > 0) return entries;
-      entries.push(entry);
-      const revisions = entry.change?.review?.revisions.length ?? 0;
-      if (revisions > 1) units += unitsFor(bytesOf(entry)) + revisions / pageSize / 2;
+    const costOf = ({ newest }: Changed) => worstCost(reviews.get(newest.id)?.review);
+    const fits = (some: readonly Changed[]) => isWithin(historyCost, sum(some.map(costOf)));
+    for (const some of fittingChunks(group, fits)) {
+      if (entries.length > 0 && !isLeft(sum(some.map(costOf)))) return entries;
+      const presented = await Promise.all(
+        some.map((each) => present(each, reviews.get(each.newest.id))),
+      );
+      for (const entry of presented) {
+        bytes += bytesOf(entry);
+        if (bytes > mostPageBytes && entries.length > 0) return entries;
+        entries.push(entry);
+      }
     }
   }
   return entries;
+}
+
+type Cost = Pick<Budget, 'read' | 'commands'>;
+
+const isLeft = ({ read, commands }: Cost) =>
+  budgetLeft('read') >= read && budgetLeft('commands') >= commands;
+
+const isWithin = (most: Cost, { read, commands }: Cost) =>
+  read <= most.read && commands <= most.commands;
+
+function sum(costs: readonly Cost[]): Cost {
+  return {
+    read: costs.reduce((total, { read }) => total + read, 0),
+    commands: costs.reduce((total, { commands }) => total + commands, 0),
+  };
+}
+
+/** Returns the most that the history of a review costs, without its current revision. */
+function worstCost(review: Review | undefined): Cost {
+  const edits = Math.min(review?.edits ?? 0, mostRevisions - 1);
+  if (edits === 0) return { read: 0, commands: 0 };
+  const pages = 1 + Math.ceil(Math.max(0, edits - fewest) / pageSize);
+  // The longest revisions fill an answer with the first page and another.
+  const read = Math.min(edits, fewest + pageSize) * revisionUnits;
+  return { read, commands: Math.min(pages, historyCost.commands) };
 }
 
 /** Returns nothing if a later change will report the review as no longer public. */
@@ -111,19 +145,12 @@ async function present(
 ): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
   if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
-  const record = reviewRecord(review, await listRevisions(review, { pageSize }));
+  const record = reviewRecord(
+    review,
+    await listRevisions(review, { pageSize, most: mostRevisions }),
+  );
   const user = pick(author, ['id', 'display_name', 'karma']);
   return { change: { id, version, review: record }, user };
 }
-
-/** Estimates the units of reading a review. One that is not public may have the longest text. */
-function unitsOf(authored: AuthoredReview | undefined): number {
-  if (!authored) return unitsFor(24_000);
-  const { text, ...others } = authored.review;
-  return unitsFor(Buffer.byteLength(text ?? '') + bytesOf(others));
-}
-
-/** Returns the units of an eventually consistent read, and half a unit for an author. */
-const unitsFor = (bytes: number) => Math.ceil(bytes / 4096) / 2 + 0.5;
 
 const seal = (cursor: FeedCursor) => sealCursor(binding, cursor);

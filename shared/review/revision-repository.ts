@@ -15,13 +15,13 @@ export const mostRevisionBytes = 256 * 1024;
  * Revisions to read first. The longest texts fill an answer with them: they have 20 KB each, so
  * one more would be read for nothing.
  */
-const fewest = 13;
+export const fewest = 13;
 
 /** Beginning of the sort keys of revisions. */
 const prefix = 'REVISION#';
 
 /** Revisions in each further read, which DynamoDB ends after 1 MB. */
-const most = 1000;
+const longestPage = 1000;
 
 /** Returns the current revision, or an earlier one from its own item. Throws ApiError 404. */
 export async function getRevision(review: Review, n: number): Promise<Revision> {
@@ -33,15 +33,16 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 
 /**
  * Lists revisions, newest first, before number `before`. Stops at `maxBytes` of JSON, by default
- * 256 KB. Each read asks for `pageSize` at most.
+ * 256 KB, and after `most` revisions. Each read asks for `pageSize` at most.
  */
 export async function listRevisions(
   review: Review,
   {
     before,
-    pageSize = most,
+    pageSize = longestPage,
+    most = Number.POSITIVE_INFINITY,
     maxBytes = mostRevisionBytes,
-  }: { before?: number; pageSize?: number; maxBytes?: number } = {},
+  }: { before?: number; pageSize?: number; most?: number; maxBytes?: number } = {},
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
@@ -52,6 +53,7 @@ export async function listRevisions(
       // An imported text may be longer than all of `maxBytes`.
       if (bytes > maxBytes && revisions.length > 0) return revisions;
       revisions.push(revision);
+      if (revisions.length >= most) return revisions;
     }
   }
   return revisions;

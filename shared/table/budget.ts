@@ -79,6 +79,12 @@ export function shareUsed(): number {
   return Math.max(...limited.map((what) => usage[what] / budget[what]));
 }
 
+/** Returns what the current request may still use, unbounded where there is no budget. */
+export function budgetLeft(what: keyof Budget): number {
+  const { usage, budget } = meters.getStore() ?? {};
+  return usage && budget ? budget[what] - usage[what] : Number.POSITIVE_INFINITY;
+}
+
 /** Adds to the use of the current request. Throws `OverBudget` if it then exceeds the budget. */
 export function use(amounts: Partial<Usage>): void {
   const meter = meters.getStore();
