@@ -1,4 +1,5 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { entityTypes } from '../../shared/entity/entity-type.ts';
 import type { Route } from '../../shared/routes.ts';
 import type { Bundle } from './bundle.ts';
 
@@ -30,9 +31,9 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 const publicPartitions = {
   read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'IMPORT', 'WEBHOOK#RUN'],
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH'],
-  // Of indexes: all reviews and users, facets, published reviews of an entity or author. Private
-  // partitions have a prefix.
-  listed: ['REVIEW', 'USER', '*|*', uuid],
+  // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
+  // Private partitions have a prefix.
+  listed: ['REVIEW', 'USER', ...entityTypes, '*|*', uuid],
 };
 
 /** The limits of reading by the largest access, unless it reads everything. */

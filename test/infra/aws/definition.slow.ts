@@ -193,7 +193,7 @@ describe.each(Object.entries(everyWay))('the definition %s', (_, { service }) =>
           responseParameters: {
             'method.response.header.Access-Control-Allow-Origin': "'*'",
             'method.response.header.Access-Control-Allow-Headers':
-              "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key'",
+              "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Requested-With, traceparent, tracestate'",
             'method.response.header.Access-Control-Allow-Methods':
               "'GET, POST, PUT, DELETE, OPTIONS'",
             'method.response.header.Access-Control-Max-Age': "'86400'",

@@ -204,9 +204,9 @@ describe('the alarms', () => {
   const guideText = readFileSync(new URL('../../../infra/aws/alarms.md', import.meta.url), 'utf8');
   const [before = '', ...sections] = guideText.split(/^## /m);
   const headings = sections.map((section) => section.split('\n')[0] ?? '');
-  // An alarm of one function or activity has its name after the heading.
+  // An alarm of one function or activity, or of indexes, has its name after the heading.
   const sectionOf = (id: string) =>
-    headings.find((heading) => id === heading || new RegExp(`^${heading}[a-z]`).test(id)) ??
+    headings.find((heading) => new RegExp(`^${heading}([a-z]|ByPopularity|$)`).test(id)) ??
     `${id} has no section`;
 
   test('have a section in the guide, and each section has an alarm', () => {
@@ -497,5 +497,4 @@ test('functions that count a metric know its namespace and their operation', () 
   }
   const names = counting.map(([operation]) => operation);
   expect(names).toEqual(expect.arrayContaining(['put-vote', 'create-review', 'send-heartbeat']));
-  expect(names).not.toContain('list-languages');
 });
