@@ -78,7 +78,7 @@ test('passes the local stack, which it finds by itself, and reads every index', 
   expect(stdout.split('\n').filter((line) => line.startsWith('FAILED'))).toEqual([]);
   expect(stdout).toMatch(/\n1\d passed, 0 failed\n$/);
   expect(code).toBe(0);
-  const scopes = ['all', 'author', 'entity', 'facet'];
+  const scopes = ['all', 'author', 'entity', 'facet', 'type'];
   expect([...queried].toSorted()).toEqual(
     scopes.flatMap((scope) => [`${scope}-by-date`, `${scope}-by-popularity`]),
   );
