@@ -36,8 +36,8 @@ const frame = 1024;
 const group = { reviews: 20, bytes: 256 * 1024 };
 
 /**
- * Left of the request's budget to begin another group, of up to 100 read units if replicas lag, or
- * another history: a read of DynamoDB ends after 1 MB, which are 128 units.
+ * Left of the request's budget to begin another group or history. A group has up to 100 read units
+ * if replicas lag. A read of a history ends after 1 MB, which are 128 units.
  */
 const needed = {
   group: { read: 100, commands: 8 },
