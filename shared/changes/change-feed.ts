@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
-import { chunks, fittingChunks } from '../chunks.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
-import type { Review } from '../review/review.ts';
+import { readKind } from '../review/review.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
-import { fewest, listRevisions } from '../review/revision-repository.ts';
-import { type Budget, budgetLeft } from '../table/budget.ts';
+import { listRevisions } from '../review/revision-repository.ts';
+import { leftOf } from '../table/budget.ts';
 import { cursorLifetime, LogCursor } from './cursor.ts';
 import { readLogEnd } from './log.ts';
 import { isOfReview } from './logged-change.ts';
@@ -33,24 +32,17 @@ export const mostPageBytes = 512 * 1024;
 /** Bytes of an answer that are neither a review nor its author: mostly the cursor. */
 const frame = 1024;
 
-/** Reviews that are read together, with their authors. */
-const groupSize = 16;
-
-/** The most that a group costs: the longest texts, and another read of what a replica lacks. */
-const groupCost = { read: 3.5 * groupSize, commands: 4 };
-
-/** Revisions in a read of a history after the first, and in all of a history. */
-const pageSize = 26;
-const mostRevisions = 500;
-
-/** Read units of the longest revision. */
-const revisionUnits = 2.5;
+/** Reviews that are read together, with their authors, and the most bytes of them. */
+const group = { reviews: 20, bytes: 256 * 1024 };
 
 /**
- * The most that a history costs. With a group and the log, which costs 46 units and 22 commands, it
- * is within the budget of a request. So an answer always has at least one change.
+ * Left of the request's budget to begin another group or history. A group has up to 100 read units
+ * if replicas lag. A read of a history ends after 1 MB, which are 128 units.
  */
-const historyCost = { read: 98, commands: 20 };
+const needed = {
+  group: { read: 100, commands: 8 },
+  history: { read: 128, commands: 20 },
+} as const;
 
 /** Returns the cursor after everything logged. Take it before reading the table. */
 export async function currentCursor(): Promise<string> {
@@ -88,54 +80,49 @@ export async function readChanges(since: string | undefined, limit: number): Pro
 
 type Entry = Awaited<ReturnType<typeof present>>;
 
-/** Presents the first reviews as they are now, as many as fit an answer, but at least one. */
+/**
+ * Presents the first reviews as they are now, as many as fit an answer and the budget of a request,
+ * but at least one.
+ */
 async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   let bytes = frame;
-  for (const group of chunks(changed, groupSize)) {
-    if (entries.length > 0 && !isLeft(groupCost)) return entries;
-    const current = await findChangedReviews(group.map(({ newest }) => newest));
+  for (const some of groupsOf(changed)) {
+    if (entries.length > 0 && !isLeft(needed.group)) return entries;
+    const current = await findChangedReviews(some.map(({ newest }) => newest));
     const reviews = new Map(current.map((each) => [each.review.id, each]));
-    const costOf = ({ newest }: Changed) => worstCost(reviews.get(newest.id)?.review);
-    const fits = (some: readonly Changed[]) => isWithin(historyCost, sum(some.map(costOf)));
-    for (const some of fittingChunks(group, fits)) {
-      if (entries.length > 0 && !isLeft(sum(some.map(costOf)))) return entries;
-      const presented = await Promise.all(
-        some.map((each) => present(each, reviews.get(each.newest.id))),
-      );
-      for (const entry of presented) {
-        bytes += bytesOf(entry);
-        if (bytes > mostPageBytes && entries.length > 0) return entries;
-        entries.push(entry);
-      }
+    for (const each of some) {
+      const authored = reviews.get(each.newest.id);
+      const hasHistory = authored !== undefined && authored.review.edits > 0;
+      if (entries.length > 0 && hasHistory && !isLeft(needed.history)) return entries;
+      const entry = await present(each, authored);
+      bytes += bytesOf(entry);
+      if (bytes > mostPageBytes && entries.length > 0) return entries;
+      entries.push(entry);
     }
   }
   return entries;
 }
 
-type Cost = Pick<Budget, 'read' | 'commands'>;
-
-const isLeft = ({ read, commands }: Cost) =>
-  budgetLeft('read') >= read && budgetLeft('commands') >= commands;
-
-const isWithin = (most: Cost, { read, commands }: Cost) =>
-  read <= most.read && commands <= most.commands;
-
-function sum(costs: readonly Cost[]): Cost {
-  return {
-    read: costs.reduce((total, { read }) => total + read, 0),
-    commands: costs.reduce((total, { commands }) => total + commands, 0),
-  };
+function isLeft({ read, commands }: { read: number; commands: number }): boolean {
+  return leftOf('read') >= read && leftOf('commands') >= commands;
 }
 
-/** Returns the most that the history of a review costs, without its current revision. */
-function worstCost(review: Review | undefined): Cost {
-  const edits = Math.min(review?.edits ?? 0, mostRevisions - 1);
-  if (edits === 0) return { read: 0, commands: 0 };
-  const pages = 1 + Math.ceil(Math.max(0, edits - fewest) / pageSize);
-  // The longest revisions fill an answer with the first page and another.
-  const read = Math.min(edits, fewest + pageSize) * revisionUnits;
-  return { read, commands: Math.min(pages, historyCost.commands) };
+/** Splits changes into groups to read together, by the sizes that their reviews had. */
+function* groupsOf(changed: readonly Changed[]): Generator<Changed[]> {
+  let some: Changed[] = [];
+  let bytes = 0;
+  for (const each of changed) {
+    const size = readKind(each.newest.index).bytes;
+    if (some.length === group.reviews || (some.length > 0 && bytes + size > group.bytes)) {
+      yield some;
+      some = [];
+      bytes = 0;
+    }
+    some.push(each);
+    bytes += size;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** Returns nothing if a later change will report the review as no longer public. */
@@ -145,10 +132,7 @@ async function present(
 ): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
   if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
-  const record = reviewRecord(
-    review,
-    await listRevisions(review, { pageSize, most: mostRevisions }),
-  );
+  const record = reviewRecord(review, await listRevisions(review));
   const user = pick(author, ['id', 'display_name', 'karma']);
   return { change: { id, version, review: record }, user };
 }

@@ -31,7 +31,7 @@ export const PublicRecord = Fields('A public review, as in a dump', {
         votes_negative: Count('Downvotes that were last cast while it was current', 1),
       }),
     ),
-    'All revisions, oldest first. If they exceed 256 KB or are more than 500, the newest of them',
+    'All revisions, oldest first. If they exceed 256 KB, the newest of them',
   ),
   earlier_revisions: v.optional(
     AnyText(

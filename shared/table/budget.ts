@@ -72,17 +72,17 @@ export function isMetered(): boolean {
   return meters.getStore() !== undefined;
 }
 
+/** Returns what the current request may still use, infinite where there is no budget. */
+export function leftOf(what: keyof Budget): number {
+  const { usage, budget } = meters.getStore() ?? {};
+  return usage && budget ? budget[what] - usage[what] : Number.POSITIVE_INFINITY;
+}
+
 /** Returns the share of the current request's budget that is used, 0 where there is none. */
 export function shareUsed(): number {
   const { usage, budget } = meters.getStore() ?? {};
   if (!usage || !budget) return 0;
   return Math.max(...limited.map((what) => usage[what] / budget[what]));
-}
-
-/** Returns what the current request may still use, unbounded where there is no budget. */
-export function budgetLeft(what: keyof Budget): number {
-  const { usage, budget } = meters.getStore() ?? {};
-  return usage && budget ? budget[what] - usage[what] : Number.POSITIVE_INFINITY;
 }
 
 /** Adds to the use of the current request. Throws `OverBudget` if it then exceeds the budget. */

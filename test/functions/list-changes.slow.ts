@@ -161,18 +161,17 @@ describe('GET /changes, with very many changes', () => {
     expect(pages).toBeLessThanOrEqual(6);
   }, 60_000);
 
-  test('ends a history at 500 revisions, and says where the earlier ones are', async () => {
+  test('reads a history of thousands of short revisions, and says where the rest is', async () => {
     const author = await makeUser();
     const since = await position();
     const id = await author.publishes({ text: null, rating: 3 });
-    await addHistory(id, 2_000);
+    await addHistory(id, 4_000);
     await applyStream();
     const { told } = await follow(since, 100);
-    const [{ review } = { review: null }] = told;
-    expect(review?.revisions.map((revision) => revision.id)).toEqual(
-      Array.from({ length: 500 }, (_, i) => 1_502 + i),
-    );
-    expect(review?.earlier_revisions).toBe(`/review/${id}/revisions?before=1502`);
+    const ids = told.flatMap(({ review }) => review?.revisions.map((revision) => revision.id) ?? []);
+    expect(ids.at(-1)).toBe(4_001);
+    expect(ids.length).toBeGreaterThan(500);
+    expect(told[0]?.review?.earlier_revisions).toBe(`/review/${id}/revisions?before=${ids[0]}`);
   });
 
   test('reads a bounded part of the log for each answer', async () => {
