@@ -44,6 +44,8 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     const headers: Record<string, string> = {};
     if (token !== undefined) headers.Authorization = `Bearer ${token}`;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
+    // A key for each request, so that the answer is stored.
+    if (method === 'POST' && body !== undefined) headers['Idempotency-Key'] = crypto.randomUUID();
     const content = form ? new URLSearchParams(form) : JSON.stringify(body);
     const response = await fetch(url + path, { method, headers, body: content });
     const text = await response.text();

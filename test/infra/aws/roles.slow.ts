@@ -34,10 +34,12 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { startSession } = await import('../../../shared/pages/session/session.ts');
-const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey } = await import(
+const { claimKey, contactKey, identityKey, rankTreeKey, totalKey, reviewKey } = await import(
   '../../../shared/table/keys.ts'
 );
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
+const { entityTypes } = await import('../../../shared/entity/entity-type.ts');
+const { letterOf, reviewContents } = await import('../../../shared/list/rank-tree.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -196,9 +198,12 @@ describe('each function does with its role', () => {
     await call('GET', '/user/me?inc=stats', { token });
     const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
     expect(count).toBe(402);
+    for (const type of entityTypes) await call('GET', `/review/?entity_type=${type}`);
+    const [letter = ''] = reviewContents.map(letterOf);
     // A sitemap of more than 1,000 reviews. They seem to be from 1970.
     for (const seeming of [1_000, 0]) {
-      await setAttributes(rankTreeKey('all', 'root', []), { '0b': seeming });
+      await setAttributes(rankTreeKey('all|event', 'root', []), { [`0${letter}`]: seeming });
+      await setAttributes(totalKey('event'), { [letter]: seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
       expect(response.status).toBe(seeming > 0 ? 200 : 404);
     }
@@ -206,7 +211,7 @@ describe('each function does with its role', () => {
       /^list-(reviews|users)$/.test(right.operation),
     );
     const read = lists.flatMap(([, partitions]) => [...partitions]);
-    const trees = ['TREE#all', 'TREE#users', `TREE#ENTITY#${entity_id}`];
+    const trees = ['TREE#all|work', 'TREE#users', `TREE#ENTITY#${entity_id}`];
     expect(read).toEqual(expect.arrayContaining(trees));
   });
 
