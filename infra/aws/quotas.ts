@@ -14,7 +14,7 @@ const lambdaQuota = { ServiceCode: 'lambda', QuotaCode: 'L-B99A9384' };
 /** Distributions of an account. The quota of CloudFront is in us-east-1 alone. */
 const distributionQuota = { ServiceCode: 'cloudfront', QuotaCode: 'L-24B04930' };
 
-/** What the quotas of an account are compared with. */
+/** The needs of a deployment that quotas may not allow. */
 export interface Plan {
   /** Region of the deployment. */
   region: string;

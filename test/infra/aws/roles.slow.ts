@@ -203,7 +203,7 @@ describe('each function does with its role', () => {
     // A sitemap of more than 1,000 reviews. They seem to be from 1970.
     for (const seeming of [1_000, 0]) {
       await setAttributes(rankTreeKey('all|event', 'root', []), { [`0${letter}`]: seeming });
-      await setAttributes(totalKey('event'), { [letter]: seeming });
+      await setAttributes(totalKey('event'), { [letter]: seeming, EN: seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
       expect(response.status).toBe(seeming > 0 ? 200 : 404);
     }
