@@ -87,8 +87,8 @@ describe('audit --repair', () => {
     const id = await author.publishes();
     await voter.votes(id);
     const key = userKey(author.id);
-    // The karma is wrong in the scan. Afterwards the author is read with the vote for the review, and
-    // the review with the vote against it.
+    // The karma is wrong in the scan. Afterwards the author is read with the vote for the review,
+    // and the review with the vote against it.
     await setAttributes(key, { karma: 3 });
     afterCommands(async (kind, read) => {
       if (kind === 'ScanCommand') await setAttributes(key, { karma: 1 });

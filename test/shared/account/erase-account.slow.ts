@@ -108,7 +108,7 @@ async function expectNothingOf(users: readonly Person[]): Promise<void> {
     const written = JSON.stringify(item, toText);
     return users.some(({ id }) => written.includes(id));
   });
-  // The log of decisions keeps ids. The log of changes, and projection states, expire by themselves.
+  // The log of decisions keeps ids. That of changes, and projection states, expire by themselves.
   const decisions = remains.filter(({ sk }) => sk === 'DECISION');
   const changes = remains.filter(({ pk }) => pk.startsWith('CHANGES#'));
   for (const { expires_at } of changes) expect(expires_at).toEqual(expect.any(Number));
