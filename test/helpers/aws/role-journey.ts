@@ -61,9 +61,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await stream.idle();
   await readAll(ids, true);
   await send();
-  const sent = await cora.visit(webhook.url);
-  const again = /name="message" value="([^"]+)"/.exec(sent.html)?.[1] ?? '';
-  await fillIn(cora, webhook.url, 'Send again', { message: again });
+  await fillIn(cora, webhook.url, 'Send again', {});
   await send();
   expect(received).toEqual(['webhook.test', 'review.published', 'review.published']);
   await fillIn(cora, webhook.url, 'Delete webhook', { confirm: 'yes' });
