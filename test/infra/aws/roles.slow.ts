@@ -34,7 +34,7 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { startSession } = await import('../../../shared/pages/session/session.ts');
-const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey } = await import(
+const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, totalKey } = await import(
   '../../../shared/table/keys.ts'
 );
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
@@ -199,9 +199,9 @@ describe('each function does with its role', () => {
     expect(count).toBe(402);
     for (const type of entityTypes) await call('GET', `/review/?entity_type=${type}`);
     // A sitemap of more than 1,000 reviews. They seem to be from 1970.
-    await setAttributes(totalKey('work'), { b: 2_000 });
     for (const seeming of [1_000, 0]) {
-      await setAttributes(rankTreeKey('all|work', 'root', []), { '0b': seeming });
+      await setAttributes(rankTreeKey('all|event', 'root', []), { '0b': seeming });
+      await setAttributes(totalKey('event'), { b: seeming, EN: seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
       expect(response.status).toBe(seeming > 0 ? 200 : 404);
     }
