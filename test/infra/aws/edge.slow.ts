@@ -238,6 +238,20 @@ describe('the firewall', () => {
     const [arn] = Object.entries(firewall.Outputs ?? {});
     expect(arn?.[0]).toBe('FirewallArn');
   });
+  test('blocks an address that sends too much, and what AWS calls of ill repute', () => {
+    const [rate, illRepute] = only(firewall, 'AWS::WAFv2::WebACL').Rules;
+    expect(rate.Statement).toEqual({
+      RateBasedStatement: { Limit: 3000, AggregateKeyType: 'IP' },
+    });
+    expect(rate.Action).toMatchObject({ Block: { CustomResponse: { ResponseCode: 429 } } });
+    expect(illRepute.Statement.ManagedRuleGroupStatement).toEqual({
+      VendorName: 'AWS',
+      Name: 'AWSManagedRulesAmazonIpReputationList',
+    });
+    // Otherwise its rules only count.
+    expect(illRepute.OverrideAction).toEqual({ None: {} });
+    expect(illRepute.Action).toBeUndefined();
+  });
   test('comes before the distribution by a parameter, which the first deployment demands', () => {
     expect(distributionOf(large).WebACLId).toEqual({ Ref: 'FirewallArn' });
     const parameter = service.Parameters?.FirewallArn as Record<string, string>;

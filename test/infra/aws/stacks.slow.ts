@@ -221,6 +221,16 @@ describe('the functions', () => {
     const made = functions(service).map(([operation]) => operation);
     expect(made.sort()).toEqual([...all, 'authorizer', 'no-route'].sort());
   });
+  test('logs JSON, of the code from INFO on', () => {
+    for (const { LoggingConfig } of propertiesOf(service, 'AWS::Lambda::Function')) {
+      expect(LoggingConfig).toMatchObject({
+        LogFormat: 'JSON',
+        ApplicationLogLevel: 'INFO',
+        SystemLogLevel: 'WARN',
+      });
+    }
+  });
+
   test('run on Node 24 and arm64, and log JSON with limited retention', () => {
     for (const each of propertiesOf(service, 'AWS::Lambda::Function')) {
       expect(each).toMatchObject({
