@@ -2,7 +2,9 @@ import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { countRoundTrips } from '../../infra/local/round-trips.ts';
-import { metered } from '../../shared/table/budget.ts';
+import { budgetOf } from '../../shared/http/route-load.ts';
+import { routes } from '../../shared/routes.ts';
+import { metered, type Budget as RequestBudget } from '../../shared/table/budget.ts';
 
 // Measures what a request costs: request units of the table, and round trips.
 
@@ -40,20 +42,25 @@ export async function measureCalmly(operation: string, request: EndpointRequest)
   return costs.reduce((least, cost) => (cost.roundTrips < least.roundTrips ? cost : least));
 }
 
-/** Does the same as `measure` with a ready event. A handler that throws counts as status 401. */
+/**
+ * Does the same as `measure` with a ready event, within the budget of the route, as on a host. A
+ * handler that throws counts as status 401.
+ */
 export async function measureEvent(operation: string, event: object): Promise<Cost> {
   const { handler } = await importFunction(operation);
-  const { result, ...cost } = await measureRun<{ statusCode?: number; body?: string }>(() =>
-    handler(event, contextOf(operation, 29_000)).catch(() => ({ statusCode: 401 })),
+  const route = routes.find((each) => each.operation === operation);
+  const { result, ...cost } = await measureRun<{ statusCode?: number; body?: string }>(
+    () => handler(event, contextOf(operation, 29_000)).catch(() => ({ statusCode: 401 })),
+    route && budgetOf(route),
   );
   const { statusCode: status = 200, body } = result;
   return { ...cost, status, body: body?.startsWith('{') ? JSON.parse(body) : body };
 }
 
 /** Counts what a run uses of the table. Commands outside the run, as of the stream, are not. */
-export async function measureRun<T>(run: () => Promise<T>) {
+export async function measureRun<T>(run: () => Promise<T>, budget?: RequestBudget) {
   const tally = { roundTrips: 0 };
-  const { result, usage } = await countRoundTrips(tally, () => metered(run));
+  const { result, usage } = await countRoundTrips(tally, () => metered(run, budget));
   return { result, ...usage, ...tally };
 }
 

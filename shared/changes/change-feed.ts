@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
-import { chunks } from '../chunks.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
+import { readKind } from '../review/review.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
+import { leftOf } from '../table/budget.ts';
 import { cursorLifetime, LogCursor } from './cursor.ts';
 import { readLogEnd } from './log.ts';
 import { isOfReview } from './logged-change.ts';
@@ -31,17 +32,17 @@ export const mostPageBytes = 512 * 1024;
 /** Bytes of an answer that are neither a review nor its author: mostly the cursor. */
 const frame = 1024;
 
+/** Reviews that are read together, with their authors, and the most bytes of them. */
+const group = { reviews: 20, bytes: 256 * 1024 };
+
 /**
- * Read units after which an answer ends. One more group of reviews costs 70 at most, and one more
- * history 92. The log costs 46 at most.
+ * Left of the request's budget to begin another group or history. A group has up to 100 read units
+ * if replicas lag. A read of a history ends after 1 MB, which are 128 units.
  */
-const mostUnits = 60;
-
-/** Reviews that are read together, with their authors. The longest texts cost 3.5 units each. */
-const groupSize = 20;
-
-/** Revisions in a read. The longest texts cost 33 units. */
-const pageSize = 13;
+const needed = {
+  group: { read: 100, commands: 8 },
+  history: { read: 128, commands: 20 },
+} as const;
 
 /** Returns the cursor after everything logged. Take it before reading the table. */
 export async function currentCursor(): Promise<string> {
@@ -79,29 +80,49 @@ export async function readChanges(since: string | undefined, limit: number): Pro
 
 type Entry = Awaited<ReturnType<typeof present>>;
 
-/** Presents the first reviews as they are now, as many as fit an answer, but at least one. */
+/**
+ * Presents the first reviews as they are now, as many as fit an answer and the budget of a request,
+ * but at least one.
+ */
 async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   let bytes = frame;
-  let units = 0;
-  for (const group of chunks(changed, groupSize)) {
-    if (units > mostUnits) return entries;
-    const changes = group.map(({ newest }) => newest);
-    const current = await findChangedReviews(changes);
+  for (const some of groupsOf(changed)) {
+    if (entries.length > 0 && !isLeft(needed.group)) return entries;
+    const current = await findChangedReviews(some.map(({ newest }) => newest));
     const reviews = new Map(current.map((each) => [each.review.id, each]));
-    for (const { id } of changes) units += unitsOf(reviews.get(id));
-    for (const each of group) {
-      if (units > mostUnits && entries.length > 0) return entries;
+    for (const each of some) {
       const authored = reviews.get(each.newest.id);
+      const hasHistory = authored !== undefined && authored.review.edits > 0;
+      if (entries.length > 0 && hasHistory && !isLeft(needed.history)) return entries;
       const entry = await present(each, authored);
       bytes += bytesOf(entry);
       if (bytes > mostPageBytes && entries.length > 0) return entries;
       entries.push(entry);
-      const revisions = entry.change?.review?.revisions.length ?? 0;
-      if (revisions > 1) units += unitsFor(bytesOf(entry)) + revisions / pageSize / 2;
     }
   }
   return entries;
+}
+
+function isLeft({ read, commands }: { read: number; commands: number }): boolean {
+  return leftOf('read') >= read && leftOf('commands') >= commands;
+}
+
+/** Splits changes into groups to read together, by the sizes that their reviews had. */
+function* groupsOf(changed: readonly Changed[]): Generator<Changed[]> {
+  let some: Changed[] = [];
+  let bytes = 0;
+  for (const each of changed) {
+    const size = readKind(each.newest.index).bytes;
+    if (some.length === group.reviews || (some.length > 0 && bytes + size > group.bytes)) {
+      yield some;
+      some = [];
+      bytes = 0;
+    }
+    some.push(each);
+    bytes += size;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** Returns nothing if a later change will report the review as no longer public. */
@@ -111,19 +132,9 @@ async function present(
 ): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
   if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
-  const record = reviewRecord(review, await listRevisions(review, { pageSize }));
+  const record = reviewRecord(review, await listRevisions(review));
   const user = pick(author, ['id', 'display_name', 'karma']);
   return { change: { id, version, review: record }, user };
 }
-
-/** Estimates the units of reading a review. One that is not public may have the longest text. */
-function unitsOf(authored: AuthoredReview | undefined): number {
-  if (!authored) return unitsFor(24_000);
-  const { text, ...others } = authored.review;
-  return unitsFor(Buffer.byteLength(text ?? '') + bytesOf(others));
-}
-
-/** Returns the units of an eventually consistent read, and half a unit for an author. */
-const unitsFor = (bytes: number) => Math.ceil(bytes / 4096) / 2 + 0.5;
 
 const seal = (cursor: FeedCursor) => sealCursor(binding, cursor);

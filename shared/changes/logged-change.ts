@@ -26,6 +26,8 @@ export interface LoggedChange {
   /** Entity and author of the review. Unset if older code has logged the change. */
   entity_id?: string;
   user_id?: string;
+  /** The `kind` of the review in indexes, if it is longer than most. It tells the size. */
+  index?: string;
   /** The application, if the change is of a person. */
   client_id?: string;
 }
@@ -75,6 +77,8 @@ export interface StoredChanges {
   about?: string[];
 }
 
+const isGiven = (word: string | undefined) => word !== undefined;
+
 /** Formats changes for an item of the log. */
 export function formatChanges(changes: readonly LoggedChange[]): Required<StoredChanges> {
   return {
@@ -82,8 +86,8 @@ export function formatChanges(changes: readonly LoggedChange[]): Required<Stored
       kind === 'removed' ? `${id} ${version} gone` : `${id} ${version}`,
     ),
     kinds: changes.map(({ kind }) => letters[kind]).join(''),
-    about: changes.map(({ entity_id = '', user_id = '', client_id }) =>
-      client_id === undefined ? `${entity_id} ${user_id}` : client_id,
+    about: changes.map(({ entity_id = '', user_id = '', index, client_id }) =>
+      client_id === undefined ? [entity_id, user_id, index].filter(isGiven).join(' ') : client_id,
     ),
   };
 }
@@ -101,6 +105,7 @@ function parseChange(text: string, letter?: string, about = ''): LoggedChange {
   const kind = gone === undefined ? found : 'removed';
   const version = Number(digits);
   if (!isOfReview({ kind })) return { id, version, kind, client_id: about };
-  const [entity_id, user_id] = about.split(' ');
-  return entity_id && user_id ? { id, version, kind, entity_id, user_id } : { id, version, kind };
+  const [entity_id, user_id, index] = about.split(' ');
+  if (!entity_id || !user_id) return { id, version, kind };
+  return { id, version, kind, entity_id, user_id, ...(index !== undefined && { index }) };
 }

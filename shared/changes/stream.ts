@@ -19,7 +19,9 @@ export function reviewsIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
     const version = NewImage ? Number(NewImage.version?.N) : Number(OldImage?.version?.N) + 1;
     const { entity_id, user_id } = NewImage ?? OldImage ?? {};
     const about = { entity_id: `${entity_id?.S}`, user_id: `${user_id?.S}` };
-    return [{ id: idIn({ pk: `${Keys.pk?.S}` }), version, kind, ...about }];
+    const index = NewImage?.kind?.S;
+    const size = index?.includes('/') ? { index } : {};
+    return [{ id: idIn({ pk: `${Keys.pk?.S}` }), version, kind, ...about, ...size }];
   });
 }
 

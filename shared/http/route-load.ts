@@ -29,14 +29,15 @@ const megabyte = 1024 * 1024;
 
 /**
  * Budgets of requests, for what they use of the table. A public read stays within its budget
- * whatever others have stored. Signed-in people read their own things, as many as they have made. A
- * write reads and tries again for some seconds while others write the same. An export reads long
- * texts, 6 units each, or many small things.
+ * whatever others have stored. A read unit brings up to 8 KB, and a byte of a text up to six in
+ * JSON, so bytes bound memory only. Signed-in people read their own things, as many as they have
+ * made. A write reads and tries again for some seconds while others write the same. An export reads
+ * long texts, 6 units each, or many small things.
  */
 const budgets = {
-  public: { read: 200, commands: 60, bytes: 2 * megabyte, answer: megabyte / 2 },
-  own: { read: 400, commands: 120, bytes: 4 * megabyte, answer: 6 * megabyte },
-  write: { read: 600, commands: 400, bytes: 8 * megabyte, answer: 6 * megabyte },
+  public: { read: 200, commands: 60, bytes: 10 * megabyte, answer: megabyte / 2 },
+  own: { read: 400, commands: 120, bytes: 20 * megabyte, answer: 6 * megabyte },
+  write: { read: 600, commands: 400, bytes: 30 * megabyte, answer: 6 * megabyte },
   export: { read: 8_000, commands: 2_000, bytes: 32 * megabyte, answer: 6 * megabyte },
 } as const satisfies Record<string, Budget>;
 

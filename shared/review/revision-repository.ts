@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
 import { notFound } from '../errors.ts';
+import { leftOf } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
@@ -20,8 +21,12 @@ const fewest = 13;
 /** Beginning of the sort keys of revisions. */
 const prefix = 'REVISION#';
 
-/** Revisions in each further read, which DynamoDB ends after 1 MB. */
+/** Revisions in each further read, which DynamoDB ends after 1 MB: 128 read units. */
 const most = 1000;
+const unitsOfRead = 128;
+
+/** Read units of the largest item that DynamoDB stores: an imported text may be so long. */
+const unitsOfItem = 50;
 
 /** Returns the current revision, or an earlier one from its own item. Throws ApiError 404. */
 export async function getRevision(review: Review, n: number): Promise<Revision> {
@@ -33,19 +38,15 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 
 /**
  * Lists revisions, newest first, before number `before`. Stops at `maxBytes` of JSON, by default
- * 256 KB. Each read asks for `pageSize` at most.
+ * 256 KB, or where the budget of the request ends. The first one is always there.
  */
 export async function listRevisions(
   review: Review,
-  {
-    before,
-    pageSize = most,
-    maxBytes = mostRevisionBytes,
-  }: { before?: number; pageSize?: number; maxBytes?: number } = {},
+  { before, maxBytes = mostRevisionBytes }: { before?: number; maxBytes?: number } = {},
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
-  for await (const page of revisionsOf(review, before, pageSize)) {
+  for await (const page of revisionsOf(review, before)) {
     for (const revision of page) {
       // One byte is the comma.
       bytes += bytesOf(presentRevision(revision)) + 1;
@@ -57,16 +58,26 @@ export async function listRevisions(
   return revisions;
 }
 
-async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY, pageSize: number) {
-  if (currentRevision(review) < before) yield [revisionOf(review)];
+async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY) {
+  const hasCurrent = currentRevision(review) < before;
+  if (hasCurrent) yield [revisionOf(review)];
   // An edit may have come after the review was read.
   let last = Math.min(review.edits, before - 1);
-  for (let size = fewest; last > 0; size = pageSize) {
+  let size = Math.min(fewest, affordable());
+  if (!hasCurrent) size = Math.max(1, size);
+  for (; last > 0 && size > 0; size = affordable()) {
     const items = await readPage(review.id, last, size);
     if (items.length === 0) return;
     yield parseItems(Revision, items);
     last = Number(items.at(-1)?.sk.slice(prefix.length)) - 1;
   }
+}
+
+/** Returns how many revisions of any size the next read may ask for. */
+function affordable(): number {
+  if (leftOf('commands') < 1) return 0;
+  const units = leftOf('read');
+  return units >= unitsOfRead ? most : Math.floor(units / unitsOfItem);
 }
 
 /** Reads a page of earlier revisions, newest first, from number `last` on. */

@@ -72,6 +72,12 @@ export function isMetered(): boolean {
   return meters.getStore() !== undefined;
 }
 
+/** Returns what the current request may still use, infinite where there is no budget. */
+export function leftOf(what: keyof Budget): number {
+  const { usage, budget } = meters.getStore() ?? {};
+  return usage && budget ? budget[what] - usage[what] : Number.POSITIVE_INFINITY;
+}
+
 /** Returns the share of the current request's budget that is used, 0 where there is none. */
 export function shareUsed(): number {
   const { usage, budget } = meters.getStore() ?? {};
