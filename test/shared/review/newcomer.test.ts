@@ -4,13 +4,22 @@ import { createTable } from '../../../infra/local/table.ts';
 import { listCases } from '../../../shared/moderation/case-repository.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { appeal, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { insertReview } from '../../../shared/review/review-repository.ts';
+import { metered } from '../../../shared/table/budget.ts';
 import { caseKey, claimKey, countsKey, reviewKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
-import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../../helpers/world.ts';
+import {
+  makeModerator,
+  makeUser,
+  makeUsers,
+  type Person,
+  reviewBy,
+  visitor,
+} from '../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -276,4 +285,19 @@ test('a waiting review goes through an export and an import, and is approved the
   } finally {
     process.env.TABLE_NAME = first;
   }
+});
+
+test('a review that waits costs at most four write units more, and two small reads', async () => {
+  const usageOf = async (held: string) => {
+    const author = await makeUser();
+    // The first publication of a day makes the counters.
+    await author.publishes({ entity_id: randomUUID() });
+    process.env.HELD_REVIEWS = held;
+    const review = reviewBy(author.id, { entity_id: randomUUID() });
+    return (await metered(() => insertReview(review))).usage;
+  };
+  const usual = await usageOf('0');
+  const held = await usageOf('5');
+  expect(held.write - usual.write).toBeLessThanOrEqual(4);
+  expect(held.read - usual.read).toBeLessThanOrEqual(1);
 });
