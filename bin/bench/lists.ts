@@ -144,10 +144,10 @@ const most = 120;
 /**
  * Returns the budget of a page. Each review costs 0.5 read units, the authors cost their batch, and
  * 3 are free. A descent adds 0.5 for each level and tree, and up to 12 for its leaf. A small offset
- * adds 1 for 40 skipped entries.
+ * adds 1 for 40 skipped entries. The roots of the trees tell how many reviews have a text or rating.
  */
 async function budgetOf(
-  { trees, isDirect }: Listed,
+  { query, trees, isDirect }: Listed,
   sort: (typeof sorts)[number],
   { body }: Cost,
 ): Promise<Budget> {
@@ -156,7 +156,8 @@ async function budgetOf(
   const authors = await measureRun(() => batchGet(ids.map(userKey), { consistent: false }));
   const isNear = offset <= 100 && isDirect;
   const levels = sort === 'popularity' ? 4 : 3;
-  const position = isNear ? offset / 40 : 0.5 * trees * levels + 12;
+  const roots = query.review_type === undefined ? 0 : 0.5 * trees;
+  const position = isNear ? offset / 40 + roots : 0.5 * trees * levels + 12;
   const read = 0.5 * reviews.length + authors.read + 3 + position;
   return { read: Math.min(read, most), roundTrips: isNear ? 2 : 6 };
 }
