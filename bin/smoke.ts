@@ -1,9 +1,12 @@
 import { inspect } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { runningStack } from '../infra/local/connect.ts';
+import { type Route, routes, version } from '../shared/routes.ts';
 
 const command = new Command('npm run smoke --')
-  .description('Checks a running service from outside. It changes nothing.')
+  .description(
+    'Checks a running service from outside. It changes nothing, unless --write is given.',
+  )
   .argument(
     '[url]',
     'the base URL, such as https://reviews.example.org/ws/1 (default: the stack that runs on this machine)',
@@ -11,13 +14,22 @@ const command = new Command('npm run smoke --')
   )
   .option('--token <access token>', 'also checks that the service accepts this token')
   .option(
+    '--write',
+    'also publishes, edits and deletes a review, and votes, with a token for review and vote',
+  )
+  .option(
     '--data-dir <folder>',
     'the data folder of the stack on this machine',
     process.env.DATA_DIR || '.data',
   )
   .parse();
 
-const { token, dataDir } = command.opts<{ token?: string; dataDir: string }>();
+const { token, write, dataDir } = command.opts<{
+  token?: string;
+  write?: true;
+  dataDir: string;
+}>();
+if (write && token === undefined) command.error('Error: --write needs a --token');
 const base: string = command.processedArgs[0] ?? localUrl();
 const auth = base.replace(/\/[^/]*$/, '');
 const nobody = '00000000-0000-4000-8000-000000000000';
@@ -62,6 +74,15 @@ const checks: Record<string, () => Promise<void>> = {
       await readList(`/review?sort=popularity&${filter}`, 'reviews');
     }
     await readList('/user?', 'users');
+  },
+  async 'each public address answers without a failure'() {
+    const isOpen = ({ method, access }: Route) => method === 'GET' && access === 'public';
+    for (const route of routes.filter(isOpen)) {
+      const { status } = await request(auth + addressOf(route), { redirect: 'manual' });
+      // A 503 of /health says what is wrong with the service, which its operator knows.
+      const fine = route.operation === 'get-health' ? /^(200|503)$/ : /^[234]/;
+      want(`status of ${route.operation}`, status, fine);
+    }
   },
   async 'a trailing slash makes no difference'() {
     for (const path of ['/review/?limit=0', '/user/?limit=0', '/review/languages/']) {
@@ -147,7 +168,71 @@ const checks: Record<string, () => Promise<void>> = {
       want('type of user.id', typeof (body.user as { id?: unknown } | undefined)?.id, 'string');
     },
   }),
+  ...(write && {
+    async 'a review is published, edited and deleted'() {
+      const entity_id = crypto.randomUUID();
+      const text = 'This review checks that the service can write. It is deleted at once.';
+      const draft = {
+        entity_id,
+        entity_type: 'work',
+        text,
+        license_choice: 'CC0 1.0',
+        is_draft: true,
+      };
+      const { body } = await send('POST', '/review', draft);
+      const review = `/review/${body.id}`;
+      left.add(`the draft or review ${body.id}`);
+      await send('POST', review, { rating: 4 });
+      await send('POST', review, { is_draft: false });
+      const { body: shown } = await ask(base + review, 200);
+      want('rating', (shown.review as { rating?: unknown }).rating, 4);
+      // Nobody votes on or reports an own review. The request gets as far as the table.
+      await refused(`${base}${review}/vote`, 400, 'invalid_request', sent('PUT', { vote: true }));
+      await refused(`${base}${review}/report`, 400, 'invalid_request', sent('POST', {}));
+      await send('DELETE', review);
+      await refused(base + review, 404, 'not_found');
+      left.delete(`the draft or review ${body.id}`);
+      left.add('one publication and two edits of the daily limits of the account');
+    },
+    async 'a vote is cast and withdrawn'() {
+      const { body } = await ask(`${base}/review?review_type=review&limit=50`, 200);
+      const { body: me } = await ask(`${base}/user/me`, 200, sent('GET'));
+      const { id } = me.user as { id: string };
+      const reviews = body.reviews as { id: string; user: { id: string } }[];
+      for (const review of reviews.filter(({ user }) => user.id !== id)) {
+        const vote = `/review/${review.id}/vote`;
+        const before = await request(base + vote, sent('GET'));
+        if (before.status !== 404) continue;
+        await send('PUT', vote, { vote: true });
+        left.add(`a vote on the review ${review.id}`);
+        await send('DELETE', vote);
+        left.delete(`a vote on the review ${review.id}`);
+        left.add('one vote of the daily limit of the account');
+        return;
+      }
+      left.add('no vote, because there is no review by others to vote on');
+    },
+  }),
 };
+
+/** Changes that stay. */
+const left = new Set<string>();
+
+/** Returns the address of a route after the stage, of things that do not exist. */
+function addressOf({ base: start = version, path }: Pick<Route, 'base' | 'path'>): string {
+  const parameters: Record<string, string> = { guide: 'publishing', rev: '1' };
+  return start + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? nobody);
+}
+
+/** Returns a request with the token. */
+function sent(method: string, body?: object): RequestInit {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  return { method, headers, body: body && JSON.stringify(body) };
+}
+
+/** Sends a change, which must succeed. */
+const send = (method: string, path: string, body?: object) =>
+  ask(base + path, 200, sent(method, body));
 
 /** The last request, printed with a failure so that it can be repeated. */
 let lastRequest = '';
@@ -216,6 +301,7 @@ for (const [name, check] of Object.entries(checks)) {
     }
   }
 }
+for (const change of left) console.log(`left    ${change}`);
 console.log(`${Object.keys(checks).length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 

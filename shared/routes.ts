@@ -27,6 +27,8 @@ export interface Route {
     | 'write'
     | 'health'
     | 'webhooks';
+  /** Narrows `write` to the items that votes, reports or reviews are made of. */
+  within?: 'votes' | 'reports' | 'reviews';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
@@ -52,15 +54,15 @@ export const version = '/1';
 const endpoints: readonly Route[] = [
   { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },
   { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'metadata' },
-  { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write' },
+  { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'public' },
   { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public' },
-  { operation: 'report-review', method: 'POST', path: '/review/{review_id}/report', access: 'vote', table: 'write' },
+  { operation: 'report-review', method: 'POST', path: '/review/{review_id}/report', access: 'vote', table: 'write', within: 'reports' },
   { operation: 'get-vote', method: 'GET', path: '/review/{review_id}/vote', access: 'vote', table: 'read' },
-  { operation: 'put-vote', method: 'PUT', path: '/review/{review_id}/vote', access: 'vote', table: 'write' },
-  { operation: 'delete-vote', method: 'DELETE', path: '/review/{review_id}/vote', access: 'vote', table: 'write' },
+  { operation: 'put-vote', method: 'PUT', path: '/review/{review_id}/vote', access: 'vote', table: 'write', within: 'votes' },
+  { operation: 'delete-vote', method: 'DELETE', path: '/review/{review_id}/vote', access: 'vote', table: 'write', within: 'votes' },
   { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
-  { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'list-changes', method: 'GET', path: '/changes', access: 'public', table: 'public' },
   { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata' },
@@ -91,25 +93,25 @@ const endpoints: readonly Route[] = [
  * A page for people in a browser, in functions/pages. It lies outside the versioned API, anyone may
  * open it, and it reads the session unless `secrets` says otherwise.
  */
-type Page = Pick<Route, 'operation' | 'method' | 'path' | 'table' | 'secrets'>;
+type Page = Pick<Route, 'operation' | 'method' | 'path' | 'table' | 'within' | 'secrets'>;
 
 // biome-ignore format: one page, one line
 const pages: readonly Page[] = [
   { operation: 'show-home', method: 'GET', path: '/', table: 'metadata' },
   { operation: 'show-review-form', method: 'GET', path: '/review/new', table: 'read+metadata' },
-  { operation: 'publish-review', method: 'POST', path: '/review/new', table: 'write' },
+  { operation: 'publish-review', method: 'POST', path: '/review/new', table: 'write', within: 'reviews' },
   { operation: 'show-reviews', method: 'GET', path: '/reviews', table: 'metadata' },
   { operation: 'find-entity', method: 'GET', path: '/find', table: 'metadata' },
   { operation: 'show-review', method: 'GET', path: '/review/{review_id}', table: 'metadata' },
   { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', table: 'metadata' },
   { operation: 'show-review-editor', method: 'GET', path: '/review/{review_id}/edit', table: 'read+metadata' },
-  { operation: 'save-review', method: 'POST', path: '/review/{review_id}/edit', table: 'write' },
+  { operation: 'save-review', method: 'POST', path: '/review/{review_id}/edit', table: 'write', within: 'reviews' },
   { operation: 'show-review-deletion', method: 'GET', path: '/review/{review_id}/delete', table: 'read+metadata' },
   { operation: 'confirm-review-deletion', method: 'POST', path: '/review/{review_id}/delete', table: 'write' },
   { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', table: 'read' },
-  { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', table: 'write' },
+  { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', table: 'write', within: 'reports' },
   { operation: 'show-vote', method: 'GET', path: '/review/{review_id}/vote', table: 'read' },
-  { operation: 'send-vote', method: 'POST', path: '/review/{review_id}/vote', table: 'write' },
+  { operation: 'send-vote', method: 'POST', path: '/review/{review_id}/vote', table: 'write', within: 'votes' },
   { operation: 'show-entity', method: 'GET', path: '/entity/{entity_id}', table: 'metadata' },
   { operation: 'show-entity-embed', method: 'GET', path: '/entity/{entity_id}/embed', table: 'metadata', secrets: [] },
   { operation: 'show-user', method: 'GET', path: '/user/{user_id}', table: 'metadata' },

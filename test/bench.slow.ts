@@ -106,7 +106,8 @@ test('request units of a vote and a new review are bounded in a large table', as
   // Makes the rank tree nodes that count today’s reviews.
   await allOf(benchEndpoints());
   for (const item of await scanTable()) {
-    if (!item.pk.startsWith('TREE#')) continue;
+    // A minute has 60 seconds, so its node stays small.
+    if (!item.pk.startsWith('TREE#') || item.sk.split('#').length > 3) continue;
     const padding = 'x'.repeat(item.sk === 'root' ? 7_500 : 3_800);
     await setAttributes({ pk: item.pk, sk: item.sk }, { padding });
   }

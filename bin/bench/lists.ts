@@ -144,7 +144,7 @@ const most = 120;
 /**
  * Returns the budget of a page. Each review costs 0.5 read units, the authors cost their batch, and
  * 3 are free. A descent adds 0.5 for each level and tree, and up to 12 for its leaf. A small offset
- * adds 1 for 40 skipped entries. The roots of the trees tell how many reviews have a text or rating.
+ * adds 1 for 40 skipped entries. With a content, the roots of the trees tell the count.
  */
 async function budgetOf(
   { query, trees, isDirect }: Listed,
@@ -156,8 +156,9 @@ async function budgetOf(
   const authors = await measureRun(() => batchGet(ids.map(userKey), { consistent: false }));
   const isNear = offset <= 100 && isDirect;
   const levels = sort === 'popularity' ? 4 : 3;
-  const roots = query.review_type === undefined ? 0 : 0.5 * trees;
-  const position = isNear ? offset / 40 + roots : 0.5 * trees * levels + 12;
+  const isCounted = query.review_type !== undefined;
+  const near = offset / 40 + (isCounted ? 0.5 * trees : 0);
+  const position = isNear ? near : 0.5 * trees * levels + 12;
   const read = 0.5 * reviews.length + authors.read + 3 + position;
   return { read: Math.min(read, most), roundTrips: isNear ? 2 : 6 };
 }

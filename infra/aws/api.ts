@@ -154,6 +154,7 @@ export class Api extends Construct {
       add(partOf(route), route.operation, {
         description: `${route.method} ${resourceOf(route)}`,
         table: route.table,
+        within: route.within,
         secrets: route.secrets,
         concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });

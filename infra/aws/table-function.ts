@@ -26,6 +26,7 @@ export interface TableFunctionProps {
   description: string;
   /** The largest access to the table. The function gets only the rights that its code uses. */
   table: Route['table'];
+  within?: Route['within'];
   secrets?: readonly Secret[];
   rights?: iam.PolicyStatement[];
   timeout?: Duration;
@@ -58,7 +59,11 @@ export class TableFunction extends Construct {
     const statements = [
       // The ARN of a log group includes its streams.
       ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-      ...tableRights(table.tableArn, operation, { ...bundle, allowed: props.table }),
+      ...tableRights(table.tableArn, operation, {
+        ...bundle,
+        allowed: props.table,
+        within: props.within,
+      }),
       ...allow(['secretsmanager:GetSecretValue'], secretArns),
       ...allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], traced),
       ...rights,

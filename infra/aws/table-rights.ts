@@ -20,6 +20,13 @@ const parts: Partial<
   webhooks: { actions: ['UpdateItem'], partitions: ['WEBHOOK', 'WEBHOOK#RUN'] },
 };
 
+/** Partitions that functions with `within` may read and write. Nothing of sign-in is in them. */
+const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
+  votes: ['REVIEW#*', 'USER#*'],
+  reports: ['REVIEW#*', 'USER#*', 'IDEMPOTENCY#*'],
+  reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'IDEMPOTENCY#*'],
+};
+
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
 /**
@@ -54,7 +61,12 @@ const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
 export function tableRights(
   tableArn: string,
   operation: string,
-  { allowed, actions, indexes }: { allowed: Route['table'] } & Pick<Bundle, 'actions' | 'indexes'>,
+  {
+    allowed,
+    within,
+    actions,
+    indexes,
+  }: { allowed: Route['table']; within?: Route['within'] } & Pick<Bundle, 'actions' | 'indexes'>,
 ): PolicyStatement[] {
   const used = [...actions, ...(indexes.length > 0 ? ['Query'] : [])];
   const excess = used.filter((action) => !isAllowed(allowed, action));
@@ -62,7 +74,7 @@ export function tableRights(
     const uses = `${excess}` || `${used}` || 'none of the table';
     throw new Error(`${operation} has table: '${allowed}', but its code uses ${uses}`);
   }
-  const { read, queried, listed } = limits[allowed] ?? {};
+  const { read, queried, listed } = (within ? limitsWithin(within) : limits[allowed]) ?? {};
   const part = parts[allowed];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
@@ -78,6 +90,11 @@ export function tableRights(
     allow(named(actions.filter(isQuery)), [tableArn], queried),
     allow(named(['Query']), arns, listed ?? part?.listed),
   ].flat();
+}
+
+function limitsWithin(within: NonNullable<Route['within']>) {
+  const partitions = partitionsWithin[within];
+  return { read: partitions, queried: partitions, listed: undefined };
 }
 
 function isNeeded(allowed: Route['table'], used: readonly string[]) {

@@ -30,9 +30,9 @@ const megabyte = 1024 * 1024;
 /**
  * Budgets of requests, for what they use of the table. A public read stays within its budget
  * whatever others have stored. A read unit brings up to 8 KB, and a byte of a text up to six in
- * JSON, so bytes bound memory only. Signed-in people read their own things, as many as they have made. A
- * write reads and tries again for some seconds while others write the same. An export reads long
- * texts, 6 units each, or many small things.
+ * JSON, so bytes bound memory only. Signed-in people read their own things, as many as they have
+ * made. A write reads and tries again for some seconds while others write the same. An export reads
+ * long texts, 6 units each, or many small things.
  */
 const budgets = {
   public: { read: 200, commands: 60, bytes: 10 * megabyte, answer: megabyte / 2 },

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from '@jest/globals';
+import { callerOf } from '../helpers/api.ts';
 import { listen } from '../helpers/listen.ts';
-import { root as cwd } from '../helpers/service.ts';
+import { admin, root as cwd, fresh, start } from '../helpers/service.ts';
 import '../helpers/table.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -78,10 +79,67 @@ test('passes the local stack, which it finds by itself, and reads every index', 
   expect(stdout.split('\n').filter((line) => line.startsWith('FAILED'))).toEqual([]);
   expect(stdout).toMatch(/\n1\d passed, 0 failed\n$/);
   expect(code).toBe(0);
-  const scopes = ['all', 'author', 'entity', 'facet'];
+  const scopes = ['all', 'author', 'entity', 'facet', 'type'];
   expect([...queried].toSorted()).toEqual(
     scopes.flatMap((scope) => [`${scope}-by-date`, `${scope}-by-popularity`]),
   );
+});
+
+test('publishes, edits, deletes and votes, and says what it has left behind', async () => {
+  const folder = fresh('data');
+  const service = await start(folder, { options: ['--quiet'] });
+  const people = await Promise.all(
+    ['Ann', 'Ben'].map(async (name) => {
+      const { id } = await admin(folder, ['user', 'create', '--name', name]);
+      const scopes = ['--scope', 'review', '--scope', 'vote'];
+      const options = ['--user', id, '--name', 'Test', ...scopes];
+      return (await admin(folder, ['token', 'create', ...options])).access_token as string;
+    }),
+  );
+  const [ann = '', ben = ''] = people;
+  const { url } = service;
+  const alone = await smoke(url, '--token', ann, '--write');
+  expect(alone.stdout).toContain('\nleft    no vote, because there is no review by others');
+  const review = {
+    entity_id: crypto.randomUUID(),
+    entity_type: 'work',
+    text: 'A record that gets better with every listen.',
+    license_choice: 'CC BY-SA 4.0',
+  };
+  const call = callerOf(url, ben);
+  expect((await call('POST', '/review/', review)).status).toBe(200);
+  const { code, stdout } = await smoke(url, '--token', ann, '--write');
+  expect(stdout.split('\n').slice(-6)).toEqual([
+    'ok      a review is published, edited and deleted',
+    'ok      a vote is cast and withdrawn',
+    'left    one publication and two edits of the daily limits of the account',
+    'left    one vote of the daily limit of the account',
+    expect.stringMatching(/^1\d passed, 0 failed$/),
+    '',
+  ]);
+  expect(code).toBe(0);
+  const { body } = await callerOf(url)('GET', '/review/');
+  expect(body).toMatchObject({ count: 1, reviews: [{ votes: { positive: 0, negative: 0 } }] });
+  await service.end('SIGTERM');
+});
+
+test('names the review that it could not delete', async () => {
+  const { url, close } = await serve((request, response) => {
+    const hasDraft = request.method === 'POST' && request.url === '/ws/1/review';
+    const body = hasDraft ? { id: 'abc' } : { languages: ['en'] };
+    response.writeHead(200, { ...headers, 'X-Content-Type-Options': 'nosniff' });
+    response.end(JSON.stringify(body));
+  });
+  const { code, stdout } = await smoke(url, '--token', 'rva_x', '--write');
+  close();
+  expect(stdout).toContain('\nleft    the draft or review abc\n');
+  expect(code).toBe(1);
+});
+
+test('refuses to write without a token', async () => {
+  const { code, stderr } = await smoke('--write');
+  expect(stderr).toBe('Error: --write needs a --token\n');
+  expect(code).toBe(1);
 });
 
 const headers = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
@@ -116,7 +174,7 @@ test('says of each failure what was wanted, and what came', async () => {
   ]) {
     expect(stdout).toContain(fault);
   }
-  expect(stdout).toMatch(/\n1 passed, 1\d failed\n$/);
+  expect(stdout).toMatch(/\n2 passed, 1\d failed\n$/);
   expect(code).toBe(1);
 });
 

@@ -143,6 +143,37 @@ describe('GET /changes, with very many changes', () => {
     expect(seen.toSorted()).toEqual(ids.toSorted());
   });
 
+  test('ends before a request has used its budget, however many reviews were edited', async () => {
+    const people = await makeUsers(4);
+    const since = await position();
+    const ids: string[] = [];
+    for (let i = 0; i < 90; i++) {
+      const author = people[i % 4] as Person;
+      const id = await author.publishes({ text: `${i}. ${text}` });
+      await author.edits(id, { rating: 1 + (i % 5), text: `${i}. Edited: ${text}` });
+      ids.push(id);
+    }
+    await applyStream();
+    // Each answer is checked against the budget of its route.
+    const { told, pages } = await follow(since, 100);
+    expect(told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    for (const { review } of told) expect(review?.revisions).toHaveLength(2);
+    expect(pages).toBeLessThanOrEqual(6);
+  }, 60_000);
+
+  test('reads a history of thousands of short revisions, and says where the rest is', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const id = await author.publishes({ text: null, rating: 3 });
+    await addHistory(id, 4_000);
+    await applyStream();
+    const { told } = await follow(since, 100);
+    const ids = told.flatMap(({ review }) => review?.revisions.map((revision) => revision.id) ?? []);
+    expect(ids.at(-1)).toBe(4_001);
+    expect(ids.length).toBeGreaterThan(500);
+    expect(told[0]?.review?.earlier_revisions).toBe(`/review/${id}/revisions?before=${ids[0]}`);
+  });
+
   test('reads a bounded part of the log for each answer', async () => {
     const author = await makeUser();
     const id = await author.publishes();

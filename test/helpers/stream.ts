@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   DescribeStreamCommand,
@@ -59,6 +60,23 @@ export async function applyStream(): Promise<void> {
         if (result?.batchItemFailures.length !== 0) throw new Error(`${consumer.operation} failed`);
       }
     }
+  }
+}
+
+/** Lets the consumers follow the stream while something runs. */
+export async function followStream<T>(run: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const following = (async () => {
+    while (!isOver) {
+      await applyStream();
+      await sleep(20);
+    }
+  })();
+  try {
+    return await run();
+  } finally {
+    isOver = true;
+    await following;
   }
 }
 

@@ -134,11 +134,21 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
     const receiver = spawn(command, [file], { cwd: home, stdio: 'ignore' });
     children.add(receiver);
 
+    // Before it listens, the signal would end it.
+    const receiverUrl = `http://127.0.0.1:${receiverPort}/`;
+    const isListening = () =>
+      fetch(receiverUrl, { method: 'POST' }).then(
+        () => true,
+        () => false,
+      );
+    while (!(await isListening())) await sleep(100);
+
     async function held(): Promise<Map<string, Held>> {
       const shownFile = join(home, 'held.json');
       rmSync(shownFile, { force: true });
       receiver.kill('SIGUSR2');
       for (;;) {
+        if (receiver.exitCode !== null) throw new Error('The receiver has ended');
         await sleep(50);
         try {
           return new Map(JSON.parse(readFileSync(shownFile, 'utf8')) as [string, Held][]);

@@ -108,9 +108,11 @@ async function expectNothingOf(users: readonly Person[]): Promise<void> {
     const written = JSON.stringify(item, toText);
     return users.some(({ id }) => written.includes(id));
   });
-  // The log of decisions keeps ids, and projection states expire by themselves.
+  // The log of decisions keeps ids. That of changes, and projection states, expire by themselves.
   const decisions = remains.filter(({ sk }) => sk === 'DECISION');
-  const others = remains.filter(({ sk }) => sk !== 'DECISION');
+  const changes = remains.filter(({ pk }) => pk.startsWith('CHANGES#'));
+  for (const { expires_at } of changes) expect(expires_at).toEqual(expect.any(Number));
+  const others = remains.filter((item) => !decisions.includes(item) && !changes.includes(item));
   for (const { note, author } of decisions) expect([note, author]).toEqual(['', undefined]);
   expect(others.filter(({ pk, sk }) => !pk.startsWith('USER#') || sk !== 'PROJECTION')).toEqual([]);
   for (const state of others) {

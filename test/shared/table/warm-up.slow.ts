@@ -17,6 +17,12 @@ beforeEach(() => {
   received.length = 0;
 });
 
+/** In milliseconds, until the answer to a ping. */
+let latency = 0;
+beforeEach(() => {
+  latency = 0;
+});
+
 /** Stands for DynamoDB. */
 const endpoint = await serve(
   createServer((request, response) => {
@@ -26,7 +32,8 @@ const endpoint = await serve(
       port: socket.remotePort,
       isSigned: headers.authorization !== undefined,
     });
-    request.resume().on('end', () => response.end(url === '/ping' ? 'healthy' : '{}'));
+    const answer = () => response.end(url === '/ping' ? 'healthy' : '{}');
+    request.resume().on('end', () => (url === '/ping' ? setTimeout(answer, latency) : answer()));
   }),
 );
 
@@ -34,12 +41,16 @@ const lambda = { AWS_LAMBDA_FUNCTION_NAME: 'reviews-getreview' };
 const keys = { AWS_REGION: 'eu-north-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
 
 /** Imports the client in a process of its own, then runs `more`. Returns what is printed. */
-async function imported(environment: Record<string, string>, more = ''): Promise<string> {
+async function imported(
+  environment: Record<string, string>,
+  more = '',
+  { pause = 200 } = {},
+): Promise<string> {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';
     const { table } = await import('./shared/table/client.ts');
     const { getItem } = await import('./shared/table/query.ts');
-    await sleep(200);
+    await sleep(${pause});
     ${more}
     console.log('imported');
     process.exit();`;
@@ -69,6 +80,25 @@ describe('the import of the table’s client', () => {
       port: ping?.port,
       isSigned: true,
     });
+  });
+  test('lets the first request wait for that connection, however early it comes', async () => {
+    latency = 100;
+    const more = `console.log(await getItem({ pk: 'a', sk: 'b' }));`;
+    const options = { pause: 0 };
+    expect(await imported({ ...keys, ...lambda }, more, options)).toBe('undefined\nimported\n');
+    expect(received.map(({ request }) => request)).toEqual([
+      'GET /ping',
+      'POST / DynamoDB_20120810.GetItem',
+    ]);
+    expect(new Set(received.map(({ port }) => port)).size).toBe(1);
+  });
+  test('makes the first request wait for a third of a second at most', async () => {
+    latency = 1_500;
+    const more = `const begin = performance.now();
+      console.log(await getItem({ pk: 'a', sk: 'b' }), performance.now() - begin < 1_000);`;
+    const options = { pause: 0 };
+    const printed = await imported({ ...keys, ...lambda }, more, options);
+    expect(printed).toBe('undefined true\nimported\n');
   });
   test.each([
     ['DynamoDB cannot be reached', { ...keys, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' }],

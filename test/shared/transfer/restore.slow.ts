@@ -123,6 +123,7 @@ describe('records restored by an import', () => {
     expect(await reports()).toBe(1);
     expect((await importRecords(sourced(before))).written).toEqual({ user: 1, report: 1 });
     expect(await reports()).toBe(2);
+    await applyStream();
     const found: object[] = [];
     for await (const each of audit({ settle: 0, patience: 0 })) found.push(...each.differences);
     expect(found).toEqual([]);
