@@ -167,11 +167,11 @@ export async function startStack(
     const sweeps = new AbortController();
     // Another database expires items itself.
     const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
-    const clock = followClock(jobs, async (operation) =>
+    const loadJob = async (operation: string) =>
       operation === expirySchedule.operation
         ? () => expireItems(sweeps.signal)
-        : loadFunction(operation),
-    );
+        : loadFunction(operation);
+    const clock = followClock(jobs, loadJob, stream.version);
     workers.push(() => sweeps.abort(), clock.stop);
     // Else the service would still seem to have stopped with its last run. Webhooks take longer.
     const ready = clock.begun.then(() => stream.idle());

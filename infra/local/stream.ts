@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background/consumers.ts';
 import { chunks } from '../../shared/chunks.ts';
+import { type Commits, type Look, watchCommits } from './commits.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 import { shardReader } from './shard-reader.ts';
@@ -16,7 +17,6 @@ export interface Stream {
   stop(): Promise<void>;
 }
 
-const pollInterval = 50;
 const longestBackoff = 10_000;
 
 /**
@@ -39,7 +39,7 @@ export async function followStream(options: {
   const [, tableName = ''] = streamArn.split('/');
   const records = file === undefined ? undefined : engineRecords(file, tableName);
   const source = records ?? shardReader(endpoint, streamArn);
-  const commits = watchCommits(records?.version);
+  const commits = watchCommits(records?.version, file);
   const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
 
   const followers = consumers.map((consumer, i) =>
@@ -56,6 +56,7 @@ export async function followStream(options: {
   return {
     version: () => (records && !isStopped ? commits.look().version : undefined),
     async idle() {
+      commits.hurry();
       await Promise.all(followers.map((follower) => follower.idle()));
     },
     async stop() {
@@ -64,47 +65,6 @@ export async function followStream(options: {
       commits.stop();
       await stopped;
       source.close();
-    },
-  };
-}
-
-/** A look at the version of the database. */
-interface Look {
-  version: unknown;
-  /** By `performance.now()`, before the version was read. */
-  time: number;
-}
-
-interface Commits {
-  look(): Look;
-  /** Resolves with the next look of the clock, which all consumers share, or at the stop. */
-  next(): Promise<Look>;
-  stop(): void;
-}
-
-/** Looks at the version at short intervals. Without a version each look seems to find a commit. */
-function watchCommits(version: () => unknown = () => Symbol()): Commits {
-  let next = Promise.withResolvers<Look>();
-  const look = () => {
-    const time = performance.now();
-    try {
-      return { time, version: version() };
-    } catch {
-      // Locked. The consumers read, and tell if they cannot.
-      return { time, version: Symbol() };
-    }
-  };
-  const tell = (found: Look) => {
-    next.resolve(found);
-    next = Promise.withResolvers();
-  };
-  const timer = setInterval(() => tell(look()), pollInterval);
-  return {
-    look,
-    next: () => next.promise,
-    stop() {
-      clearInterval(timer);
-      tell({ time: 0, version: undefined });
     },
   };
 }
