@@ -60,6 +60,15 @@ const command = new Command('npm start --')
   )
   .addOption(
     new Option(
+      '--held-reviews <number>',
+      'public reviews that an account needs until its further ones no longer wait for a moderator',
+    )
+      .env('HELD_REVIEWS')
+      .default(0)
+      .argParser(heldReviews),
+  )
+  .addOption(
+    new Option(
       '--client-rate-limit <number>',
       'requests a second from one IP address, on average over 10 seconds; more are answered 429. 0 is no limit. This machine and trusted proxies themselves have none',
     )
@@ -130,6 +139,7 @@ const { demo: isDemo, log, quiet, verbose, ...options } = command.parse().opts()
 const { dataDir, memory, dynamodbEndpoint } = options;
 // Functions read these.
 process.env.PUBLICATIONS_PER_DAY = `${options.publicationsPerDay}`;
+process.env.HELD_REVIEWS = `${options.heldReviews}`;
 process.env.EDITS_PER_DAY = `${options.editsPerDay}`;
 if (memory && dynamodbEndpoint) {
   fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
@@ -161,6 +171,14 @@ function perDay(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || number > 1_000_000) {
     throw new InvalidArgumentError('It must be a number from 0 (no limit) to 1000000.');
+  }
+  return number;
+}
+
+function heldReviews(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 100) {
+    throw new InvalidArgumentError('It must be a number from 0 (none wait) to 100.');
   }
   return number;
 }

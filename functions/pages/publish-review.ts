@@ -29,8 +29,7 @@ export const handler = page(
     const isPublication = body.is_draft !== 'yes';
     const review = newReview(user_id, { ...query, ...body, is_draft: !isPublication });
     try {
-      await insertReview(review);
-      return afterSaving(review, isPublication);
+      return afterSaving(await insertReview(review), isPublication);
     } catch (error) {
       const earlier = error instanceof ApiError && error.status < 500 && (await findSame(review));
       if (!earlier) throw error;

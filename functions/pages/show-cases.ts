@@ -16,13 +16,14 @@ import {
   requireModerator,
 } from '../../shared/pages/moderation/moderation.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
+import { isHeld } from '../../shared/review/review.ts';
 import { reasons } from '../../shared/review/verdict.ts';
 import { oneOf } from '../../shared/values.ts';
 
 export const request = signedIn({
   query: v.object({
     sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
-    reason: v.optional(oneOf(reasons)),
+    reason: v.optional(oneOf([...reasons, 'held'])),
     cursor: v.optional(v.string()),
   }),
 });
@@ -44,16 +45,17 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   const rows = cases.map(({ review, author, moderationCase }, i) => {
     const { reports, appeal, opened_at } = moderationCase;
     const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
+    const why = appeal === undefined ? counts : 'Appeal';
     return [
       reviewCell(review, metadata[i], moderationUrl(`/reviews/${review.id}`)),
       html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
-      appeal === undefined ? counts : 'Appeal',
+      isHeld(review) ? html`Waits for approval${reports > 0 && html`<br>${counts}`}` : why,
       ageOf(opened_at),
     ];
   });
   const linkWith = (change: object) => withQuery(moderationUrl(), { sort, reason, ...change });
   const none = cursor
-    ? html`<p>None of these reviews was reported for this. There are more.</p>`
+    ? html`<p>None of these reviews matches. There are more.</p>`
     : html`<p>There is nothing to decide.</p>`;
   return {
     title: 'Reported reviews',
@@ -64,6 +66,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
           ${tabs('Reason', linkWith({}), [
             [linkWith({ reason: undefined }), 'All reasons'],
             ...reasons.map((each) => [linkWith({ reason: each }), reasonWords[each]] as const),
+            [linkWith({ reason: 'held' }), 'New authors'],
           ])}
           ${tabs('Order', linkWith({}), [
             [linkWith({ sort: 'date' }), 'Oldest first'],

@@ -8,7 +8,7 @@ import { dayOf } from '../../shared/pages/frame/words.ts';
 import { saying, stateOf } from '../../shared/pages/moderation/moderation.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { readWritten } from '../../shared/pages/review/review-list.ts';
-import { isDraft, isPublic, type Review } from '../../shared/review/review.ts';
+import { isDraft, isHeld, isPublic, type Review } from '../../shared/review/review.ts';
 
 export const request = signedIn({ query: CursorQuery });
 
@@ -40,5 +40,6 @@ function changeLinks(review: Review) {
 }
 
 function whyHidden(review: Review, csrf: string) {
+  if (isHeld(review)) return html`<p class="soft">Nobody else can see it until then.</p>`;
   return html`${saying(review.moderation?.note ?? '')}${appealOn(review, csrf)}`;
 }

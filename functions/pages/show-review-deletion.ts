@@ -7,7 +7,7 @@ import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { csrfField } from '../../shared/pages/frame/layout.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { blockedHelp, obstaclePage } from '../../shared/pages/review/review-obstacle.ts';
-import { currentRevision, isDraft, type Review } from '../../shared/review/review.ts';
+import { currentRevision, isDraft, isHeld, type Review } from '../../shared/review/review.ts';
 import { getReviewBy } from '../../shared/review/review-repository.ts';
 
 /** Says what goes with an own review before its author deletes it. */
@@ -34,6 +34,7 @@ export const handler = page(signedIn({ path: ReviewPath }), async ({ path }, { v
         }
         ${
           review.is_hidden &&
+          !isHeld(review) &&
           html`<p class="warning">A moderator has hidden this review. If you delete it, you can no longer appeal, and cannot write another one about this.</p>`
         }
       </section>

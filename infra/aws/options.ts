@@ -55,6 +55,8 @@ const Context = v.object({
   warmWriteUnits: v.optional(whole(4_000, 40_000)),
   /** An index to leave out of this deployment, because DynamoDB makes one new index at a time. */
   withoutIndex: v.optional(v.picklist(indexNames, 'must be the name of an index of the table')),
+  /** Public reviews that an account needs until its further ones no longer wait for a moderator. */
+  heldReviews: v.optional(whole(0, 100), '0'),
   /** New reviews and drafts, and edits, of an account in a UTC day. 0 is no limit. */
   publicationsPerDay: PerDay,
   editsPerDay: PerDay,
@@ -180,7 +182,8 @@ export function readOptions(node: Node) {
     },
     issuer,
     databases: databasesOf(options),
-    dailyLimits: {
+    writing: {
+      HELD_REVIEWS: `${options.heldReviews}`,
       PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
       EDITS_PER_DAY: `${options.editsPerDay}`,
     },

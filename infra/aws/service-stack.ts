@@ -50,7 +50,7 @@ export class ServiceStack extends Stack {
         SOURCE_URL: options.sourceUrl,
         ...signIn.settings,
         ...options.databases,
-        ...options.dailyLimits,
+        ...options.writing,
       },
     };
     api.addFunctions(defaults);

@@ -11,13 +11,13 @@ export interface KeptUse {
   hits: number;
   /** Requests that ran the function. */
   misses: number;
-  /** What the kept answers take, as estimated by `sizeOf`. */
+  /** Memory of the kept answers, as estimated by `sizeOf`. */
   bytes: number;
 }
 
 export interface KeptAnswers {
   use: Readonly<KeptUse>;
-  /** Returns the answer under `key`: the one that is kept, that of a run in progress, or a new one. */
+  /** Returns the kept answer under `key`, that of a run in progress, or a new one. */
   find(key: string, run: () => Promise<Reply>): Promise<Reply>;
 }
 

@@ -23,8 +23,8 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 /**
  * Serves `GET /metrics` on `host` and `port`; 0 is any free port. `file` is the database, if it is
- * the embedded one, and `kept` the use of kept answers. No label has a value that a client chooses, so the series are bounded. Throws a
- * sentence if the port cannot be opened.
+ * the embedded one, and `kept` the use of kept answers. No label has a value that a client chooses,
+ * so the series are bounded. Throws a sentence if the port cannot be opened.
  */
 export async function serveMetrics(options: {
   port: number;

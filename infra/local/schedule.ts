@@ -7,7 +7,7 @@ import { invoke, type Load } from './invoke.ts';
  * minute later. A job with looks also runs every few seconds, and at once while it has more to do.
  * Jobs do not wait for each other. The promise `begun` resolves when each job of every minute has
  * run once. A stop starts no further jobs, and waits for the current ones. `version` changes with
- * every commit to the database: a job that was quiet has no look before the next commit.
+ * every commit to the database. A job that was quiet has no look before the next commit.
  */
 export function followClock(
   schedules: readonly Schedule[],
@@ -75,7 +75,7 @@ export function followClock(
   };
 }
 
-/** What a job with looks may return. */
+/** The result of a job with looks. */
 interface JobResult {
   /** The next run begins at once. */
   hasMore?: boolean;

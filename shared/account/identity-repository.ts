@@ -6,7 +6,7 @@ import { Case } from '../review/case.ts';
 import { HiddenMark, hiddenClaimItem, markOf } from '../review/hidden-claim.ts';
 import { ReportedMark, reportedClaimItem, reportedMarkOf } from '../review/reported-claim.ts';
 import { isPublic, Review } from '../review/review.ts';
-import { undecidedOn } from '../review/review-writes.ts';
+import { isHiddenByModerator, undecidedOn } from '../review/review-writes.ts';
 import { getItems } from '../table/batch.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
@@ -159,8 +159,8 @@ async function marksOf(userId: string, isHiding: boolean, most: number) {
       }
       const caseItem = items[ids.length + i];
       const carried = undecidedOn(review, caseItem && v.parse(Case, caseItem));
-      const isHidden = review.is_hidden || (isHiding && isPublic(review));
-      if (isHidden && review.deleted_at === undefined) hidden.push(markOf(review));
+      const isHidden = isHiddenByModerator(review) || (isHiding && isPublic(review));
+      if (isHidden) hidden.push(markOf(review));
       else if (carried) reported.push(reportedMarkOf(review, carried));
     }
   }

@@ -14,7 +14,7 @@ import {
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
 import { pick } from '../pick.ts';
-import { reasons } from '../review/verdict.ts';
+import { moderations, reasons } from '../review/verdict.ts';
 import { scopes } from '../routes.ts';
 import { Vote } from '../vote/vote.ts';
 
@@ -29,6 +29,15 @@ const decision = {
   decided_at: IsoTime('The time'),
 };
 
+const lastDecision = {
+  ...decision,
+  decision: described(
+    v.picklist(moderations),
+    'The decision. `hold`: the review waits for a moderator, because its author is new',
+    'hide',
+  ),
+};
+
 const record = PublicRecord.entries;
 
 export const ExportedReview = Fields('A review as it is stored', {
@@ -39,10 +48,16 @@ export const ExportedReview = Fields('A review as it is stored', {
     'When it was published, in ISO 8601; `null` on a draft',
     '2026-11-20T20:30:00.000Z',
   ),
-  is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
+  is_hidden: described(
+    v.boolean(),
+    '`true` while a moderator hides it, or has to approve it',
+    false,
+  ),
   popularity: Whole('Positive minus negative votes', 3),
   ...pick(record, ['source', 'source_url']),
-  moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
+  moderation: v.optional(
+    described(v.object(lastDecision), 'The last decision of a moderator on it'),
+  ),
   appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
   appeal: v.optional(AnyText('The statement of the appeal, until it is decided', 'It is my own.')),
   revisions: described(

@@ -39,12 +39,13 @@ export function checkShown({ review, moderationCase }: ReviewCase): void {
 
 /**
  * Reads a page of open cases with their reviews, the oldest or the most reported first. With a
- * `reason` it returns the matching ones of the next `limit` (at most 100), which may be none.
+ * `reason` it returns the matching ones of the next `limit` (at most 100), which may be none. The
+ * reason `held` is that of reviews by newcomers.
  */
 export async function listCases(
   order: Order,
   limit: number,
-  { reason, after }: { reason?: Reason | undefined; after?: SortKey | undefined } = {},
+  { reason, after }: { reason?: Reason | 'held' | undefined; after?: SortKey | undefined } = {},
 ): Promise<Pick<ListPage, 'next'> & { cases: (AuthoredReview & ReviewCase)[] }> {
   const queue: ListPlan = { partitions: [{ scope: 'all', value: 'CASE' }] };
   const descending = order === 'popularity';
@@ -54,13 +55,17 @@ export async function listCases(
     entries.filter((entry) => {
       const moderationCase = cases.get(idIn(entry));
       // The index may be behind.
-      return moderationCase?.state === 'open' && (!reason || moderationCase[reason] > 0);
+      return moderationCase?.state === 'open' && (!reason || isIn(moderationCase, reason));
     }),
   );
   const withCase = (each: AuthoredReview) => {
     return { ...each, moderationCase: cases.get(each.review.id) as Case };
   };
   return { cases: reviews.map(withCase), next };
+}
+
+function isIn(moderationCase: Case, reason: Reason | 'held'): boolean {
+  return reason === 'held' ? moderationCase.is_held === true : moderationCase[reason] > 0;
 }
 
 /** Reads the cases of index entries, in their order, by the ids of the reviews. */

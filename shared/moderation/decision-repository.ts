@@ -2,7 +2,7 @@
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { countsIn } from '../review/owner-counts.ts';
-import type { Review } from '../review/review.ts';
+import { isHeld, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
@@ -53,6 +53,7 @@ export async function setHidden(
 ): Promise<void> {
   const operator: Decider = { ...grounds, moderator_id: null };
   await applyVerdict(reviewId, operator, ({ review, moderationCase }) => {
+    if (isHeld(review)) return isHidden ? 'hide' : 'approve';
     if (!isHidden) return review.is_hidden ? 'restore' : undefined;
     if (!review.is_hidden) return 'hide';
     return moderationCase.state === 'open' ? 'uphold' : undefined;
@@ -86,6 +87,8 @@ export function applyVerdict(
       ...review,
       is_hidden: verdict === 'hide' || verdict === 'uphold',
       moderation: { decision: verdict, reason, note, decided_at },
+      // An approved review is new to everybody else now.
+      published_on: verdict === 'approve' ? decided_at : review.published_on,
       // The appeal was against another decision.
       appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
       reported: undefined,
@@ -97,6 +100,7 @@ export function applyVerdict(
       round: moderationCase.round + 1,
       ...countReports([]),
       carried: undefined,
+      is_held: undefined,
       decided_by: moderator_id,
     };
     const writes = [
@@ -113,13 +117,15 @@ export function applyVerdict(
 
 /**
  * Appeals, once, against the decision that hides a review. Another moderator then decides. Throws
- * ApiError 404 if the user has no such review, 400 if it is not hidden or was appealed before.
+ * ApiError 404 if the user has no such review. Throws 400 if it is not hidden, if it is held, or if
+ * it was appealed before.
  */
 export async function appeal(reviewId: string, userId: string, statement: string): Promise<void> {
   await retryStale(async () => {
     const { review, moderationCase } = await readCase(reviewId);
     if (review.user_id !== userId) throw notFound('Review');
     if (!review.is_hidden) throw invalidRequest('This review is not hidden any more');
+    if (isHeld(review)) throw invalidRequest('No moderator has decided on this review yet');
     // The same form sent twice.
     if (moderationCase.appeal === statement) return;
     if (review.appealed_at !== undefined) {
@@ -193,10 +199,7 @@ export function checkVerdict(
   { review, moderationCase: { state, appeal, decided_by } }: ReviewCase,
   { moderator_id }: Decider,
 ): void {
-  const isOfHidden = verdict === 'restore' || verdict === 'uphold';
-  if (review.is_hidden !== isOfHidden) {
-    throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);
-  }
+  checkPossible(verdict, review);
   if (state === 'closed' && (verdict === 'dismiss' || verdict === 'uphold')) {
     throw invalidRequest('There is nothing to decide on this review');
   }
@@ -208,6 +211,19 @@ export function checkVerdict(
     throw invalidRequest(
       'The author appeals against your decision: another moderator decides on it',
     );
+  }
+}
+
+/** Throws ApiError 400 if the verdict is none on a review in this state. */
+function checkPossible(verdict: Verdict, review: Review): void {
+  if (isHeld(review)) {
+    if (verdict === 'approve' || verdict === 'hide') return;
+    throw invalidRequest('The review waits for a moderator: approve it or hide it');
+  }
+  if (verdict === 'approve') throw invalidRequest('The review does not wait for a moderator');
+  const isOfHidden = verdict === 'restore' || verdict === 'uphold';
+  if (review.is_hidden !== isOfHidden) {
+    throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);
   }
 }
 

@@ -33,6 +33,8 @@ export const Case = v.object({
   opened_at: v.string(),
   /** The statement of an appeal, which may be empty. Absent if reports opened the case. */
   appeal: v.optional(v.string()),
+  /** Set while the review is held, because its author is new. */
+  is_held: v.optional(v.boolean()),
   /** The last moderator to decide, or null for the operator. */
   decided_by: v.optional(v.nullable(v.string())),
   /** Rises by one with every write. */
@@ -99,6 +101,13 @@ export function openCarried(before: Case, carried: Carried): Write {
     opened_at: carried.opened_at,
     carried,
   });
+}
+
+/** Opens the case of a review that is held from `opened_at` on (ISO 8601), with carried reports. */
+export function openHeld(before: Case, opened_at: string, carried?: Carried): Write {
+  const held: Case = { ...before, is_held: true };
+  if (carried) return openCarried(held, carried);
+  return replaceCase(before, { ...held, state: 'open', opened_at });
 }
 
 /**

@@ -14,7 +14,7 @@ import { next, page } from '../list/presented.ts';
 import { PresentedUser } from '../user/presented.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
-import { reasons, verdicts } from './verdict.ts';
+import { moderations, reasons } from './verdict.ts';
 import { shownTexts, Written, type WrittenName, writtenNames } from './written.ts';
 
 export const PresentedLanguage = described(
@@ -89,8 +89,8 @@ export const ListedReview = Fields('A review, with metadata of its entity if req
 
 export const PresentedModeration = Fields('The last decision of a moderator on a review', {
   decision: described(
-    v.picklist(verdicts),
-    'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden',
+    v.picklist(moderations),
+    'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden. `hold`: a review of a newcomer waits for a moderator, who may `approve` or `hide` it',
     'hide',
   ),
   reason: described(v.picklist(reasons), 'The reason', 'spam'),
@@ -101,7 +101,11 @@ export const PresentedModeration = Fields('The last decision of a moderator on a
 export const OwnReview = Fields('A review as its author sees it', {
   ...review,
   is_draft: described(v.boolean(), '`true` while only its author sees it', false),
-  is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
+  is_hidden: described(
+    v.boolean(),
+    '`true` while a moderator hides it, or has to approve it',
+    false,
+  ),
   moderation: described(
     v.nullable(PresentedModeration),
     'The last decision of a moderator on it; `null` without one',

@@ -11,8 +11,9 @@ import { spendWriting } from '../user/daily-limit.ts';
 import { parseUsers, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
-import { Case, newCase, openCarried } from './case.ts';
-import { currentRevision, isPublic, Review } from './review.ts';
+import { Case, newCase, openCarried, openHeld } from './case.ts';
+import { holdIfNew } from './newcomer.ts';
+import { currentRevision, isDraft, isHeld, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
 import { hasNeeded, isSameWritten, type Written, withChange } from './written.ts';
@@ -110,10 +111,12 @@ export async function findChangedReviews(
 /**
  * Stores a new review and the writes in `also`. Throws ApiError 400 if the author already has one
  * of this entity, 401 if the author was deleted, 403 if blocked, or after deleting a hidden one.
- * Throws 403 as well when the day's publications (UTC) are used up.
+ * Throws 403 as well when the day's publications (UTC) are used up. Returns the review as stored:
+ * that of a newcomer may be held.
  */
-export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
-  const { user_id, entity_id } = review;
+export async function insertReview(sent: Review, also: readonly Write[] = []): Promise<Review> {
+  const { user_id, entity_id } = sent;
+  const review = isDraft(sent) ? sent : await holdIfNew(sent);
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
   await writeAs(user_id, async (writer) => {
     const insert = (reported?: Item) =>
@@ -134,6 +137,7 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
       await insert(claim);
     }
   });
+  return review;
 }
 
 /**
@@ -152,10 +156,13 @@ export async function updateReview(
     retryStale(async () => {
       const before = await getOwnReview(id, userId, revisionTags);
       if (before.deleted_at !== undefined) throw notFound('Review');
-      const after = applyChange(before, change);
+      const changed = applyChange(before, change);
+      const isPublication = isDraft(before) && !isDraft(changed);
+      const after = isPublication ? await holdIfNew(changed) : changed;
       // An unchanged review still needs an account that may write.
       if (after === before) return transact([checkWriter(userId, writer)]);
-      const reported = isPublic(after) ? before.reported : undefined;
+      const isHolding = isPublication && isHeld(after);
+      const reported = isPublic(after) || isHolding ? before.reported : undefined;
       const writes = [
         replaceReview(before, reported ? { ...after, reported: undefined } : after),
         ...countWrites(before, after, writer),
@@ -164,7 +171,11 @@ export async function updateReview(
       if (after.edits > before.edits) {
         writes.push({ Put: { Item: revisionItem(revisionOf(before)) } });
       }
-      if (reported) writes.push(openCarried((await findCase(id)) ?? newCase(before), reported));
+      if (isHolding || reported) {
+        const previous = (await findCase(id)) ?? newCase(before);
+        if (isHolding) writes.push(openHeld(previous, `${after.published_on}`, reported));
+        else if (reported) writes.push(openCarried(previous, reported));
+      }
       await transact(writes);
     }),
   );

@@ -6,11 +6,19 @@ import { claimKey, countsKey, entityKey, reviewKey, userKey } from '../table/key
 import { putNew, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
-import { Carried, type Case, deleteCase, newCase, openCarried, undecidedIn } from './case.ts';
+import {
+  Carried,
+  type Case,
+  deleteCase,
+  newCase,
+  openCarried,
+  openHeld,
+  undecidedIn,
+} from './case.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { countChanges } from './owner-counts.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
-import { isDraft, isPublic, listedIn, type Review } from './review.ts';
+import { isDraft, isHeld, isPublic, listedIn, type Review } from './review.ts';
 
 // The writes of a review's transactions, each with everything that it counts.
 
@@ -56,7 +64,7 @@ export function removal(review: Review, moderationCase: Case | undefined): Write
     { Delete: { Key: reviewKey(review.id), was } },
     leaveClaim(review, undecidedOn(review, moderationCase)),
   ];
-  // Only a public review is reported.
+  // Only a public review is reported, and only a held one has a case before.
   if (!isModerated && !isDraft(review)) writes.push(deleteCase(review.id, moderationCase));
   return writes;
 }
@@ -73,9 +81,9 @@ function leaveClaim(review: Review, reported: Carried | undefined): Write {
   return { Delete: { Key: claimKey(user_id, entity_id) } };
 }
 
-/** Is false for a review that is hidden because its deletion has begun. */
-function isHiddenByModerator({ is_hidden, deleted_at }: Review): boolean {
-  return is_hidden && deleted_at === undefined;
+/** Is false for a review that is held, or hidden because its deletion has begun. */
+export function isHiddenByModerator(review: Review): boolean {
+  return review.is_hidden && review.deleted_at === undefined && !isHeld(review);
 }
 
 /** Returns the reports on a review that nobody has decided on. A draft may have brought some. */
@@ -85,11 +93,17 @@ export function undecidedOn(review: Review, moderationCase: Case | undefined): C
 
 /**
  * Returns the writes of a review or draft. They throw `claimed` if its author has another. With the
- * claim of a deleted review that was `reported`, they open the case. A draft keeps the reports.
+ * claim of a deleted review that was `reported`, they open the case. A draft keeps the reports. A
+ * held review opens its case as well, except in an import, which brings the case.
  */
 export function publication(
   review: Review,
-  { claimed, writer, reported }: { claimed?: ApiError; writer?: Writer; reported?: Item } = {},
+  {
+    claimed,
+    writer,
+    reported,
+    isImport,
+  }: { claimed?: ApiError; writer?: Writer; reported?: Item; isImport?: boolean } = {},
 ): Write[] {
   const { id, user_id, entity_id } = review;
   const claim = { ...claimKey(user_id, entity_id), review_id: id };
@@ -102,7 +116,11 @@ export function publication(
     { Put: { Item: claim, was }, otherwise: claimed },
     ...countWrites(undefined, review, writer),
   ];
-  if (carried && isPublic(review)) writes.push(openCarried(newCase(review), carried));
+  if (isHeld(review) && !isImport) {
+    writes.push(openHeld(newCase(review), review.created, carried));
+  } else if (carried && isPublic(review)) {
+    writes.push(openCarried(newCase(review), carried));
+  }
   return writes;
 }
 

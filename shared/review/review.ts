@@ -129,6 +129,11 @@ export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): bo
   return !isDraft(review) && !review.is_hidden;
 }
 
+/** Is true for a review of a newcomer that waits for a moderator. It is hidden until then. */
+export function isHeld({ is_hidden, moderation }: Pick<Review, 'is_hidden' | 'moderation'>) {
+  return is_hidden && moderation?.decision === 'hold';
+}
+
 /** Returns `<type>|<language>`, the partition in the facet indexes. */
 export function facetOf(review: Pick<Review, 'entity_type' | 'language'>): string {
   return `${review.entity_type}|${review.language}`;

@@ -15,14 +15,17 @@ export function countedAs(report: { reason: string }): Reason {
 
 /**
  * Verdicts. On a public review: `hide` it, or `dismiss` the reports. On a hidden one: `restore` it,
- * or `uphold` the decision after an appeal.
+ * or `uphold` the decision after an appeal. On a held one: `approve` it, or `hide` it.
  */
-export const verdicts = ['hide', 'dismiss', 'restore', 'uphold'] as const;
+export const verdicts = ['hide', 'dismiss', 'restore', 'uphold', 'approve'] as const;
 export type Verdict = (typeof verdicts)[number];
+
+/** States of a review by moderation: the last verdict, or `hold` until the first one. */
+export const moderations = [...verdicts, 'hold'] as const;
 
 /** The last decision on a review, as stored on it. Times are ISO 8601. */
 export const Moderation = v.object({
-  decision: v.picklist(verdicts),
+  decision: v.picklist(moderations),
   reason: v.picklist(reasons),
   note: v.string(),
   decided_at: v.string(),

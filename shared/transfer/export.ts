@@ -116,8 +116,9 @@ function portable(item: Item): Item[] {
 function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
   const reviewCase = v.parse(Case, item);
   const open = reports.filter(({ round }) => round === reviewCase.round);
-  const { state, appeal, carried } = reviewCase;
-  const hasReason = open.length > 0 || appeal !== undefined || carried !== undefined;
+  const { state, appeal, carried, is_held } = reviewCase;
+  const hasReason =
+    open.length > 0 || appeal !== undefined || carried !== undefined || is_held === true;
   const counted: Case =
     state === 'open' && hasReason
       ? {

@@ -182,7 +182,7 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
     return { Put: { Item: isAhead ? { ...Item, version } : Item } };
   });
   const reported = claim?.reported === undefined ? undefined : claim;
-  return [...earlier, ...publication(reviewIn(record, version), { reported })];
+  return [...earlier, ...publication(reviewIn(record, version), { reported, isImport: true })];
 }
 
 /** Makes the review without any votes. */

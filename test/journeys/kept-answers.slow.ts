@@ -35,7 +35,7 @@ const version = () => pragma.get()?.data_version;
 /** Any cookie: the answer is then of a run of the function, by the rules of `keyOf`. */
 const uncached = { Cookie: 'theme=dark' };
 
-/** What a reader gets, without what differs from request to request. */
+/** Returns an answer, without the headers that differ from request to request. */
 async function read(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers: { 'Accept-Encoding': 'gzip', ...headers } });
   const { status } = response;

@@ -134,7 +134,7 @@ describe('compose.yaml', () => {
   test('names the identity provider, without which a public service does not start', () => {
     const provider = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
-    const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY'];
+    const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY', 'HELD_REVIEWS'];
     expect(Object.keys(reviews.environment)).toEqual([...names, ...limits, 'WEBHOOK_ALLOW']);
     expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
   });

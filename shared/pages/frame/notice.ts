@@ -8,6 +8,8 @@ const notices = {
   'profile-saved': 'Your profile is saved.',
   'draft-saved': 'The draft is saved. Only you can see it.',
   'review-published': 'Your review is public.',
+  'review-held':
+    'Your review is saved. It waits for a moderator, who looks at the first reviews of everybody new.',
   'review-saved': 'Your review is saved.',
   'review-deleted': 'The review is deleted.',
   'application-registered': 'The application is registered. Its credentials are below.',
@@ -37,6 +39,7 @@ const notices = {
   'review-dismiss': 'The reports are dismissed, and the review stays.',
   'review-restore': 'The review is public again.',
   'review-uphold': 'The review stays hidden.',
+  'review-approve': 'The review is public now.',
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
   'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
   'user-unblock': 'The account may write again.',

@@ -9,12 +9,12 @@ import { checkShown, type ReviewCase, readCase } from '../../moderation/case-rep
 import { findHistory } from '../../moderation/decision-log.ts';
 import { readReports } from '../../moderation/report-repository.ts';
 import { type Case, carriedReports, type Report } from '../../review/case.ts';
-import type { Review } from '../../review/review.ts';
+import { isHeld, type Review } from '../../review/review.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
-import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { counted, minuteOf } from '../frame/words.ts';
 import { inFull } from '../review/written-parts.ts';
 import { historyOf } from './author-page.ts';
@@ -97,7 +97,7 @@ function lastDecision(
   { review: { moderation }, moderationCase: { decided_by = null } }: ReviewCase,
   users: ReadonlyMap<string, User>,
 ) {
-  if (!moderation) return '';
+  if (!moderation || moderation.decision === 'hold') return '';
   return html`<h2>Decided last</h2>
     <p>
       <strong>${decisionOf(moderation)}</strong>
@@ -174,13 +174,16 @@ function verdict(
       <p>${obstacle}: another moderator decides on it.</p>
     </section>`;
   }
+  const action = moderationUrl(`/reviews/${review.id}`);
+  const snapshot = html`${csrfField(csrf)}
+      <input type="hidden" name="version" value="${moderationCase.version}">
+      <input type="hidden" name="edits" value="${review.edits}">`;
+  if (isHeld(review)) return approval(action, snapshot, filled);
   const isOpen = moderationCase.state === 'open';
   return html`<section>
     <h2>Decide</h2>
-    <form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
-      ${csrfField(csrf)}
-      <input type="hidden" name="version" value="${moderationCase.version}">
-      <input type="hidden" name="edits" value="${review.edits}">
+    <form method="post" action="${action}">
+      ${snapshot}
       ${whyFields(filled)}
       <div class="buttons">
         ${
@@ -191,6 +194,29 @@ function verdict(
               ${isOpen && html`<button class="quiet" name="decision" value="dismiss">Dismiss the reports</button>`}`
         }
       </div>
+    </form>
+  </section>`;
+}
+
+/** The forms to decide on a held review. Only a refusal needs a reason. */
+function approval(action: string, snapshot: Html, filled: FormState) {
+  return html`<section>
+    <h2>Decide</h2>
+    <p>The author is new, so the review waits for you. Only the author and moderators can see it.</p>
+    <form method="post" action="${action}">
+      ${snapshot}
+      <input type="hidden" name="reason" value="other">
+      <input type="hidden" name="note" value="">
+      <button name="decision" value="approve">Approve the review</button>
+    </form>
+  </section>
+  <section>
+    <h2>Refuse</h2>
+    <p>The review stays hidden. The author reads the reason and can appeal.</p>
+    <form method="post" action="${action}">
+      ${snapshot}
+      ${whyFields(filled)}
+      <button class="danger" name="decision" value="hide">Refuse the review</button>
     </form>
   </section>`;
 }

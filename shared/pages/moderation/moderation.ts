@@ -4,7 +4,7 @@ import { authUrl } from '../../auth-url.ts';
 import { notFound } from '../../errors.ts';
 import type { Decision } from '../../moderation/decision.ts';
 import type { Review } from '../../review/review.ts';
-import { type Reason, reasons } from '../../review/verdict.ts';
+import { type Moderation, type Reason, reasons } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { canModerate } from '../../user/user-type.ts';
 import { select } from '../form/choices.ts';
@@ -37,6 +37,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   dismiss: 'Reports dismissed',
   restore: 'Public again',
   uphold: 'Stays hidden',
+  approve: 'Approved',
   block: 'Account blocked',
   hide_all: 'Account blocked, all reviews hidden',
   unblock: 'Account unblocked',
@@ -52,7 +53,13 @@ export function moderationTabs(path: '' | '/log'): Html {
 }
 
 /** A decision and its reason. */
-export function decisionOf({ decision, reason }: Pick<Decision, 'decision' | 'reason'>): string {
+export function decisionOf({
+  decision,
+  reason,
+}: Pick<Moderation, 'reason'> & { decision: Decision['decision'] | 'hold' }): string {
+  if (decision === 'hold') return 'Waits for a moderator';
+  // Approval needs no reason.
+  if (decision === 'approve') return decisionWords[decision];
   return `${decisionWords[decision]}: ${reasonWords[reason].toLowerCase()}`;
 }
 

@@ -5,7 +5,7 @@ import { nameOfEntity } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import { licenseOf } from '../../review/licenses.ts';
-import { isDraft, isPublic, type Review } from '../../review/review.ts';
+import { isDraft, isHeld, isPublic, type Review } from '../../review/review.ts';
 import { getReviewBy, revisionTagOf } from '../../review/review-repository.ts';
 import { writtenNames } from '../../review/written.ts';
 import { entityLine } from '../entity/named-entity.ts';
@@ -39,7 +39,7 @@ export async function editReviewPage(
     title,
     heading: html`${words}: <bdi>${name}</bdi>`,
     content: html`${faultOf(filled)}
-      ${review.is_hidden && hiddenHelp()}
+      ${review.is_hidden && (isHeld(review) ? heldHelp() : hiddenHelp())}
       ${form(review, metadata, csrf, filled)}
       ${isOther(filled, review) && saved(review)}
       <section>
@@ -53,7 +53,8 @@ export function afterSaving(review: Review, isPublication: boolean): Redirect {
   if (isDraft(review)) return { location: `/review/${review.id}/edit`, notice: 'draft-saved' };
   const notice = isPublication ? 'review-published' : 'review-saved';
   if (isPublic(review)) return { location: `/review/${review.id}`, notice };
-  return { location: '/account/reviews', notice: 'review-saved' };
+  const isWaiting = isPublication && isHeld(review);
+  return { location: '/account/reviews', notice: isWaiting ? 'review-held' : 'review-saved' };
 }
 
 function nounOf(review: Review): string {
@@ -64,6 +65,12 @@ function nounOf(review: Review): string {
 function isOther({ values }: FormState, review: Review): boolean {
   const stored = typedAs(review);
   return writtenNames.some((name) => values[name] !== undefined && values[name] !== stored[name]);
+}
+
+function heldHelp(): Html {
+  return html`<section>
+    <p>This review waits for a moderator. Until then only you and moderators can see it. You can still change it.</p>
+  </section>`;
 }
 
 function hiddenHelp(): Html {

@@ -52,6 +52,7 @@ describe('options that AWS would refuse during a deployment are refused before i
     [{ ...own, securityContact: 'https://example.org/$x' }, /securityContact must be an address/],
     [{ signInConcurrency: 0 }, /signInConcurrency must be a number from 1 to 1000/],
     [{ rateLimit: 0 }, /rateLimit must be a number from 1 to 99999/],
+    [{ heldReviews: 101 }, /heldReviews must be a number from 0 to 100/],
     [{ publicationsPerDay: -1 }, /publicationsPerDay must be a number from 0 to 1000000/],
     [{ editsPerDay: 'many' }, /editsPerDay must be a number from 0 to 1000000/],
     [{ budget: 50 }, /alarmMail is missing/],
@@ -72,9 +73,11 @@ describe('options that AWS would refuse during a deployment are refused before i
 
 test('accepts options that AWS accepts', () => {
   expect(read({})).toMatchObject({ name: 'review-service', isProduction: true, logDays: 30 });
-  expect(read({}).dailyLimits).toEqual({ PUBLICATIONS_PER_DAY: '200', EDITS_PER_DAY: '200' });
-  const unlimited = { PUBLICATIONS_PER_DAY: '50', EDITS_PER_DAY: '0' };
-  expect(read({ publicationsPerDay: 50, editsPerDay: 0 }).dailyLimits).toEqual(unlimited);
+  const usual = { HELD_REVIEWS: '0', PUBLICATIONS_PER_DAY: '200', EDITS_PER_DAY: '200' };
+  expect(read({}).writing).toEqual(usual);
+  expect(read({ heldReviews: 2 }).writing).toEqual({ ...usual, HELD_REVIEWS: '2' });
+  const unlimited = { ...usual, PUBLICATIONS_PER_DAY: '50', EDITS_PER_DAY: '0' };
+  expect(read({ publicationsPerDay: 50, editsPerDay: 0 }).writing).toEqual(unlimited);
   // Valid retention periods, by PutRetentionPolicy in the API reference of CloudWatch Logs.
   for (const logDays of [
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
