@@ -11,8 +11,8 @@ type Pairs = readonly (readonly [string, string])[];
 /**
  * Returns the event of Lambda proxy integration. `path` is the path below the stage, as sent;
  * `query` has no question mark. Without a match the resource is `/{proxy+}`. Throws a URIError if
- * the path is not validly encoded. With `isShared` the event has no header of this client, because the
- * answer goes to others too.
+ * the path is not validly encoded. With `isShared` the event has no header of this
+ * client, because the answer goes to others too.
  */
 export function proxyEvent(
   request: IncomingMessage,
