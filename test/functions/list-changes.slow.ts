@@ -168,7 +168,9 @@ describe('GET /changes, with very many changes', () => {
     await addHistory(id, 4_000);
     await applyStream();
     const { told } = await follow(since, 100);
-    const ids = told.flatMap(({ review }) => review?.revisions.map((revision) => revision.id) ?? []);
+    const ids = told.flatMap(
+      ({ review }) => review?.revisions.map((revision) => revision.id) ?? [],
+    );
     expect(ids.at(-1)).toBe(4_001);
     expect(ids.length).toBeGreaterThan(500);
     expect(told[0]?.review?.earlier_revisions).toBe(`/review/${id}/revisions?before=${ids[0]}`);
