@@ -5,7 +5,7 @@ import { accountPage } from '../../shared/pages/account/account-page.ts';
 import { namePage } from '../../shared/pages/account/name-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, readDated } from '../../shared/pages/frame/lists.ts';
-import { findAccount } from '../../shared/user/user-repository.ts';
+import { findAccount, markRead } from '../../shared/user/user-repository.ts';
 
 export const request = signedIn({
   query: v.object({ ...CursorQuery.entries, return_to: v.optional(v.string()) }),
@@ -23,5 +23,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     ),
   ]);
   if (!account) throw invalidToken();
+  // The page shows what it marks as read, and only its first part does.
+  if (query.cursor === undefined) await markRead(account.user);
   return accountPage(account, visitor.csrf, decisions);
 });
