@@ -60,7 +60,7 @@ const { env, authUrl } = await startAsReader();
 /** The README after its installation as a shell takes it, up to the deployment. */
 function script(): string {
   const [, text = ''] = read('README.md').split(/^(?=## Read and publish\n)/m);
-  const [untilDeployment = ''] = text.split(/^## Deploy to AWS\n/m);
+  const [untilDeployment = ''] = text.split(/^## Deploy\n/m);
   return shellBlocks(untilDeployment).join('');
 }
 

@@ -21,9 +21,9 @@ export function messageSection({ tags, webhooks }: Description, authUrl: string)
   const about = tags.find(({ name }) => name === messages)?.description;
   return html`${heading(2, 'webhooks', messages)}
 <p>${about && inline(about)} <a href="${authUrl}/docs/webhooks">The guide</a> says how to receive them.</p>
-<h4>Headers of each message</h4>
+${heading(3, 'webhook-headers', 'Headers of each message')}
 ${parameterTable(parameters)}
-<h4>Answers</h4>
+${heading(3, 'webhook-answers', 'Answers of a receiver')}
 <ul>${Object.entries(responses).map(
     ([status, { description }]) =>
       html`<li>${status === 'default' ? 'Any other' : code(status)}: ${inline(`${description}.`)}</li>`,

@@ -73,11 +73,15 @@ const refused: Record<string, string> = {
   'revoke-token': 'invalid_client',
 };
 
+/** Returns the identifier of an operation in the document: `getReview` for `get-review`. */
+const idOf = (operation: string) =>
+  operation.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
 test.each(routes.filter(isJson))(
   '$operation: its command, pasted into a shell, is answered and ends the line',
   async ({ operation }) => {
     const response = await fetch(`${authUrl}/docs/api`);
-    const [, part = ''] = (await response.text()).split(`<h3 id="${operation}">`);
+    const [, part = ''] = (await response.text()).split(`<h3 id="${idOf(operation)}">`);
     const [, escaped = ''] = /<code class="language-sh">(.*?)<\/code>/s.exec(part) ?? [];
     const ann = await makeUser();
     const ben = await makeUser();

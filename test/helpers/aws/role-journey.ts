@@ -61,7 +61,9 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await stream.idle();
   await readAll(ids, true);
   await send();
-  expect(received).toEqual(['webhook.test', 'review.published']);
+  await fillIn(cora, webhook.url, 'Send again', {});
+  await send();
+  expect(received).toEqual(['webhook.test', 'review.published', 'review.published']);
   await fillIn(cora, webhook.url, 'Delete webhook', { confirm: 'yes' });
   receiver.closeAllConnections();
   receiver.close();

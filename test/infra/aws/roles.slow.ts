@@ -197,8 +197,9 @@ describe('each function does with its role', () => {
     const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
     expect(count).toBe(402);
     // A sitemap of more than 1,000 reviews. They seem to be from 1970.
+    await setAttributes(totalKey('work'), { b: 2_000 });
     for (const seeming of [1_000, 0]) {
-      await setAttributes(rankTreeKey('all', 'root', []), { '0b': seeming });
+      await setAttributes(rankTreeKey('all|work', 'root', []), { '0b': seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
       expect(response.status).toBe(seeming > 0 ? 200 : 404);
     }
@@ -206,7 +207,7 @@ describe('each function does with its role', () => {
       /^list-(reviews|users)$/.test(right.operation),
     );
     const read = lists.flatMap(([, partitions]) => [...partitions]);
-    const trees = ['TREE#all', 'TREE#users', `TREE#ENTITY#${entity_id}`];
+    const trees = ['TREE#all|work', 'TREE#users', `TREE#ENTITY#${entity_id}`];
     expect(read).toEqual(expect.arrayContaining(trees));
   });
 
