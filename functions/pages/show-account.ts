@@ -8,12 +8,17 @@ import { CursorQuery, readDated } from '../../shared/pages/frame/lists.ts';
 import { findAccount, markRead } from '../../shared/user/user-repository.ts';
 
 export const request = signedIn({
-  query: v.object({ ...CursorQuery.entries, return_to: v.optional(v.string()) }),
+  query: v.object({
+    ...CursorQuery.entries,
+    return_to: v.optional(v.string()),
+    /** Asks for the name again. */
+    change: v.optional(v.literal('name')),
+  }),
 });
 
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
-  const { return_to } = query;
-  if (return_to !== undefined && visitor.user.has_proposed_name) {
+  const { return_to, change } = query;
+  if (return_to !== undefined && (change || visitor.user.has_proposed_name)) {
     return namePage(visitor, return_to);
   }
   const [account, decisions] = await Promise.all([
