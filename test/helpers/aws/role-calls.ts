@@ -7,6 +7,8 @@ import type { TestResponse } from '../invoke.ts';
 import type { RoleWorld } from './role-world.ts';
 
 interface CallOptions {
+  /** The key of a request that may be repeated. */
+  key?: string;
   token?: string;
   body?: unknown;
   form?: Record<string, string>;
@@ -38,11 +40,12 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
   async function call(
     method: string,
     path: string,
-    { token, body, form }: CallOptions = {},
+    { token, body, form, key }: CallOptions = {},
     status = 200,
   ): Promise<TestResponse['body']> {
     const headers: Record<string, string> = {};
     if (token !== undefined) headers.Authorization = `Bearer ${token}`;
+    if (key !== undefined) headers['Idempotency-Key'] = key;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const content = form ? new URLSearchParams(form) : JSON.stringify(body);
     const response = await fetch(url + path, { method, headers, body: content });

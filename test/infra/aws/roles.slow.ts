@@ -34,9 +34,10 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { startSession } = await import('../../../shared/pages/session/session.ts');
-const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey } = await import(
+const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, totalKey } = await import(
   '../../../shared/table/keys.ts'
 );
+const { entityTypes } = await import('../../../shared/entity/entity-type.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
@@ -191,13 +192,14 @@ describe('each function does with its role', () => {
     await author.votes(review);
     await stream.idle();
     await readAll({ review, entity_id, user_id: author.id }, true);
+    for (const type of entityTypes) await call('GET', `/review/?entity_type=${type}`);
     const { access_token: token } = await makeGrant(author, []);
     await call('GET', '/user/me/reviews?limit=2&offset=401', { token });
     await call('GET', '/user/me?inc=stats', { token });
     const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
     expect(count).toBe(402);
     // A sitemap of more than 1,000 reviews. They seem to be from 1970.
-    await setAttributes(totalKey('work'), { b: 2_000 });
+    await setAttributes(totalKey('work'), { b: 2_000, EN: 2_000 });
     for (const seeming of [1_000, 0]) {
       await setAttributes(rankTreeKey('all|work', 'root', []), { '0b': seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
@@ -209,6 +211,15 @@ describe('each function does with its role', () => {
     const read = lists.flatMap(([, partitions]) => [...partitions]);
     const trees = ['TREE#all|work', 'TREE#users', `TREE#ENTITY#${entity_id}`];
     expect(read).toEqual(expect.arrayContaining(trees));
+  });
+
+  test('the first reviews of a newcomer, which wait for a moderator', async () => {
+    process.env.HELD_REVIEWS = '2';
+    const { access_token: token } = await makeGrant(await makeUser(), ['review']);
+    await call('POST', '/review/', { token, body: reviewBody(), key: 'the-first' });
+    const draft = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
+    await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
+    delete process.env.HELD_REVIEWS;
   });
 
   test('the ends of sessions and accounts', async () => {
