@@ -36,7 +36,7 @@ export const handler = page(v.object({}), async (_, { event }) => {
   return { location: isAsked ? namePageUrl(return_to) : return_to, cookies };
 });
 
-/** Returns true for pages that show the name themselves: the account, and consent to applications. */
+/** Returns true for pages that show the name: the account, and consent to an application. */
 function asksItself(return_to: string): boolean {
   const own = ['/account', '/oauth/authorize'].map((path) => new URL(authUrl() + path).pathname);
   return own.includes(new URL(return_to).pathname);
