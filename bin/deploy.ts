@@ -1,11 +1,39 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { findQuotaProblems } from '../infra/aws/quotas.ts';
+import { rehearse } from './rehearse.ts';
 
-/** Runs `cdk deploy --all`. Checks the credentials first, because synthesis takes a while. */
-const { profile } = parseArgs({ strict: false, options: { profile: { type: 'string' } } }).values;
+/**
+ * Runs `cdk deploy --all`. Checks the credentials first, because synthesis takes a while, and then
+ * the quotas. With `--rehearse` it does what can be done without an account.
+ */
+const { values } = parseArgs({
+  strict: false,
+  allowPositionals: true,
+  options: {
+    profile: { type: 'string' },
+    context: { type: 'string', short: 'c', multiple: true },
+    rehearse: { type: 'boolean' },
+  },
+});
+const { profile } = values;
 if (typeof profile === 'string') process.env.AWS_PROFILE = profile;
+const region = process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1';
+const ownArgs = process.argv.slice(2).filter((arg) => arg !== '--rehearse');
+
+if (values.rehearse) {
+  const problems = rehearse(ownArgs);
+  for (const problem of problems) console.error(problem);
+  console.log(
+    problems.length === 0
+      ? 'Nothing is wrong as far as this can be known without an account: rights, quotas and names that are taken are not checked.'
+      : 'A deployment would fail.',
+  );
+  process.exit(problems.length === 0 ? 0 : 1);
+}
 
 const problem = await credentialsProblem();
 if (problem) {
@@ -14,13 +42,29 @@ if (problem) {
   );
   process.exit(1);
 }
+for (const sentence of await findQuotaProblems({ region, ...planOf() })) {
+  console.error(`Quota: ${sentence}`);
+}
 const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
-const args = [cdk, 'deploy', '--all', ...process.argv.slice(2)];
+const args = [cdk, 'deploy', '--all', ...ownArgs];
 process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+
+/** Returns the options that quotas depend on, of cdk.json and the command line. */
+function planOf() {
+  const { context = {} } = JSON.parse(
+    readFileSync(new URL('../cdk.json', import.meta.url), 'utf8'),
+  ) as { context?: Record<string, unknown> };
+  const given = [values.context ?? []].flat().map((each) => `${each}`.split('=', 2));
+  const options: Record<string, unknown> = { ...context, ...Object.fromEntries(given) };
+  return {
+    cdn: `${options.cdn}` === 'true',
+    // Six functions sign people in, or make tokens.
+    reserved: 6 * Number(options.signInConcurrency || 0),
+  };
+}
 
 /** Describes why AWS rejects the credentials. The CDK explains other problems better. */
 async function credentialsProblem(): Promise<string | undefined> {
-  const region = process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1';
   const client = new CloudFormationClient({ region, maxAttempts: 2 });
   try {
     await client.send(new DescribeStacksCommand({ StackName: 'CDKToolkit' }));

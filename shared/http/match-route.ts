@@ -31,12 +31,14 @@ export function resourceOf({ base = version, path }: Pick<Route, 'base' | 'path'
   return base + path;
 }
 
+/** Finds the routes of a path, of the first resource that it matches: fixed paths come first. */
 function matches(path: string): Match[] {
   const requested = segments(path);
-  return routes.flatMap((route) => {
+  const all = routes.flatMap((route) => {
     const params = matchSegments(segments(resourceOf(route)), requested);
     return params ? [{ route, params }] : [];
   });
+  return all.filter(({ route }) => all[0] && resourceOf(route) === resourceOf(all[0].route));
 }
 
 function matchSegments(template: readonly string[], requested: readonly string[]) {

@@ -15,10 +15,15 @@ writeFileSync(
   '[known]\naws_access_key_id = AKIAKNOWN\naws_secret_access_key = y\n',
 );
 
-/** Answers of CloudFormation, and the clients that asked. */
+/** Answers of CloudFormation, and the clients that asked. Lambda lets 10 functions run. */
 let code = '';
 const asked: string[] = [];
 const server = createServer((request, response) => {
+  if (request.url?.startsWith('/lambda/')) {
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify({ AccountLimit: { ConcurrentExecutions: 10 } }));
+    return;
+  }
   asked.push(/Credential=(\w+)/.exec(request.headers.authorization ?? '')?.[1] ?? '');
   response.writeHead(400, { 'Content-Type': 'text/xml' });
   response.end(
@@ -46,6 +51,7 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
       AWS_SHARED_CREDENTIALS_FILE: join(home, 'credentials'),
       AWS_EC2_METADATA_DISABLED: 'true',
       AWS_ENDPOINT_URL_CLOUDFORMATION,
+      AWS_ENDPOINT_URL_LAMBDA: `${AWS_ENDPOINT_URL_CLOUDFORMATION}/lambda`,
       ...env,
     },
   });
@@ -73,8 +79,24 @@ test.each(faults)('says that AWS does not take them: %s', async (name) => {
 
 test.each(['ValidationError', 'AccessDenied'])('leaves %s to the CDK', async (name) => {
   code = name;
-  const { status, stdout } = await deploy(['--help'], { AWS_PROFILE: 'known' });
+  const { status, stdout, stderr } = await deploy(['--help'], { AWS_PROFILE: 'known' });
   expect(status).toBe(0);
+  expect(stderr).toMatch(/^Quota: The account may run 10 functions at once in us-east-1\./);
   expect(stdout).toContain('cdk deploy [STACKS..]');
   expect(asked).toEqual(['AKIAKNOWN']);
 });
+
+test('rehearses without an account', async () => {
+  const { status, stdout } = await deploy(['--rehearse', '--context', 'name=trial']);
+  expect(stdout).toMatch(/^trial: \d+ resources, \d+ bytes$/m);
+  expect(stdout).toMatch(/^trial-data: \d+ resources, \d+ bytes$/m);
+  expect(stdout).toMatch(/Nothing is wrong as far as this can be known without an account/);
+  expect({ status, asked }).toEqual({ status: 0, asked: [] });
+}, 120_000);
+
+test('says in a rehearsal that an option is invalid', async () => {
+  const { status, stderr } = await deploy(['--rehearse', '--context', 'rateLimit=none']);
+  expect(status).toBe(1);
+  expect(stderr).toContain('context: rateLimit');
+  expect(stderr).toContain('The templates cannot be made.');
+}, 60_000);

@@ -47,6 +47,8 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     if (token !== undefined) headers.Authorization = `Bearer ${token}`;
     if (key !== undefined) headers['Idempotency-Key'] = key;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
+    // A key for each request, so that the answer is stored.
+    if (method === 'POST' && body !== undefined) headers['Idempotency-Key'] = crypto.randomUUID();
     const content = form ? new URLSearchParams(form) : JSON.stringify(body);
     const response = await fetch(url + path, { method, headers, body: content });
     const text = await response.text();

@@ -98,3 +98,29 @@ describe('who reads for everybody', () => {
     expect(findRight(rights.get(operation) ?? [], deed)).toBeDefined();
   });
 });
+
+describe('who votes, reports or writes reviews', () => {
+  const id = randomUUID();
+  const operations = [
+    ...['put-vote', 'delete-vote', 'send-vote', 'report-review', 'send-report'],
+    ...['create-review', 'update-review', 'publish-review', 'save-review'],
+  ];
+  test.each(['UpdateItem', 'PutItem', 'GetItem'])(
+    'must not %s an application or webhook',
+    (name) => {
+      const partitions = [`APP#${'f'.repeat(32)}`, 'WEBHOOK', `IDENTITY#${'f'.repeat(64)}`];
+      const able = operations.filter((operation) =>
+        partitions.some((partition) => {
+          const deed = { action: `dynamodb:${name}`, resource: 'table', partitions: [partition] };
+          return findRight(rights.get(operation) ?? [], deed);
+        }),
+      );
+      expect(able).toEqual([]);
+    },
+  );
+  test('may change a review', () => {
+    const deed = { action: 'dynamodb:UpdateItem', resource: 'table', partitions: [`REVIEW#${id}`] };
+    const unable = operations.filter((operation) => !findRight(rights.get(operation) ?? [], deed));
+    expect(unable).toEqual([]);
+  });
+});

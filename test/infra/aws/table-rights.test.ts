@@ -6,8 +6,13 @@ import { isLike } from '../../helpers/aws/roles.ts';
 const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';
 
 /** Returns the rights of a function, as its policy has them. */
-function rightsOf(allowed: Route['table'], actions: string[], indexes: string[] = []) {
-  const statements = tableRights(arn, 'a-function', { allowed, actions, indexes });
+function rightsOf(
+  allowed: Route['table'],
+  actions: string[],
+  indexes: string[] = [],
+  within?: Route['within'],
+) {
+  const statements = tableRights(arn, 'a-function', { allowed, within, actions, indexes });
   return statements.map((statement) => statement.toStatementJson());
 }
 
@@ -33,6 +38,33 @@ describe('the rights to the table', () => {
     expect(read?.keys).toEqual(expect.arrayContaining(['REVIEW#*', 'METADATA#*']));
     const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
     expect(write).toEqual({ actions, keys: ['METADATA#*'] });
+  });
+
+  test.each([
+    ['votes', ['REVIEW#r', 'USER#u']],
+    ['reports', ['REVIEW#r', 'USER#u', 'IDEMPOTENCY#i']],
+    ['reviews', ['REVIEW#r', 'USER#u', 'ENTITY#e', 'METADATA#m', 'IDEMPOTENCY#i']],
+  ] as const)('within %s reach nothing of sign-in, webhooks or counts of lists', (within, open) => {
+    const closed = [
+      'APP#a',
+      'WEBHOOK',
+      'IDENTITY#i',
+      'CODE#c',
+      'CONTACT#u',
+      'DECISION#d',
+      'TOTALS',
+    ];
+    const actions = ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem', 'Query'];
+    const rights = rightsOf('write', actions, [], within);
+    for (const action of actions) {
+      const patterns = rights
+        .filter(({ Action }) => [Action].flat().includes(`dynamodb:${action}`))
+        .flatMap(({ Condition }) => Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']);
+      const reached = [...open, ...closed].filter((each) =>
+        patterns.some((pattern) => isLike(each, pattern)),
+      );
+      expect(reached).toEqual([...open]);
+    }
   });
 
   describe.each(['public', 'metadata'] as const)('of a %s function', (allowed) => {
