@@ -78,6 +78,15 @@ const command = new Command('npm start --')
   )
   .addOption(
     new Option(
+      '--kept-answers <megabytes>',
+      'memory for public answers, which are sent again until something is written; 0 keeps none. The embedded database only',
+    )
+      .env('KEPT_ANSWERS')
+      .default(64)
+      .argParser(megabytes),
+  )
+  .addOption(
+    new Option(
       '--webhook-allow <list>',
       'IP addresses and ranges of an intranet that webhooks may reach, such as 10.0.0.0/8, over HTTP and on any port too. Without --public-url and --host, this machine is one of them',
     ).env('WEBHOOK_ALLOW'),
@@ -147,6 +156,14 @@ function port(value: string): number {
 function enginePort(value: string): number {
   const number = port(value);
   if (number === 0) throw new InvalidArgumentError('It must be a number from 1 to 65535.');
+  return number;
+}
+
+function megabytes(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 4_096) {
+    throw new InvalidArgumentError('It must be a number from 0 (keeps none) to 4096.');
+  }
   return number;
 }
 

@@ -11,20 +11,28 @@ type Pairs = readonly (readonly [string, string])[];
 /**
  * Returns the event of Lambda proxy integration. `path` is the path below the stage, as sent;
  * `query` has no question mark. Without a match the resource is `/{proxy+}`. Throws a URIError if
- * the path is not validly encoded.
+ * the path is not validly encoded. With `isShared` the event has no header of this
+ * client, because the answer goes to others too.
  */
 export function proxyEvent(
   request: IncomingMessage,
   requestId: string,
-  target: { path: string; query: string; match?: Match; address?: PublicAddress },
+  target: {
+    path: string;
+    query: string;
+    match?: Match;
+    address?: PublicAddress;
+    isShared?: boolean;
+  },
 ): APIGatewayProxyEvent {
-  const { path, query, match, address } = target;
+  const { path, query, match, address, isShared = false } = target;
   const rest = path.replace(/^\/+/, '');
   const proxied = rest === '' ? '/' : '/{proxy+}';
   const parameters = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
   const arrival = arrivalOf(request, address);
   // API Gateway sets the X-Forwarded headers itself. Other names stay as sent.
-  const headers = request.rawHeaders.flatMap((name, i, all) =>
+  const sent = isShared ? [] : request.rawHeaders;
+  const headers = sent.flatMap((name, i, all) =>
     i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
   ) as [string, string][];
   return gatewayEvent({

@@ -81,7 +81,8 @@ export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   setTimeout(() => socket.destroy(), 1_000).unref();
 }
 
-interface Reply {
+/** An answer as it is sent. */
+export interface Reply {
   statusCode: number;
   headers: Record<string, unknown>;
   body: Buffer;
@@ -97,22 +98,25 @@ const level = constants.Z_BEST_SPEED;
  * Turns a result into bytes, compressed as by API Gateway: if the client names a supported coding.
  * `*` or no header names none. The ETag stays the same, as on API Gateway.
  */
-export async function toReply(request: IncomingMessage, result: APIGatewayProxyResult) {
+export async function toReply(
+  request: IncomingMessage,
+  result: APIGatewayProxyResult,
+): Promise<Reply> {
   const { statusCode } = result;
   const body = Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8');
   const headers = { ...result.headers, ...result.multiValueHeaders };
   const reply: Reply = { statusCode, headers, body };
   const isBare = request.method === 'HEAD' || !hasBody(reply);
   if (isBare || body.length < smallestBody) return reply;
-  const coding = codingFor(request.headers['accept-encoding'] ?? '');
+  const coding = codingFor(request.headers['accept-encoding']);
   const isEncoded = Object.keys(headers).some((name) => /^content-encoding$/i.test(name));
   if (!coding || isEncoded) return reply;
   reply.headers['Content-Encoding'] = coding;
   return { ...reply, body: await codings[coding](body, { level }) };
 }
 
-/** Chooses the coding by RFC 9110 section 12.5.3, and gzip if both have the same weight. */
-function codingFor(acceptEncoding: string) {
+/** Chooses a coding by RFC 9110 section 12.5.3, and gzip if both have the same weight. */
+export function codingFor(acceptEncoding = ''): keyof typeof codings | undefined {
   // Spaces go first: a pattern with optional spaces takes quadratic time for many of them.
   const items = acceptEncoding.toLowerCase().replaceAll(/\s+/g, '').split(',');
   const preferences = items.map((item) => {

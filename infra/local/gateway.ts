@@ -7,10 +7,11 @@ import { budgetOf } from '../../shared/http/route-load.ts';
 import { routes, stage, version } from '../../shared/routes.ts';
 import { withinBudget } from '../../shared/table/budget.ts';
 import { type Door, openDoor } from './door.ts';
-import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
+import { GatewayError, type Reply, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
 import { answer, targetOf } from './integration.ts';
 import { invoke, type Load } from './invoke.ts';
+import { type KeptAnswers, keyOf, unlessKnown } from './kept-answers.ts';
 import type { Served } from './log.ts';
 import { arrivalOf, localUrl, type PublicAddress } from './public-address.ts';
 import { limitClients } from './rate-limit.ts';
@@ -44,7 +45,8 @@ const budgets = new Map(routes.map((route) => [route.operation, budgetOf(route)]
  * `timeout` is that of a function, the `requestTimeout` that of a request until all of its body has
  * arrived. Both are in milliseconds. The `address` is that of a proxy in front. Each client address
  * may send `clientRateLimit` requests a second. With 0, the default, there is no limit. A `door` is
- * a port that is open already: nothing is answered there before `begin`.
+ * a port that is open already: nothing is answered there before `begin`. Public answers are `kept`
+ * while they are true.
  */
 export async function startGateway(options: {
   port: number;
@@ -57,8 +59,9 @@ export async function startGateway(options: {
   address?: PublicAddress;
   clientRateLimit?: number;
   securityContact?: string;
+  kept?: KeptAnswers;
 }): Promise<Gateway> {
-  const { load, log, timeout = 29_000, address, clientRateLimit = 0 } = options;
+  const { load, log, timeout = 29_000, address, clientRateLimit = 0, kept } = options;
   const door = options.door ?? (await openDoor(options));
   const limit = limitClients(clientRateLimit);
   const unfinished = limitUnfinished(door.server, (socket) =>
@@ -86,12 +89,13 @@ export async function startGateway(options: {
         log(served);
       });
     }
-    const reply = async (result: APIGatewayProxyResult, own?: 'own') => {
-      const compressed = await toReply(request, result);
+    const deliver = async (reply: Reply, own?: 'own') => {
       response.setHeader('x-amzn-RequestId', requestId);
       await door.beforeAnswer(response);
-      send(response, compressed, own);
+      send(response, reply, own);
     };
+    const reply = async (result: APIGatewayProxyResult, own?: 'own') =>
+      deliver(await toReply(request, result), own);
     try {
       const arrival = arrivalOf(request, address);
       unfinished.admit(arrival, request, response);
@@ -117,8 +121,17 @@ export async function startGateway(options: {
         return;
       }
       if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
-      const run = () => answer(request, response, { call, served, target, address });
-      await reply(await countRoundTrips(served, run));
+      const isPublic = target.match?.route.access === 'public';
+      const key = kept && isPublic ? keyOf(request, arrival.protocol, url) : undefined;
+      const isShared = key !== undefined;
+      const run = () => answer(request, response, { call, served, target, address, isShared });
+      const make = async () => toReply(request, await countRoundTrips(served, run));
+      if (kept && isShared) {
+        const found = await kept.find(key, make);
+        await deliver(unlessKnown(found, request.headers['if-none-match']));
+        return;
+      }
+      await deliver(await make());
     } catch (error) {
       if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);

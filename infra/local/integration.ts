@@ -11,6 +11,7 @@ import { stage } from '../../shared/routes.ts';
 import { proxyEvent } from './gateway-event.ts';
 import { GatewayError } from './gateway-response.ts';
 import { Timeout } from './invoke.ts';
+import { hasBody } from './kept-answers.ts';
 import type { Served } from './log.ts';
 import type { PublicAddress } from './public-address.ts';
 
@@ -59,10 +60,20 @@ export async function answer(
     served,
     target,
     address,
-  }: { call: Call; served: Served; target: Target; address: PublicAddress | undefined },
+    isShared,
+  }: {
+    call: Call;
+    served: Served;
+    target: Target;
+    address: PublicAddress | undefined;
+    /** The answer may go to other clients, see `keyOf`. */
+    isShared: boolean;
+  },
 ): Promise<APIGatewayProxyResult> {
   const { path, query, match } = target;
-  const event = readable(() => proxyEvent(request, served.requestId, { ...target, address }));
+  const event = readable(() =>
+    proxyEvent(request, served.requestId, { ...target, address, isShared }),
+  );
   if (match && match.route.access !== 'public') {
     const caller = await authorize(event, call);
     event.requestContext.authorizer = caller;
@@ -111,6 +122,7 @@ export async function readBody(
   request: IncomingMessage,
   most: number,
 ): Promise<Buffer | undefined> {
+  if (!hasBody(request)) return Buffer.alloc(0);
   if (isLonger(request, most)) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { KeptUse } from './kept-answers.ts';
 import type { Served } from './log.ts';
 import { tableGauges } from './metrics-table.ts';
 
@@ -22,15 +23,16 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 /**
  * Serves `GET /metrics` on `host` and `port`; 0 is any free port. `file` is the database, if it is
- * the embedded one. No label has a value that a client chooses, so the series are bounded. Throws a
- * sentence if the port cannot be opened.
+ * the embedded one, and `kept` the use of kept answers. No label has a value that a client chooses,
+ * so the series are bounded. Throws a sentence if the port cannot be opened.
  */
 export async function serveMetrics(options: {
   port: number;
   host: string;
   file?: string;
+  kept?: Readonly<KeptUse>;
 }): Promise<Metrics> {
-  const { port, host, file } = options;
+  const { port, host, file, kept } = options;
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -47,6 +49,7 @@ export async function serveMetrics(options: {
     buckets,
     registers,
   });
+  if (kept) tellUse(registry, kept);
   const update = tableGauges(registry, file);
 
   async function answer(response: ServerResponse) {
@@ -92,4 +95,28 @@ export async function serveMetrics(options: {
       if (server.listening) await once(server, 'close');
     },
   };
+}
+
+/** Registers the metrics of kept answers, which are read when the metrics are. */
+function tellUse(registry: Registry, use: Readonly<KeptUse>) {
+  const registers = [registry];
+  new Counter({
+    name: 'review_kept_answers_total',
+    help: 'Requests for public answers. "hit" was answered by a kept answer, "miss" ran the function.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ result: 'hit' }, use.hits);
+      this.inc({ result: 'miss' }, use.misses);
+    },
+  });
+  new Gauge({
+    name: 'review_kept_answers_bytes',
+    help: 'Memory of the public answers that are kept, as estimated.',
+    registers,
+    collect() {
+      this.set(use.bytes);
+    },
+  });
 }

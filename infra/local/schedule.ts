@@ -6,14 +6,21 @@ import { invoke, type Load } from './invoke.ts';
  * time. The clock is read every minute, so that sleep only delays a job. A failed job runs again a
  * minute later. A job with looks also runs every few seconds, and at once while it has more to do.
  * Jobs do not wait for each other. The promise `begun` resolves when each job of every minute has
- * run once. A stop starts no further jobs, and waits for the current ones.
+ * run once. A stop starts no further jobs, and waits for the current ones. `version` changes with
+ * every commit to the database. A job that was quiet has no look before the next commit.
  */
-export function followClock(schedules: readonly Schedule[], load: Load) {
+export function followClock(
+  schedules: readonly Schedule[],
+  load: Load,
+  version: () => unknown = () => undefined,
+) {
   const jobs = schedules.map((schedule) => ({
     schedule,
     due: 0,
     running: Promise.resolve(),
     hasFailed: false,
+    /** The version at which the job had nothing to do before the next commit. */
+    quietAt: undefined as unknown,
   }));
 
   let isStopped = false;
@@ -24,10 +31,12 @@ export function followClock(schedules: readonly Schedule[], load: Load) {
     const { operation } = job.schedule;
     try {
       const time = now.toISOString();
+      const current = version();
       const result = await invoke(await load(operation), operation, { time, look });
       job.due = nextTime(job.schedule, now);
       job.hasFailed = false;
-      const { hasMore = false } = (result ?? {}) as { hasMore?: boolean };
+      const { hasMore = false, isQuiet = false } = (result ?? {}) as JobResult;
+      job.quietAt = isQuiet ? current : undefined;
       if (hasMore && !isStopped) await runIfDue(job, true);
     } catch (error) {
       job.hasFailed = true;
@@ -46,7 +55,8 @@ export function followClock(schedules: readonly Schedule[], load: Load) {
     // A look that is late is left out: the job is running.
     let isLooking = false;
     const look = async () => {
-      if (isLooking) return;
+      const isQuiet = job.quietAt !== undefined && job.quietAt === version();
+      if (isLooking || isQuiet) return;
       isLooking = true;
       job.running = job.running.then(() => runIfDue(job, true));
       await job.running;
@@ -63,6 +73,14 @@ export function followClock(schedules: readonly Schedule[], load: Load) {
       await Promise.all(jobs.map(({ running }) => running));
     },
   };
+}
+
+/** The result of a job with looks. */
+interface JobResult {
+  /** The next run begins at once. */
+  hasMore?: boolean;
+  /** There is nothing to do until something is written. */
+  isQuiet?: boolean;
 }
 
 /** In milliseconds since 1970. */

@@ -15,6 +15,7 @@ import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
+import { type KeptUse, keepAnswers } from './kept-answers.ts';
 import { followKeys } from './key-store.ts';
 import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
@@ -81,10 +82,12 @@ export async function startStack(
     metricsPort?: number;
     /** The address for the metrics, by default one that only this machine reaches. */
     metricsHost?: string;
+    /** Megabytes of memory for public answers that are still true, by default 64. 0 keeps none. */
+    keptAnswers?: number;
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
-  const { memory = false, log } = options;
+  const { memory = false, keptAnswers = 64, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? '')) {
     throw new Error(
@@ -147,13 +150,16 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const metrics = await startMetrics(options, file);
+    const mostBytes = file === undefined ? 0 : keptAnswers * 1024 * 1024;
+    const kept = mostBytes > 0 ? keepAnswers({ version: stream.version, mostBytes }) : undefined;
+    const metrics = await startMetrics(options, { file, kept: kept?.use });
     if (metrics) undo.push(metrics.stop);
     const gateway = await startGateway({
       ...host,
       port: door.port,
       door,
       load: loadFunction,
+      kept,
       log: metrics ? inBoth(metrics.count, log) : log,
     });
     workers.push(gateway.stop);
@@ -161,11 +167,11 @@ export async function startStack(
     const sweeps = new AbortController();
     // Another database expires items itself.
     const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
-    const clock = followClock(jobs, async (operation) =>
+    const loadJob = async (operation: string) =>
       operation === expirySchedule.operation
         ? () => expireItems(sweeps.signal)
-        : loadFunction(operation),
-    );
+        : loadFunction(operation);
+    const clock = followClock(jobs, loadJob, stream.version);
     workers.push(() => sweeps.abort(), clock.stop);
     // Else the service would still seem to have stopped with its last run. Webhooks take longer.
     const ready = clock.begun.then(() => stream.idle());
@@ -186,11 +192,11 @@ export async function startStack(
 /** Serves metrics if a port is given. Loaded here, because most services have none. */
 async function startMetrics(
   { metricsPort, metricsHost = '127.0.0.1' }: { metricsPort?: number; metricsHost?: string },
-  file: string | undefined,
+  service: { file: string | undefined; kept: Readonly<KeptUse> | undefined },
 ) {
   if (metricsPort === undefined) return undefined;
   const { serveMetrics } = await import('./metrics.ts');
-  return serveMetrics({ port: metricsPort, host: metricsHost, file });
+  return serveMetrics({ port: metricsPort, host: metricsHost, ...service });
 }
 
 function inBoth(count: (served: Served) => void, log: (served: Served) => void = () => {}) {

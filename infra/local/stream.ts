@@ -3,18 +3,20 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background/consumers.ts';
 import { chunks } from '../../shared/chunks.ts';
+import { type Commits, type Look, watchCommits } from './commits.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 import { shardReader } from './shard-reader.ts';
 
 export interface Stream {
+  /** Changes with every commit to the embedded database. Undefined if it is unknown. */
+  version(): unknown;
   /** Resolves when every consumer has processed all that was written before the call. */
   idle(): Promise<void>;
   /** Resolves when current batches are done or given up. The next start reads the rest again. */
   stop(): Promise<void>;
 }
 
-const pollInterval = 50;
 const longestBackoff = 10_000;
 
 /**
@@ -37,6 +39,7 @@ export async function followStream(options: {
   const [, tableName = ''] = streamArn.split('/');
   const records = file === undefined ? undefined : engineRecords(file, tableName);
   const source = records ?? shardReader(endpoint, streamArn);
+  const commits = watchCommits(records?.version, file);
   const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
 
   const followers = consumers.map((consumer, i) =>
@@ -46,15 +49,21 @@ export async function followStream(options: {
         positions.set(consumer.operation, Number(sequenceNumber));
         records?.removeBefore(Math.min(...positions.values()));
       },
-      version: records?.version ?? (() => Symbol()),
+      commits,
     }),
   );
+  let isStopped = false;
   return {
+    version: () => (records && !isStopped ? commits.look().version : undefined),
     async idle() {
+      commits.hurry();
       await Promise.all(followers.map((follower) => follower.idle()));
     },
     async stop() {
-      await Promise.all(followers.map((follower) => follower.stop()));
+      isStopped = true;
+      const stopped = Promise.all(followers.map((follower) => follower.stop()));
+      commits.stop();
+      await stopped;
       source.close();
     },
   };
@@ -66,16 +75,15 @@ interface Source {
   read(): Promise<DynamoDBRecord[]>;
   /** Takes the last record that the consumer has processed. */
   done(sequenceNumber: string): void;
-  /** Unchanged while there is nothing new to read. */
-  version(): unknown;
+  commits: Commits;
 }
 
-function follow(consumer: Consumer, handler: Handler, { read, done, version }: Source): Stream {
+function follow(consumer: Consumer, handler: Handler, { read, done, commits }: Source) {
   const { operation, batchSize } = consumer;
   const over = new AbortController();
   const { signal } = over;
   let failures = 0;
-  /** Time of the last read that found nothing, by `performance.now()`. */
+  /** Time of the last look that found nothing, by `performance.now()`. */
   let lastEmpty = 0;
 
   const pause = (milliseconds: number) =>
@@ -102,11 +110,12 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
 
   async function run() {
     let lastVersion: unknown;
+    let found: Look | undefined;
     while (!signal.aborted) {
-      const now = performance.now();
       try {
-        const current = version();
-        const records = current === lastVersion ? [] : await read();
+        const { version, time } = found ?? commits.look();
+        found = undefined;
+        const records = version === lastVersion ? [] : await read();
         failures = 0;
         const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
         for (const batch of chunks(due, batchSize)) await deliver(batch);
@@ -116,9 +125,9 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
           done(last);
           continue;
         }
-        lastVersion = current;
-        lastEmpty = now;
-        await pause(pollInterval);
+        lastVersion = version;
+        lastEmpty = time;
+        found = await commits.next();
       } catch (error) {
         await backOff(error);
       }

@@ -14,7 +14,8 @@ export interface Schedule {
   timeout?: number;
   /**
    * Seconds between two looks on a server, where a look costs nothing. The job gets `look: true`
-   * then. It runs again at once if it returns `hasMore: true`.
+   * then. It runs again at once if it returns `hasMore: true`, and has no further looks until
+   * something is written if it returns `isQuiet: true`.
    */
   lookEvery?: number;
 }

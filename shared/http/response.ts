@@ -129,7 +129,8 @@ function taggedAnswer(
   return { statusCode: 304, headers: { ...rest, ETag }, body: '' };
 }
 
-function isTagKnown(ETag: string, ifNoneMatch: string | undefined): boolean {
+/** Returns true if a header If-None-Match names the ETag, or any (RFC 9110 section 13.1.2). */
+export function isTagKnown(ETag: string, ifNoneMatch: string | undefined): boolean {
   const tags = parseEntityTags(ifNoneMatch ?? '') ?? [];
   return tags === '*' || tags.some((tag) => tag.replace(/^W\//, '') === ETag);
 }

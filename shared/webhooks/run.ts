@@ -25,9 +25,12 @@ const longestLag = 300_000;
 /** Webhooks that wait for another attempt. Fewer may well fail for reasons of their own. */
 const fewestFailing = 3;
 
-/** The result of a run. With more to send, a server begins the next run at once. */
+/** The result of a run. */
 export interface RunResult {
+  /** More can be sent: a server begins the next run at once. */
   hasMore: boolean;
+  /** Until something is written, a look would find nothing: no webhook waits for a time. */
+  isQuiet?: boolean;
 }
 
 /**
@@ -46,7 +49,7 @@ export async function sendWebhooks({ isLook = false } = {}): Promise<RunResult> 
   const mark = markOf(end);
   if (!entries.some((entry) => !isWaiting(entry) && entry.kind !== mark)) {
     if (!isLook) await recordSending(now, health);
-    return { hasMore: false };
+    return { hasMore: false, isQuiet: health.failing === 0 };
   }
   const lease = await takeLease();
   if (!lease) return { hasMore: false };

@@ -11,10 +11,11 @@ import { makeUser } from '../../helpers/world.ts';
 
 const request = { method: 'GET', url: '/ws/1/review/x', requestId: 'r', roundTrips: 1 };
 const route = '/ws/1/review/{review_id}';
+const kept = { hits: 3, misses: 2, bytes: 1_000 };
 let metrics: Metrics;
 
 beforeEach(async () => {
-  metrics = await serveMetrics({ port: 0, host: '127.0.0.1' });
+  metrics = await serveMetrics({ port: 0, host: '127.0.0.1', kept });
 });
 afterEach(() => metrics.stop());
 
@@ -63,6 +64,14 @@ describe('requests', () => {
       [{ method: 'other', route: 'none', status: '404' }, 50],
     ]);
   });
+});
+
+test('tells the use of the kept answers', async () => {
+  expect(await readValue('review_kept_answers_total', { result: 'hit' })).toBe(3);
+  expect(await readValue('review_kept_answers_total', { result: 'miss' })).toBe(2);
+  expect(await readValue('review_kept_answers_bytes')).toBe(1_000);
+  const family = (await scrape()).get('review_kept_answers_total');
+  expect([family?.type, family?.samples.length]).toEqual(['counter', 2]);
 });
 
 test('tells the state of the table', async () => {
@@ -144,7 +153,7 @@ test('the dashboard shows metrics that are served, and labels that they have', a
   );
   expect(queries.length).toBeGreaterThan(20);
   expect(variables).toHaveLength(1);
-  const known = new Set(['instance', 'le', 'method', 'route', 'status', 'consumer']);
+  const known = new Set(['instance', 'le', 'method', 'route', 'status', 'consumer', 'result']);
   for (const query of [...queries, ...variables]) {
     const used = query.match(/\b(review|process|nodejs)_\w+/g) ?? [];
     expect([query, used.length > 0]).toEqual([query, true]);

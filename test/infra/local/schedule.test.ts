@@ -133,3 +133,31 @@ describe('a job with looks', () => {
     await clock.stop();
   });
 });
+
+test('has no further looks of a quiet job until something is written', async () => {
+  let version = 1;
+  let isQuiet = false;
+  let looked = 0;
+  const watchful: Schedule = { ...minutely, lookEvery: 5 };
+  const job = () => {
+    looked += 1;
+    return { isQuiet };
+  };
+  const clock = followClock(
+    [watchful],
+    async () => job,
+    () => version,
+  );
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(looked).toBe(3);
+  isQuiet = true;
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(looked).toBe(4);
+  version += 1;
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(looked).toBe(5);
+  // The run of every minute is no look.
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(looked).toBe(6);
+  await clock.stop();
+});

@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, jest, test } from '@jest/globals';
+import { connect } from '../../infra/local/connect.ts';
+import { databaseFile } from '../../infra/local/data-folder.ts';
+import { callerOf } from '../helpers/api.ts';
+import { parseMetrics } from '../helpers/prometheus.ts';
+import { pick, randomWriters } from '../helpers/random-writes.ts';
+import { admin, fresh, start } from '../helpers/service.ts';
+
+const seconds = Number(process.env.KEPT_SECONDS ?? 30);
+const duels = 60;
+const SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+const { SIGNING_KEYS } = process.env;
+
+const dataDir = fresh('data');
+const service = await start(dataDir, {
+  options: ['--quiet', '--metrics-port', '0', '--publications-per-day', '0'],
+  env: { SESSION_KEYS, SIGNING_KEYS, EDITS_PER_DAY: '0' },
+  until: /Watch/,
+});
+const metricsUrl = /http:\S+\/metrics/.exec(service.out.join('\n'))?.[0] ?? '';
+const pages = service.url.replace(/\/1$/, '');
+connect(dataDir);
+jest.resetModules();
+
+/** The version of the database, by a connection that only looks. */
+const database = new DatabaseSync(join(dataDir, databaseFile), { readOnly: true });
+const pragma = database.prepare('PRAGMA data_version');
+const version = () => pragma.get()?.data_version;
+
+/** Any cookie: the answer is then of a run of the function, by the rules of `keyOf`. */
+const uncached = { Cookie: 'theme=dark' };
+
+/** Returns an answer, without the headers that differ from request to request. */
+async function read(url: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { headers: { 'Accept-Encoding': 'gzip', ...headers } });
+  const { status } = response;
+  const names = ['etag', 'cache-control', 'vary', 'content-type', 'content-encoding', 'link'];
+  const body = await response.text();
+  return { status, headers: names.map((name) => response.headers.get(name)), body };
+}
+
+const found = { compared: 0, differences: [] as unknown[] };
+
+/** Compares answers that may be kept with those of the function, at a moment without a commit. */
+async function compare(url: string): Promise<void> {
+  for (let i = 0; i < 50; i++) {
+    const before = version();
+    const answers = [await read(url), await read(url, uncached), await read(url)];
+    if (version() !== before) continue;
+    const [first, own, again] = answers.map((answer) => JSON.stringify(answer));
+    found.compared += 1;
+    if (first !== own || again !== own) found.differences.push({ url, answers });
+    return;
+  }
+}
+
+test(
+  'a kept answer is what the function answers at the same moment, whoever writes',
+  async () => {
+    const { makeGrant, makeModerator, makeUser } = await import('../helpers/world.ts');
+    const { setAttributes } = await import('../helpers/items.ts');
+    const { signInAs } = await import('../helpers/visit.ts');
+    process.env.AUTH_URL = pages;
+    const { userKey } = await import('../../shared/table/keys.ts');
+    const { reviewRecord } = await import('../helpers/transfer.ts');
+    const moderator = await makeModerator('Mo');
+    const people = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const user = await makeUser();
+        await setAttributes(userKey(user.id), { karma: 5_000 });
+        return { user, token: (await makeGrant(user, ['review', 'vote', 'user'])).access_token };
+      }),
+    );
+    const { reviews, write } = randomWriters();
+    const end = Date.now() + seconds * 1000;
+    const deeds: Record<string, number> = {};
+
+    /** Does a deed, and counts it. Chance makes some impossible. */
+    async function act(name: string, deed: () => Promise<unknown>) {
+      try {
+        await deed();
+        deeds[name] = (deeds[name] ?? 0) + 1;
+      } catch {
+        // Another deed came first.
+      }
+    }
+
+    async function send(path: string, user: { id: string }, fields: Record<string, string>) {
+      const { cookie, csrf } = await signInAs(user.id);
+      const headers = { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' };
+      const body = new URLSearchParams({ ...fields, csrf });
+      const sent = { method: 'POST', redirect: 'manual', headers, body } as const;
+      const { status } = await fetch(pages + path, sent);
+      if (status !== 303) throw new Error(`${status}`);
+    }
+
+    const voteByPage = () =>
+      send(
+        `/review/${pick(reviews).id}/vote?vote=${pick(['up', 'down', 'none'])}`,
+        pick(people).user,
+        {},
+      );
+    const publishByPage = () =>
+      send(`/review/new?entity_id=${randomUUID()}&entity_type=work`, pick(people).user, {
+        text: `Forty minutes that reward every new listen, ${Math.random()}.`,
+        rating: '4',
+        language: 'en',
+        license_choice: 'CC BY-SA 4.0',
+        key: randomUUID(),
+      });
+    const rebuild = () => admin(dataDir, ['aggregates', 'rebuild']);
+    const rotate = () => admin(dataDir, ['key', 'rotate', '--secret', 'WEBHOOK_KEYS']);
+    const moderate = () => {
+      const verdict = pick(['hide', 'restore'] as const);
+      return moderator.decides(pick(reviews).id, verdict);
+    };
+    const leave = async () => {
+      const user = await makeUser();
+      const id = await user.publishes();
+      await Promise.all(hot().map((url) => read(url)));
+      await user.leaves();
+      await compare(`${service.url}/review/${id}`);
+    };
+    const importMore = async () => {
+      const file = join(dataDir, 'more.jsonl');
+      const header = {
+        kind: 'header',
+        format: 'review-service',
+        version: 1,
+        time: null,
+        counts: {},
+      };
+      const written = Array.from({ length: 20 }, () => reviewRecord(pick(people).user.id));
+      const records = [header, ...written];
+      writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+      await admin(dataDir, ['import', file]);
+    };
+    const blockAndUnblock = async () => {
+      const user = await makeUser();
+      await user.publishes();
+      const why = ['--reason', 'spam'];
+      await admin(dataDir, ['user', 'block', user.id, ...why]);
+      await admin(dataDir, ['user', 'unblock', user.id, ...why]);
+    };
+
+    /** Addresses that many ask for. */
+    const hot = () => [
+      `${service.url}/review/`,
+      `${service.url}/review/?sort=popularity&limit=20`,
+      `${service.url}/review/?entity_type=work`,
+      `${service.url}/user/`,
+      `${pages}/`,
+      `${pages}/reviews`,
+      `${pages}/sitemap.xml`,
+    ];
+    const any = () => {
+      const { id } = pick(reviews);
+      const { user } = pick(people);
+      return pick([
+        `${service.url}/review/${id}`,
+        `${service.url}/review/${id}/revisions`,
+        `${pages}/review/${id}`,
+        `${pages}/review/${id}/revisions`,
+        `${service.url}/review/?user_id=${user.id}`,
+        `${service.url}/user/${user.id}`,
+        `${service.url}/user/${user.id}/reviews.atom`,
+        `${pages}/user/${user.id}`,
+      ]);
+    };
+    const entity = async () => {
+      const { body } = await read(`${service.url}/review/${pick(reviews).id}`, uncached);
+      const id = JSON.parse(body).review?.entity_id;
+      const address = pick([`${service.url}/entity/${id}`, `${pages}/entity/${id}`]);
+      if (id) await compare(`${address}${pick(['', '/embed', '/reviews.atom'])}`);
+    };
+    const tokens = people.map(({ token }) => token);
+    await write(service.url, tokens, 1);
+    const deedsOfPeople = { voteByPage, publishByPage, moderate, leave };
+    const others = { importMore, blockAndUnblock, rebuild, rotate };
+    for (let round = 0; Date.now() < end || round < 8; round++) {
+      const until = Date.now() + 1_000;
+      const [name, other] = Object.entries(others)[round % 4] as [string, () => Promise<unknown>];
+      const isOver = () => Date.now() > until;
+      const repeat = async (deed: () => Promise<unknown>) => {
+        while (!isOver()) await deed();
+      };
+      await Promise.all([
+        write(service.url, tokens, 1),
+        act(name, other),
+        ...Object.entries(deedsOfPeople).map(([each, deed]) => repeat(() => act(each, deed))),
+        // So that runs are in progress while others write.
+        ...hot().map((url) => repeat(() => read(url))),
+      ]);
+      await Promise.all(hot().map(compare));
+      await Promise.all(Array.from({ length: 10 }, any).map(compare));
+      await entity();
+    }
+
+    // A write that no further commit follows, at any moment of a run. What the run read before must
+    // not be kept as what is true after the write.
+    for (let i = 0; i < duels; i++) {
+      const { user, token } = pick(people);
+      const urls = [
+        `${service.url}/user/${user.id}`,
+        `${service.url}/review/?user_id=${user.id}&limit=50`,
+        `${pages}/user/${user.id}`,
+      ];
+      const reading = urls.map((url) => read(url));
+      await sleep(Math.random() * 20);
+      const display_name = `Ann ${Math.random()}`;
+      await callerOf(service.url, token)('POST', '/user/me', { display_name });
+      await Promise.all(reading);
+      await Promise.all(urls.map(compare));
+    }
+
+    const metrics = parseMetrics(await (await fetch(metricsUrl)).text());
+    const [hits = 0] =
+      metrics.get('review_kept_answers_total')?.samples.map(({ value }) => value) ?? [];
+    expect(found.differences).toEqual([]);
+    expect(found.compared).toBeGreaterThan(100);
+    expect(hits).toBeGreaterThan(found.compared);
+    const all = Object.keys({ ...deedsOfPeople, ...others });
+    expect(all.filter((each) => !deeds[each])).toEqual([]);
+  },
+  (seconds + 90) * 1000,
+);
