@@ -151,7 +151,7 @@ const pages: readonly Page[] = [
   { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', table: 'read+metadata' },
   { operation: 'show-my-votes', method: 'GET', path: '/account/votes', table: 'read' },
   { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', table: 'write' },
-  { operation: 'show-account', method: 'GET', path: '/account', table: 'read' },
+  { operation: 'show-account', method: 'GET', path: '/account', table: 'write' },
   { operation: 'update-account', method: 'POST', path: '/account', table: 'write' },
 ];
 

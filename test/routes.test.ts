@@ -110,7 +110,7 @@ const contract = `
   GET    /account/callback                                  public  write
   GET    /account/sign-out                                  public  read
   POST   /account/sign-out                                  public  write
-  GET    /account                                           public  read
+  GET    /account                                           public  write
   POST   /account                                           public  write
   GET    /account/reviews                                   public  read+metadata
   GET    /account/votes                                     public  read

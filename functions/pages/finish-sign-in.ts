@@ -5,10 +5,9 @@ import { ApiError } from '../../shared/errors.ts';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
 import { findAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
 import { answerUri } from '../../shared/oauth/authorization-request.ts';
-import { namePageUrl } from '../../shared/pages/account/name-page.ts';
 import { backTo, obstaclePage } from '../../shared/pages/application/consent-page.ts';
 import { page } from '../../shared/pages/form/page.ts';
-import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
+import { namePageUrl, signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { queryOf } from '../../shared/pages/frame/own-url.ts';
 import { openRequest } from '../../shared/pages/session/sealed.ts';
 import { forgetSignIn, readSignIn, startSession } from '../../shared/pages/session/session.ts';
@@ -16,8 +15,8 @@ import { finishSignIn } from '../../shared/user/identity-provider.ts';
 
 /**
  * Receives a person from the identity provider, starts a session and continues to the requested
- * page. A person without a name at the provider chooses one first. A person who canceled may try
- * again or return to the application.
+ * page. Everybody new chooses a name first. A person who canceled may try again or return to the
+ * application.
  */
 export const handler = page(v.object({}), async (_, { event }) => {
   const signIn = await readSignIn(event);
@@ -33,9 +32,15 @@ export const handler = page(v.object({}), async (_, { event }) => {
   const user = await findOrCreateUser(signedIn.identity);
   const cookies = [await startSession(user.id, signedIn.authenticated), forgetSignIn(signIn)];
   const { return_to } = signIn;
-  const isNameless = user.has_proposed_name && !signedIn.isNamed;
-  return { location: isNameless ? namePageUrl(return_to) : return_to, cookies };
+  const isAsked = user.has_proposed_name && !(signedIn.isNamed && asksItself(return_to));
+  return { location: isAsked ? namePageUrl(return_to) : return_to, cookies };
 });
+
+/** Returns true for pages that show the name: the account, and consent to an application. */
+function asksItself(return_to: string): boolean {
+  const own = ['/account', '/oauth/authorize'].map((path) => new URL(authUrl() + path).pathname);
+  return own.includes(new URL(return_to).pathname);
+}
 
 /** Returns an error that the person can act on. Throws any other error. */
 function refusalOf(error: unknown) {

@@ -5,15 +5,20 @@ import { accountPage } from '../../shared/pages/account/account-page.ts';
 import { namePage } from '../../shared/pages/account/name-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, readDated } from '../../shared/pages/frame/lists.ts';
-import { findAccount } from '../../shared/user/user-repository.ts';
+import { findAccount, markRead } from '../../shared/user/user-repository.ts';
 
 export const request = signedIn({
-  query: v.object({ ...CursorQuery.entries, return_to: v.optional(v.string()) }),
+  query: v.object({
+    ...CursorQuery.entries,
+    return_to: v.optional(v.string()),
+    /** Asks for the name again. */
+    change: v.optional(v.literal('name')),
+  }),
 });
 
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
-  const { return_to } = query;
-  if (return_to !== undefined && visitor.user.has_proposed_name) {
+  const { return_to, change } = query;
+  if (return_to !== undefined && (change || visitor.user.has_proposed_name)) {
     return namePage(visitor, return_to);
   }
   const [account, decisions] = await Promise.all([
@@ -23,5 +28,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     ),
   ]);
   if (!account) throw invalidToken();
+  // The page shows what it marks as read, and only its first part does.
+  if (query.cursor === undefined) await markRead(account.user);
   return accountPage(account, visitor.csrf, decisions);
 });

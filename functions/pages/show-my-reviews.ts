@@ -23,7 +23,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     changeLinks(review),
   ]);
   const none = html`<p>You have not reviewed anything yet.</p>
-    <p>Write about what others have reviewed: <a href="${base}/">see the newest reviews</a>. Reviews also come from <a href="${base}/account/connections">applications that you connect</a>.</p>`;
+    <p><a href="${base}/find">Find something to review</a>, or write about <a href="${base}/reviews">what others have reviewed</a>. Reviews also come from <a href="${base}/account/connections">applications that you connect</a>.</p>`;
   return {
     title: 'Your reviews',
     isWide: true,

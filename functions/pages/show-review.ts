@@ -5,10 +5,12 @@ import { nameOfEntity, nameOfEntityType } from '../../shared/entity/entity-type.
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import type { Metadata } from '../../shared/entity/presented.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
+import { hiddenReviewPage } from '../../shared/pages/account/hidden-review-page.ts';
 import { oembedUrl } from '../../shared/pages/entity/named-entity.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
+import type { Page, Visitor } from '../../shared/pages/frame/layout.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf, hostOf } from '../../shared/pages/frame/words.ts';
@@ -21,7 +23,14 @@ import { findBallot } from '../../shared/vote/vote-repository.ts';
 
 export const request = v.object({ path: ReviewPath });
 
-export const handler = visitedPage(request, async ({ path: { review_id } }, reading) => {
+export const handler = visitedPage(request, ({ path: { review_id } }, reading) =>
+  reviewPage(review_id, reading).catch(async (error) =>
+    hiddenReviewPage(review_id, await reading, error),
+  ),
+);
+
+/** The page of a public review. Throws ApiError 404 for any other. */
+async function reviewPage(review_id: string, reading: Promise<Visitor | undefined>): Promise<Page> {
   const [authored, visitor, ballot] = await Promise.all([
     getPublicReview(review_id),
     reading,
@@ -58,7 +67,7 @@ export const handler = visitedPage(request, async ({ path: { review_id } }, read
         </section>`
       }`,
   };
-});
+}
 
 /** Links for the author of the review. */
 function ownLinks({ id }: Review) {

@@ -9,15 +9,29 @@ const storing = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*']
 
 /**
  * Actions and partitions, as patterns of IAM, of functions that may write a part of the table.
- * `listed` are partitions of indexes that they may query too.
+ * `listed` are partitions of indexes that they may query too. Of the partitions `told` they may use
+ * these attributes only.
  */
 const parts: Partial<
-  Record<Route['table'], { actions: string[]; partitions: string[]; listed?: string[] }>
+  Record<
+    Route['table'],
+    {
+      actions: string[];
+      partitions: string[];
+      listed?: string[];
+      told?: { partitions: string[]; attributes: string[] };
+    }
+  >
 > = {
   metadata: storing,
   'read+metadata': storing,
   health: { actions: ['UpdateItem'], partitions: ['HEALTH'], listed: ['CASE'] },
-  webhooks: { actions: ['UpdateItem'], partitions: ['WEBHOOK', 'WEBHOOK#RUN'] },
+  webhooks: {
+    actions: ['UpdateItem'],
+    partitions: ['WEBHOOK', 'WEBHOOK#RUN'],
+    // An owner is told of a webhook that was turned off.
+    told: { partitions: ['USER#*'], attributes: ['pk', 'sk', 'deleted_at', 'news_webhook'] },
+  },
 };
 
 /** Partitions that functions with `within` may read and write. Nothing of sign-in is in them. */
@@ -87,6 +101,7 @@ export function tableRights(
       read && part ? [...read, ...part.partitions] : read,
     ),
     allow(named(actions.filter(isOfPart)), [tableArn], part?.partitions),
+    part?.told ? tell(named(actions.filter(isOfPart)), tableArn, part.told) : [],
     allow(named(actions.filter(isQuery)), [tableArn], queried),
     allow(named(['Query']), arns, listed ?? part?.listed),
   ].flat();
@@ -95,6 +110,21 @@ export function tableRights(
 function limitsWithin(within: NonNullable<Route['within']>) {
   const partitions = partitionsWithin[within];
   return { read: partitions, queried: partitions, listed: undefined };
+}
+
+/** Allows the actions on these attributes of the partitions, and to get no others back. */
+function tell(
+  actions: readonly string[],
+  tableArn: string,
+  { partitions, attributes }: { partitions: string[]; attributes: string[] },
+): PolicyStatement[] {
+  if (actions.length === 0) return [];
+  const conditions = {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+    'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+    StringEqualsIfExists: { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_OLD', 'UPDATED_NEW'] },
+  };
+  return [new PolicyStatement({ actions: [...actions], resources: [tableArn], conditions })];
 }
 
 function isNeeded(allowed: Route['table'], used: readonly string[]) {

@@ -64,7 +64,7 @@ export function settingsOf(
   return {
     api: process.env[`${prefix}_API`],
     page: process.env[`${prefix}_PAGE`],
-    agent: process.env[`${prefix}_AGENT`] ?? 'review-service',
+    agent: process.env[`${prefix}_AGENT`] || 'review-service',
     interval: Number(process.env[`${prefix}_INTERVAL`]) || 0,
   };
 }

@@ -8,6 +8,7 @@ import type { Verdict } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import { countsKey, reportKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
+import { newsAmounts } from '../user/news.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
@@ -105,7 +106,7 @@ export function applyVerdict(
     };
     const writes = [
       replaceReview(review, after),
-      ...countWrites(review, after, ofAll ?? author),
+      ...countWrites(review, after, ofAll ?? author, newsAmounts(verdict)),
       replaceCase(moderationCase, closed),
       ...(ofAll ? [logEntry(decision)] : logged(decision)),
     ];

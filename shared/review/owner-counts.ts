@@ -129,6 +129,7 @@ function bump(amounts: Amounts, names: readonly string[], by: number): void {
   for (const name of names) amounts[name] = (amounts[name] ?? 0) + by;
 }
 
-function nonZero(amounts: Amounts): Amounts {
+/** Leaves out the amounts that change nothing. */
+export function nonZero(amounts: Amounts): Amounts {
   return Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== 0));
 }

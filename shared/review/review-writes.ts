@@ -16,7 +16,7 @@ import {
   undecidedIn,
 } from './case.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
-import { countChanges } from './owner-counts.ts';
+import { countChanges, nonZero } from './owner-counts.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
 import { isDraft, isHeld, isPublic, listedIn, type Review } from './review.ts';
 
@@ -126,17 +126,18 @@ export function publication(
 
 /**
  * Returns the writes that count a change on author and entity. The author must meet the condition
- * of `writer`, by default to exist.
+ * of `writer`, by default to exist. `news` are amounts that tell the author something.
  */
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,
   writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
+  news: Record<string, number> = {},
 ): Write[] {
   const { user_id, entity_id } = (after ?? before) as Review;
   const { karma, author, entity } = countChanges(before, after);
   return [
-    countKarma(user_id, karma, writer),
+    countOnAuthor(user_id, nonZero({ ...news, karma }), writer),
     ...countOn(countsKey(user_id), author),
     ...countOn(entityKey(entity_id), entity),
   ];
@@ -148,11 +149,10 @@ export function entityWrites(before: Review | undefined, after: Review | undefin
   return countOn(entityKey(entity_id), countChanges(before, after).entity);
 }
 
-/** A change that leaves the karma as it is still needs an author who meets the condition. */
-function countKarma(userId: string, karma: number, writer: Writer): Write {
-  if (karma === 0) return checkWriter(userId, writer);
+/** A change that counts nothing there still needs an author who meets the condition. */
+function countOnAuthor(userId: string, amounts: Record<string, number>, writer: Writer): Write {
+  if (Object.keys(amounts).length === 0) return checkWriter(userId, writer);
   const { otherwise, ...condition } = writer;
-  const amounts = { karma };
   return { Update: { Key: userKey(userId), amounts, isOwner: true, ...condition }, otherwise };
 }
 

@@ -6,7 +6,7 @@ import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem, queryIndex } from '../table/query.ts';
-import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
+import { putNew, retryStale, transact, tryUpdate, type Write } from '../table/transact.ts';
 import {
   checkName,
   holdFreeName,
@@ -18,6 +18,7 @@ import {
   newKeysOf,
   releaseName,
 } from './moderator-name.ts';
+import { newsName, unreadNews } from './news.ts';
 import { Contact, isAlive, parseUser, parseUsers, User } from './user.ts';
 import { mayWrite, refuseBlocked } from './writer.ts';
 
@@ -194,4 +195,14 @@ export async function endSessions(id: string): Promise<void> {
       otherwise: invalidToken(),
     },
   ]);
+}
+
+/** Marks the news as read that somebody has seen. Later ones stay unread. */
+export async function markRead(user: User): Promise<void> {
+  const unread = unreadNews(user);
+  if (unread.length === 0) return;
+  // If another window has marked them, or something is new, the next visit shows the rest.
+  const was = Object.fromEntries(unread.map(([kind, count]) => [newsName(kind), count]));
+  const set = Object.fromEntries(unread.map(([kind]) => [newsName(kind), undefined]));
+  await tryUpdate({ Key: userKey(user.id), set, was });
 }

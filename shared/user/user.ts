@@ -3,6 +3,7 @@ import type { Item } from '../table/item.ts';
 import { parseItems } from '../table/parse.ts';
 import { httpDate } from '../time.ts';
 import { Name } from '../values.ts';
+import { News } from './news.ts';
 import type { OwnProfile, PresentedUser } from './presented.ts';
 import { userTypeOf } from './user-type.ts';
 
@@ -31,6 +32,7 @@ export const User = v.object({
   blocked_at: v.optional(v.string()),
   /** Id of the decision to block the account and hide all its reviews, until all are hidden. */
   hiding: v.optional(v.string()),
+  ...News.entries,
 });
 export type User = v.InferOutput<typeof User>;
 

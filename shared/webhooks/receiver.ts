@@ -1,6 +1,7 @@
 import { type LogCursor, markOf } from '../changes/cursor.ts';
 import { keysOf } from '../secrets.ts';
 import { tryUpdate } from '../table/transact.ts';
+import { tell } from '../user/news.ts';
 import { Connection, type Delivery, longestRequest } from './connection.ts';
 import { afterFailure, afterSuccess, isSlow } from './decisions.ts';
 import type { Message } from './message.ts';
@@ -71,6 +72,10 @@ export class Receiver {
   async noteFailure({ id, type }: Message, delivery: Delivery, cursor?: LogCursor): Promise<void> {
     const failure = afterFailure(this.#webhook, delivery, { stuck: { id, type }, now: Date.now() });
     await this.write({ cursor, ...failure });
+    // Nobody is told twice: the one that stores the end tells.
+    if (failure.state === 'off' && !this.#isOthers) {
+      await tryUpdate(tell(this.#webhook.user_id, 'webhook'));
+    }
   }
 
   /** Notes that a message was delivered. Stores the cursor now and then, and after a failure. */

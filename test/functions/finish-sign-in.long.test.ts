@@ -65,8 +65,9 @@ process.env.OIDC_CLIENT_SECRET = 'secret';
 async function signInAs(
   said: Record<string, unknown>,
   handler: unknown = finishSignIn,
+  return_to?: string,
 ): Promise<TestResponse> {
-  const { headers, cookie } = await begin();
+  const { headers, cookie } = await begin(return_to === undefined ? {} : { return_to });
   const sent = new URL(headers.location ?? '').searchParams;
   claims = { sub: randomUUID(), ...said, nonce: sent.get('nonce') };
   const query = { code: 'x', state: sent.get('state') ?? '' };
@@ -159,6 +160,19 @@ describe('a person without a name', () => {
     const later = await invoke(showAccount, { query, headers: jar });
     expect(later.body).toContain('<h1>Ann</h1>');
     expect((await signInAs({ sub })).headers.location).toBe(home);
+  });
+
+  test.each([
+    ['/account', '/account'],
+    ['/oauth/authorize?request_id=1', '/oauth/authorize?request_id=1'],
+    // The name of the provider may be a legal one, which nobody chose to publish under.
+    ['/review/new?entity_id=1', null],
+    ['/account/reviews', null],
+  ])('is asked as well if the provider names them, before %s', async (path, next) => {
+    const return_to = `https://api.example/ws${path}`;
+    const { headers } = await signInAs({ name: 'Maria Müller' }, finishSignIn, return_to);
+    const question = `https://api.example/ws/account?return_to=${encodeURIComponent(return_to)}`;
+    expect(headers.location).toBe(next === null ? question : `https://api.example/ws${next}`);
   });
 
   test('is one whom the provider does not name', async () => {

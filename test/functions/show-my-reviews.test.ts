@@ -15,6 +15,7 @@ describe('GET /account/reviews', () => {
     const reader = await makeUser();
     const { html: empty } = await ask('show-my-reviews', ann);
     expect(empty).toContain('You have not reviewed anything yet.');
+    expect(empty).toContain('<a href="https://api.example/ws/find">');
     const french = { text: 'The first one, for everybody to read.', language: 'fr' };
     const shown = await ann.publishes(french);
     const unfinished = { is_draft: true, text: 'The second one, not done yet at all.' };

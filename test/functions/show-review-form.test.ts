@@ -15,7 +15,7 @@ import {
   sendForm,
   showForm,
 } from '../helpers/review-form.ts';
-import { signInAs } from '../helpers/visit.ts';
+import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser, text } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -142,4 +142,16 @@ describe('GET /review/new', () => {
       expect(answer.html).not.toContain('name="license_choice"');
     }
   });
+});
+
+test('the form says under which name it publishes, and leads to another name and back', async () => {
+  const ann = await makeUser({ display_name: 'Ann <b>' });
+  const { html } = await showForm(ann, newEntity());
+  expect(html).toContain('Published as <bdi>Ann &lt;b&gt;</bdi>.');
+  const href = /<a href="([^"]*)">Change the name</.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const query = Object.fromEntries(new URL(href).searchParams);
+  expect(query.return_to).toMatch(/^https:\/\/api.example\/ws\/review\/new\?entity_id=/);
+  const asked = await ask('show-account', ann, { query });
+  expect(asked.html).toContain('<h1>Choose your public name</h1>');
+  expect(asked.html).toContain('value="Ann &lt;b&gt;"');
 });

@@ -17,11 +17,18 @@ export function handsOn(page: () => Page) {
       page().getByRole('heading', { level: 1, name, exact: true }).waitFor(),
     /** Waits for the notice about a change. */
     hear: (text: string) => page().getByRole('status').filter({ hasText: text }).waitFor(),
-    /** Signs in at the development identity provider. */
+    /** Signs in at the development identity provider. A new person keeps the proposed name. */
     async signIn(name: string): Promise<void> {
       await hands.arrive('Development sign-in');
       await hands.fill('Name', name);
       await hands.click('Sign in');
+      const heading = page().getByRole('heading', { level: 1 });
+      await heading.filter({ hasText: 'Development sign-in' }).waitFor({ state: 'hidden' });
+      await heading.waitFor();
+      if ((await heading.textContent()) === 'Choose your public name') {
+        await hands.click('Save and continue');
+        await heading.filter({ hasText: 'Choose your public name' }).waitFor({ state: 'hidden' });
+      }
     },
   };
   return hands;

@@ -135,7 +135,16 @@ describe('compose.yaml', () => {
     const provider = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
     const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY', 'HELD_REVIEWS'];
-    expect(Object.keys(reviews.environment)).toEqual([...names, ...limits, 'WEBHOOK_ALLOW']);
+    const others = ['WEBHOOK_ALLOW', 'CLIENT_RATE_LIMIT', 'SECURITY_CONTACT'];
+    const databases = ['MUSICDB', 'BOOKDB'].flatMap((group) =>
+      ['API', 'PAGE', 'SEARCH', 'AGENT', 'INTERVAL'].map((name) => `${group}_${name}`),
+    );
+    expect(Object.keys(reviews.environment)).toEqual([
+      ...names,
+      ...limits,
+      ...others,
+      ...databases,
+    ]);
     expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
   });
 });

@@ -11,6 +11,7 @@ import { nextPage } from '../frame/lists.ts';
 import { minuteOf, nameOfType } from '../frame/words.ts';
 import { decisionOf, saying } from '../moderation/moderation.ts';
 import { excerptOf } from '../review/written-parts.ts';
+import { newsSection } from './news.ts';
 
 /** The account page, with the profile as stored or as sent, and a page of decisions. */
 export function accountPage(
@@ -22,6 +23,7 @@ export function accountPage(
   return {
     title: user.display_name,
     content: html`${faultOf(filled)}
+      ${newsSection(user)}
       ${profile(user, contact, csrf, filled)}
       ${standing(user)}
       ${decided.length > 0 && moderation(decided, csrf, cursor)}

@@ -2,14 +2,8 @@ import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { displayName, field } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
-import { withQuery } from '../frame/own-url.ts';
 
-/** Address of the page to choose a public name, which then continues to `return_to`. */
-export function namePageUrl(return_to: string): string {
-  return withQuery(`${authUrl()}/account`, { return_to });
-}
-
-/** Asks a new person for a public name if the identity provider sent none, and proposes one. */
+/** Asks a person for a public name, and proposes the current one. Everybody new is asked once. */
 export function namePage({ user, csrf }: Visitor, return_to: string): Page {
   return {
     title: 'Choose your public name',

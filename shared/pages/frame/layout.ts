@@ -1,6 +1,7 @@
 // The frame of every page: head, menu and footer.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import { countNews } from '../../user/news.ts';
 import type { User } from '../../user/user.ts';
 import { canModerate } from '../../user/user-type.ts';
 import { style } from './style.ts';
@@ -69,8 +70,8 @@ const mainMenu = [
   ['/docs', 'Guides'],
 ] as const;
 
+/** Behind the account, whose name has the number of news. */
 const menu = [
-  ['/account', 'Account'],
   ['/account/reviews', 'Your reviews'],
   ['/account/connections', 'Connections'],
   ['/account/applications', 'Applications'],
@@ -133,14 +134,16 @@ function identity({ user, csrf }: Visitor) {
 type Menu = readonly (readonly [path: string, name: string])[];
 
 function accountMenu({ user, openCases }: Visitor): Menu {
-  if (!canModerate(user)) return menu;
-  return [...menu, ['/account/moderation', `Moderation${inBrackets(openCases)}`]];
+  const news = countNews(user);
+  const own: Menu = [['/account', `Account${news > 0 ? inBrackets(news) : ''}`], ...menu];
+  if (!canModerate(user)) return own;
+  return [...own, ['/account/moderation', `Moderation${inBrackets(openCases)}`]];
 }
 
-/** The number of open cases. A public page does not count them. */
-function inBrackets(openCases?: number): string {
-  if (openCases === undefined) return '';
-  return openCases < 100 ? ` (${openCases})` : ' (99+)';
+/** A number of the menu. A public page does not count open cases. */
+function inBrackets(count?: number): string {
+  if (count === undefined) return '';
+  return count < 100 ? ` (${count})` : ' (99+)';
 }
 
 function linksOf(label: string, pages: Menu, here = '') {

@@ -26,3 +26,11 @@ export function nextSteps(...ways: readonly NextStep[]): Html {
     ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
   </div>`;
 }
+
+/**
+ * Address of the page to choose a public name, which then continues to `return_to`. It asks only
+ * new people, unless the person wants to `change` the name.
+ */
+export function namePageUrl(return_to: string, change?: 'name'): string {
+  return withQuery(`${authUrl()}/account`, { return_to, change });
+}

@@ -15,7 +15,7 @@ import type { Redirect } from '../frame/html-response.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { editReviewPage } from './edit-review-page.ts';
-import { languageField, licenseField, writtenFields } from './review-fields.ts';
+import { languageField, licenseField, publishedAs, writtenFields } from './review-fields.ts';
 import { blockedHelp, findObstacle, obstaclePage } from './review-obstacle.ts';
 
 /** The query of the page: the entity, as other sites name it in a link. */
@@ -89,7 +89,7 @@ async function readProposal(entity: ReviewedEntity, userId: string) {
 
 function formPage(
   entity: ReviewedEntity,
-  { csrf }: Visitor,
+  { user, csrf }: Visitor,
   { metadata, last }: Awaited<ReturnType<typeof readProposal>>,
   { filled, obstacle }: { filled: FormState; obstacle: Html | undefined },
 ): Page {
@@ -104,6 +104,7 @@ function formPage(
         ${entityLine(entity, metadata)}
         <form method="post" action="${newReviewUrl(entity)}">
           ${csrfField(csrf)}
+          ${publishedAs(user, newReviewUrl(entity))}
           ${writtenFields(filled)}
           ${languageField(filled, last?.language)}
           ${licenseField(filled, last?.license)}

@@ -10,10 +10,12 @@ import {
   type WrittenName,
   writtenNames,
 } from '../../review/written.ts';
+import type { User } from '../../user/user.ts';
 import { radios, select } from '../form/choices.ts';
 import { attributeList, type FormState, field, partsOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html } from '../frame/layout.ts';
+import { namePageUrl } from '../frame/next-steps.ts';
 import { counted } from '../frame/words.ts';
 import { star } from './written-parts.ts';
 
@@ -141,4 +143,9 @@ export function licenseField(filled: FormState, proposal: string | undefined): H
     isRequired: true,
     filled,
   });
+}
+
+/** The name under which a form publishes, and the way to choose another. */
+export function publishedAs({ display_name }: User, here: string): Html {
+  return html`<p class="soft">Published as <bdi>${display_name}</bdi>. <a href="${namePageUrl(here, 'name')}">Change the name</a></p>`;
 }

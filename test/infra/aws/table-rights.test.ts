@@ -145,6 +145,16 @@ describe('the rights to the table', () => {
         Condition: keys(['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', ...own]),
       },
       { Action: 'dynamodb:UpdateItem', Condition: keys(own) },
+      // Owners are told of webhooks that were turned off, and nothing else of them is written.
+      {
+        Action: 'dynamodb:UpdateItem',
+        Condition: {
+          ...keys(['USER#*']),
+          'ForAllValues:StringEquals': {
+            'dynamodb:Attributes': ['pk', 'sk', 'deleted_at', 'news_webhook'],
+          },
+        },
+      },
       { Action: 'dynamodb:Query', Condition: keys(['CHANGES', 'CHANGES#*', 'WEBHOOK']) },
       { Action: 'dynamodb:Query', Condition: keys(['WEBHOOK']) },
     ]);

@@ -123,6 +123,8 @@ const blocked = 'A moderator has blocked this account: it can read and be delete
 describe('a blocked account', () => {
   test('has a rule for every operation that writes', () => {
     const others = ['create-token', 'revoke-token', 'finish-sign-in', 'request-authorization'];
+    // It marks news as read.
+    others.push('show-account');
     // Operations of moderators, who are not blocked in these tests.
     const moderators = ['decide-review', 'decide-user'];
     const known = [...Object.keys(refused), ...Object.keys(allowed), ...others, ...moderators];

@@ -5,7 +5,7 @@ import { beginEpoch, readLogEnd } from '../../../shared/changes/log.ts';
 import { readHealth } from '../../../shared/health/health.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
-import { webhookKey } from '../../../shared/table/keys.ts';
+import { userKey, webhookKey } from '../../../shared/table/keys.ts';
 import {
   continueWebhook,
   pauseWebhook,
@@ -15,7 +15,7 @@ import {
 } from '../../../shared/webhooks/webhook-actions.ts';
 import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
-import { scanTable, setAttributes } from '../../helpers/items.ts';
+import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
   beginWebhook,
@@ -358,6 +358,9 @@ describe('a receiver that fails', () => {
     receiver.take();
     stopClock(Date.now() + 86_400_000);
     await run();
+    // Its owner is told once.
+    const { user_id } = await read(webhook);
+    expect(await readItem(userKey(user_id))).toMatchObject({ news_webhook: 1 });
     expect(receiver.take()).toEqual([]);
     receiver.respond = undefined;
     await continueWebhook(webhook);
