@@ -61,13 +61,19 @@ describe('the sign-in', () => {
       await browser.visit('account/connections');
     }
     expect([...browser.jar.keys()].filter((name) => name.startsWith('sign-in-'))).toHaveLength(4);
-    const shown = await browser.signIn('Dan', 'account/connections');
+    const asked = await browser.signIn('Dora', 'account/connections');
+    const shown = await browser.submit(asked, 'name="display_name"', { display_name: 'Dora' });
     expect(shown.url).toBe(`${issuer}/account/connections`);
   });
 
   test('returns to the page that was asked for', async () => {
-    const shown = await openBrowser(issuer).signIn('Dan', 'account/connections?x=%26%2B');
-    expect(shown.url).toBe(`${issuer}/account/connections?x=%26%2B`);
+    const path = 'account/connections?x=%26%2B';
+    const browser = openBrowser(issuer);
+    // Somebody new is asked for a name before.
+    const asked = await browser.signIn('Emil', path);
+    const shown = await browser.submit(asked, 'name="display_name"', { display_name: 'Emil' });
+    expect(shown.url).toBe(`${issuer}/${path}`);
+    expect((await openBrowser(issuer).signIn('Emil', path)).url).toBe(`${issuer}/${path}`);
   });
 
   test('refuses two return addresses', async () => {
