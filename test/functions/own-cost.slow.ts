@@ -6,6 +6,7 @@ import { recountOwners } from '../../shared/review/recount.ts';
 import { routes } from '../../shared/routes.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
+import { expectSmallItems } from '../helpers/sizes.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 import { makeWidestAccount, type WidestAccount } from '../helpers/widest-account.ts';
@@ -112,6 +113,8 @@ describe('a request of the widest account stays within its budget', () => {
       'finish-sign-in',
     ]);
   });
+
+  test('and no item is larger than its kind may be', expectSmallItems);
 
   test('its deletion, after which nothing is left and every count is right', async () => {
     const { member } = widest;

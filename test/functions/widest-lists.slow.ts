@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { listed } from '../../bin/bench/oracle.ts';
+import { expectSmallItems } from '../helpers/sizes.ts';
 import { makeWidestLists, type WidestLists } from '../helpers/widest.ts';
 
 let widest: WidestLists;
@@ -60,6 +61,8 @@ describe('every list of the widest data', () => {
     ['an entity', () => ({ entity_id: widest.entity_id }), [types, spoken, contents, stars]],
     ['an author', () => ({ user_id: widest.user_id }), [types, spoken, contents, stars]],
   ];
+
+  test('has no item that is larger than its kind may be', expectSmallItems);
 
   test.each(owners)(
     '%s',

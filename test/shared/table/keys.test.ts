@@ -9,12 +9,14 @@ import { recordRun } from '../../../shared/health/health.ts';
 import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
+import { largestItems } from '../../../shared/table/largest-items.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem } from '../../../shared/transfer/item-record.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { type Client, makeCode } from '../../helpers/oauth-client.ts';
+import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeGrant, makeModerator, makeUsers } from '../../helpers/world.ts';
 
@@ -107,6 +109,7 @@ test('the header names all that a journey writes, and its indexes', async () => 
     .filter(({ sk }) => !/^(REBUILD|COUNTS)#/.test(sk))
     .filter((line) => unknown(items, [line]).length === unknown(items, []).length);
   expect(unseen).toEqual([]);
+  await expectSmallItems();
   // A planted mistake is found.
   for (const name of ['CODE#', 'VOTER#', 'REVISION#', 'HIDDEN#']) {
     expect(unknown(items, readHeader(header.replaceAll(name, 'X#')))).not.toEqual([]);
@@ -139,6 +142,12 @@ const notExported = {
   EPOCH: 'begins the change log of this table',
   RUN: 'time of a job of this table',
 };
+
+test('every kind of item has a largest size, and only the root of a tree grows', () => {
+  const kinds = readHeader(header).map(({ sk }) => sk.split('#')[0]);
+  expect(Object.keys(largestItems).toSorted()).toEqual([...new Set(kinds)].toSorted());
+  expect(Math.max(...Object.values(largestItems))).toBe(64 * 1024);
+});
 
 test('every kind of item is exported, or listed as left out', () => {
   const untold = (text: string) =>
