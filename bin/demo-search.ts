@@ -8,6 +8,8 @@ interface Named {
   entity_id: string;
   entity_type: string;
   name: string;
+  by: string;
+  year: string;
 }
 
 /** Lets `/find` search for these entities, unless a database is configured. */
@@ -21,13 +23,18 @@ export async function startDemoSearch(entities: readonly Named[]): Promise<void>
       return spelled === type && words.every((word) => plain(name).includes(word));
     });
     response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify({ found: found.map(({ entity_id: id, name }) => ({ id, name })) }));
+    response.end(JSON.stringify({ found: found.map(matchOf) }));
   });
   await once(server.listen(0, '127.0.0.1').unref(), 'listening');
   const { port } = server.address() as AddressInfo;
   for (const group of ['MUSICDB', 'BOOKDB']) {
     process.env[`${group}_SEARCH`] ||= `http://127.0.0.1:${port}/?type={type}&name={name}`;
   }
+}
+
+/** A match in the form of MusicBrainz. */
+function matchOf({ entity_id: id, name, by, year }: Named) {
+  return { id, name, 'artist-credit': [{ name: by }], 'first-release-date': year };
 }
 
 /** A text without accents and capitals. */

@@ -4,7 +4,7 @@ import type { Stack } from '../infra/local/stack.ts';
 import { findOrCreateUser } from '../shared/account/identity-repository.ts';
 import { authUrl } from '../shared/auth-url.ts';
 import type { EntityType } from '../shared/entity/entity-type.ts';
-import { keepNames } from '../shared/entity/metadata.ts';
+import { keepRecords } from '../shared/entity/metadata.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { nothingWritten, type Written } from '../shared/review/written.ts';
 import { batchWrite, getItems } from '../shared/table/batch.ts';
@@ -20,7 +20,10 @@ import { startDemoSearch } from './demo-search.ts';
 
 type Person = { person: string; language: FullReviewRecord['language'] };
 /** An entity: a release group with its MusicBrainz id, or a book with a page about it. */
-type Entity = { entity: string; type: EntityType } & ({ id: string } | { page: string });
+type Entity = { entity: string; by: string; year: string; type: EntityType } & (
+  | { id: string }
+  | { page: string }
+);
 type State = Partial<Written>;
 type Votes = { up?: number; down?: number };
 /** A review, its state before an edit, its age, and the reason for which people report it. */
@@ -42,10 +45,11 @@ const people = lines.filter((line) => 'person' in line);
 const entities = lines
   .filter((line) => 'entity' in line)
   .map((line) => {
-    const { entity: name, type: entity_type } = line;
-    if ('page' in line) return { entity_id: uuidOf(name), entity_type, name, url: line.page };
+    const { entity: name, type: entity_type, by, year } = line;
+    const described = { entity_type, name, about: `${by} · ${year}`, by, year };
+    if ('page' in line) return { ...described, entity_id: uuidOf(name), url: line.page };
     const url = `https://musicbrainz.org/release-group/${line.id}`;
-    return { entity_id: line.id, entity_type, name, url };
+    return { ...described, entity_id: line.id, url };
   });
 const reviews = lines.filter((line) => 'of' in line);
 
@@ -80,7 +84,7 @@ export async function planDemo({ url, stream }: Stack, hasModerator: boolean) {
   const isThere = (await getItem(entityKey(entity_id))) !== undefined;
   // The data of a demo of an older version lacks the names.
   if (isThere) {
-    await keepNames(entities);
+    await keepRecords(entities);
     await startDemoSearch(entities);
   }
   return {
@@ -98,7 +102,7 @@ async function isInterrupted(): Promise<boolean> {
 
 /** Adds what is missing. May be repeated after an interruption. */
 async function fillTable(hasModerator: boolean): Promise<void> {
-  await keepNames(entities);
+  await keepRecords(entities);
   await importReviews();
   if (hasModerator) await createModerator();
   await batchWrite([{ put: { ...completed, at: new Date().toISOString() } }]);

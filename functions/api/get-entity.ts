@@ -21,7 +21,7 @@ export const docs = {
     'Its public reviews in numbers, with the three latest and the three most popular. An entity without reviews has zero of each.',
   headers: ['Link'],
   fields: {
-    include_metadata: '`true` adds the name and page of the entity from its music or book database',
+    include_metadata: '`true` adds the name of the entity, what tells it apart, and its page',
   },
 } satisfies Docs<typeof request>;
 

@@ -49,8 +49,7 @@ export const docs = {
     language: 'Only reviews in this language',
     review_type: 'Only reviews that have a text (`review`) or a rating (`rating`)',
     rating: 'Only reviews with these stars, such as `4,5`; together with `entity_id` or `user_id`',
-    include_metadata:
-      '`true` adds the name and page of each entity from its music or book database',
+    include_metadata: '`true` adds the name of each entity, what tells it apart, and its page',
   },
 } satisfies Docs<typeof request>;
 

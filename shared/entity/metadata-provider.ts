@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Described, type Description, List } from './database-answer.ts';
 import type { EntityGroup, EntityType } from './entity-type.ts';
 
 // Requests to the music and book databases.
@@ -24,35 +25,6 @@ const searchFields: Partial<Record<EntityType, string>> = {
   label: 'laid',
   recording: 'rid',
 };
-
-/** A name, which the databases put in one of three places. */
-export const Named = v.pipe(
-  v.object({
-    name: v.optional(v.string()),
-    title: v.optional(v.string()),
-    defaultAlias: v.optional(v.object({ name: v.string() })),
-  }),
-  v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
-  v.string(),
-  v.transform(displayable),
-  v.minLength(1),
-  v.maxLength(1000),
-);
-
-/** Response for several entities. One of its fields is the list of those found. */
-export const List = v.pipe(
-  v.record(v.string(), v.unknown()),
-  v.transform((answer) => Object.values(answer).find(Array.isArray)),
-  v.array(v.looseObject({ id: v.string() })),
-);
-
-/** Removes what cannot be stored (lone surrogates), and control characters and direction marks. */
-export function displayable(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
-    .trim();
-}
 
 const maxBytes = { each: 262_144, all: 4_194_304 };
 
@@ -83,15 +55,15 @@ export function batchSize({ api }: Provider): number {
 const isOfLists = (api: string) => /\{(ids|query)\}/.test(api);
 
 /**
- * Asks for the names of at most `batchSize` entities of a type. Returns them by id, with null for
- * an unknown entity. A batch leaves out names that cannot be parsed. Throws any error.
+ * Asks for at most `batchSize` entities of a type. Returns their descriptions by id, with null for
+ * an unknown entity. A batch leaves out entities that cannot be parsed. Throws any error.
  */
 export async function askFor(
   { api, agent }: Provider,
   type: EntityType,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<Map<string, string | null>> {
+): Promise<Map<string, Description | null>> {
   const query = `${searchFields[type]}:(${ids.join(' OR ')})`;
   const url = fill(api, type, ids[0] ?? '')
     .replace('{ids}', ids.join(','))
@@ -106,15 +78,15 @@ export async function askFor(
   }
   const most = Math.min(maxBytes.all, ids.length * maxBytes.each);
   const answer = await readJson(response, most);
-  if (!isList) return new Map(ids.map((id) => [id, v.parse(Named, answer)]));
+  if (!isList) return new Map(ids.map((id) => [id, v.parse(Described, answer)]));
   const byId = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
-  const names = new Map<string, string | null>();
+  const descriptions = new Map<string, Description | null>();
   for (const id of ids) {
-    const named = v.safeParse(Named, byId.get(id));
-    if (named.success) names.set(id, named.output);
-    else if (!byId.has(id)) names.set(id, null);
+    const described = v.safeParse(Described, byId.get(id));
+    if (described.success) descriptions.set(id, described.output);
+    else if (!byId.has(id)) descriptions.set(id, null);
   }
-  return names;
+  return descriptions;
 }
 
 /** Returns the page of an entity in its database, for people. */

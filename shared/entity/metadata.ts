@@ -1,23 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as v from 'valibot';
+import { authUrl } from '../auth-url.ts';
 import { chunks } from '../chunks.ts';
 import { describeError } from '../describe-error.ts';
-import { batchGet, batchWrite } from '../table/batch.ts';
-import { keyString } from '../table/item.ts';
-import { metadataKey, paceKey } from '../table/keys.ts';
-import { transact } from '../table/transact.ts';
+import { batchGet, getItems } from '../table/batch.ts';
+import { type Key, keyString } from '../table/item.ts';
+import { paceKey } from '../table/keys.ts';
+import { merged, packed } from '../table/merge.ts';
+import { tryTransact, type Write } from '../table/transact.ts';
+import type { Description } from './database-answer.ts';
 import { type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import { epochSeconds, keptBeyond, take } from './pace.ts';
 import type { Metadata } from './presented.ts';
+import {
+  type Entity,
+  type EntityRecord,
+  isByPerson,
+  isUnnamed,
+  recordIn,
+  recordKey,
+  recordWrites,
+} from './record.ts';
 
-// Names and pages of entities: stored ones, and those that a database is asked for.
-
-/** An entity as a review names it. Reviews of one entity may name different types. */
-interface Entity {
-  entity_id: string;
-  entity_type: EntityType;
-}
+// Records of entities for pages and answers: stored ones, and those that a database is asked for.
 
 /** Milliseconds that a page waits for all its names, and our own share of them. */
 const forPage = 1_000;
@@ -26,12 +31,8 @@ const forUs = 100;
 /** Milliseconds until a name, a missing name and a failed request are due again. */
 const dueAfter = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
 
-/** A name, and the page where its database described the entity when the name was stored. */
-const StoredName = v.object({ name: v.string(), url: v.optional(v.string()) });
-type StoredName = v.InferOutput<typeof StoredName>;
-
-/** Names by `keyString` of their keys: null if the database has none. */
-type Names = Map<string, StoredName | null>;
+/** Records by `keyString` of their keys. */
+type Records = Map<string, EntityRecord>;
 
 /**
  * Returns the metadata of each entity, in their order, within `patience` milliseconds. An entry is
@@ -44,64 +45,74 @@ export async function findMetadata(
   patience = forPage,
 ): Promise<(Metadata | null)[]> {
   const wanted = distinct(entities);
-  const names: Names = new Map();
+  const records: Records = new Map();
   if (wanted.size > 0) {
     const isEnough = new AbortController();
     await Promise.race([
-      find(wanted, names, AbortSignal.timeout(patience - forUs)).catch(report),
+      find(wanted, records, AbortSignal.timeout(patience - forUs)).catch(report),
       sleep(patience, undefined, { signal: isEnough.signal }).catch(() => {}),
     ]);
     isEnough.abort();
   }
-  return named(entities, names);
+  return presented(entities, records);
 }
 
 /** Like `findMetadata`, from the table alone: for functions that only read. */
 export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
-  const names: Names = new Map();
-  await findKept(distinct(entities), names);
-  return named(entities, names);
+  const records: Records = new Map();
+  await findKept(distinct(entities), records);
+  return presented(entities, records);
 }
 
-/** Stores names that come with data, for services without a music or book database. */
-export async function keepNames(
-  entities: readonly (Entity & { name: string; url: string })[],
+/** Stores records that come with data, for services without a database. Others stay as they are. */
+export async function keepRecords(
+  entities: readonly (Entity & Description & { url: string })[],
 ): Promise<void> {
-  const due_at = Date.now() + dueAfter.found;
-  await batchWrite(
-    entities.map(({ name, url, ...entity }) => ({ put: { ...keyOf(entity), name, url, due_at } })),
+  const items = await getItems(entities.map(recordKey), { consistent: true });
+  const written_at = new Date().toISOString();
+  await writeRecords(
+    entities.flatMap((entity, i) => {
+      if (recordIn(entity, items[i])) return [];
+      return [recordWrites(undefined, { ...entity, origin: 'operator', written_at })];
+    }),
   );
 }
 
 function distinct(entities: readonly Entity[]) {
-  return new Map(entities.map((entity) => [keyString(keyOf(entity)), entity]));
+  return new Map(entities.map((entity) => [keyString(recordKey(entity)), entity]));
 }
 
-function named(entities: readonly Entity[], names: Names): (Metadata | null)[] {
+function presented(entities: readonly Entity[], records: Records): (Metadata | null)[] {
   return entities.map((entity) => {
-    const { entity_id: id, entity_type: type } = entity;
-    const provider = providerOf(groupOf(type));
-    const stored = names.get(keyString(keyOf(entity)));
-    const url = provider ? pageOf(provider, type, id) : stored?.url;
-    return stored && url ? { id, type, name: stored.name, url } : null;
+    const record = records.get(keyString(recordKey(entity)));
+    return record ? presentRecord(record) : null;
   });
 }
 
-/** Adds names of the table to `names`, then those that are due, as they arrive. */
-async function find(wanted: ReadonlyMap<string, Entity>, names: Names, signal: AbortSignal) {
-  const requests = requestsFor(await findKept(wanted, names));
-  await Promise.all(requests.map((request) => refresh(request, names, signal).catch(report)));
+/** Presents a record. The page of a thing without one elsewhere is the page here. */
+export function presentRecord(record: EntityRecord): Metadata {
+  const { entity_id: id, entity_type: type, name, about = null, image = null } = record;
+  const provider = providerOf(groupOf(type));
+  const elsewhere = provider ? pageOf(provider, type, id) : record.url;
+  return { id, type, name, about, url: elsewhere ?? `${authUrl()}/entity/${id}`, image };
 }
 
-/** Adds the names that are in the table to `names`. Returns the entities that are due. */
-async function findKept(wanted: ReadonlyMap<string, Entity>, names: Names): Promise<Entity[]> {
-  const items = await batchGet([...wanted.values()].map(keyOf));
+/** Adds records of the table to `records`, then those that are due, as they arrive. */
+async function find(wanted: ReadonlyMap<string, Entity>, records: Records, signal: AbortSignal) {
+  const requests = requestsFor(await findKept(wanted, records));
+  await Promise.all(requests.map((request) => refresh(request, records, signal).catch(report)));
+}
+
+/** Adds the records that are in the table to `records`. Returns the entities that are due. */
+async function findKept(wanted: ReadonlyMap<string, Entity>, records: Records): Promise<Entity[]> {
+  const items = await batchGet([...wanted.values()].map(recordKey));
   const due: Entity[] = [];
   for (const [key, entity] of wanted) {
     const item = items.get(key);
-    const stored = v.safeParse(StoredName, item);
-    if (stored.success) names.set(key, stored.output);
-    if (Number(item?.due_at ?? 0) <= Date.now()) due.push(entity);
+    const record = recordIn(entity, item);
+    if (record) records.set(key, record);
+    const isDue = Number(item?.due_at ?? 0) <= Date.now();
+    if (isDue && !(record && isByPerson(record))) due.push(entity);
   }
   return due;
 }
@@ -128,16 +139,17 @@ function requestsFor(entities: readonly Entity[]): Request[] {
   return sorted.filter((each) => each.provider.interval === 0 || each === firstTo(each.type));
 }
 
-async function refresh({ provider, type, ids }: Request, names: Names, signal: AbortSignal) {
+async function refresh({ provider, type, ids }: Request, records: Records, signal: AbortSignal) {
   const pace = { Key: paceKey(groupOf(type)), milliseconds: provider.interval };
   if (pace.milliseconds > 0 && !(await take(pace))) return;
-  const isNamed = (id: string) => Boolean(names.get(keyString(metadataKey(type, id))));
+  const keyOf = (id: string) => recordKey({ entity_id: id, entity_type: type });
+  const recordOf = (id: string) => records.get(keyString(keyOf(id)));
   const taken = await Promise.all(
     ids.map((id) =>
       take({
-        Key: metadataKey(type, id),
+        Key: keyOf(id),
         milliseconds: dueAfter.leased,
-        isKept: isNamed(id),
+        isKept: recordOf(id) !== undefined,
       }),
     ),
   );
@@ -145,21 +157,40 @@ async function refresh({ provider, type, ids }: Request, names: Names, signal: A
   if (ours.length === 0) return;
   const answer = await askFor(provider, type, ours, signal);
   const now = Date.now();
-  const items = [...answer].map(([id, name]) => {
-    const Key = metadataKey(type, id);
-    if (name === null) {
-      names.set(keyString(Key), null);
-      const due_at = now + dueAfter.missing;
-      return { ...Key, name, due_at, expires_at: epochSeconds(due_at + keptBeyond) };
-    }
-    const stored = { name, url: pageOf(provider, type, id) };
-    names.set(keyString(Key), stored);
-    return { ...Key, ...stored, due_at: now + dueAfter.found };
+  const writes = [...answer].map(([id, description]) => {
+    const before = recordOf(id);
+    if (description === null) return missing(keyOf(id), before, now + dueAfter.missing);
+    const record: EntityRecord = {
+      entity_id: id,
+      entity_type: type,
+      ...description,
+      url: pageOf(provider, type, id),
+      origin: groupOf(type),
+      written_at: new Date(now).toISOString(),
+      due_at: now + dueAfter.found,
+    };
+    records.set(keyString(keyOf(id)), record);
+    return recordWrites(before, record);
   });
-  await transact(items.map((Item) => ({ Put: { Item } })));
+  await writeRecords(writes);
 }
 
-const keyOf = ({ entity_type, entity_id }: Entity) => metadataKey(entity_type, entity_id);
+/** An entity that the database does not know, or knows no longer, is due at a time (epoch ms). */
+function missing(Key: Key, before: EntityRecord | undefined, due_at: number): Write[] {
+  // A name stays, because databases merge entities.
+  if (before) return recordWrites(before, { ...before, due_at });
+  const set = { name: null, due_at, expires_at: epochSeconds(due_at + keptBeyond) };
+  return [{ Update: { Key, set, ...isUnnamed } }];
+}
+
+/** Writes records, and leaves out those that have changed since they were read. */
+export async function writeRecords(records: readonly Write[][]): Promise<void> {
+  for (const together of packed(records.map((writes) => ({ writes })))) {
+    const isWritten = await tryTransact(merged(together.flatMap(({ writes }) => writes)));
+    if (isWritten || together.length === 1) continue;
+    await Promise.all(together.map(({ writes }) => tryTransact(writes)));
+  }
+}
 
 function report(error: unknown): void {
   console.warn({ message: 'No metadata', error: describeError(error) });

@@ -1,29 +1,28 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { describeError } from '../describe-error.ts';
-import { batchGet } from '../table/batch.ts';
-import { keyString } from '../table/item.ts';
-import { metadataKey, paceKey, searchKey, searchPaceKey } from '../table/keys.ts';
+import { getItems } from '../table/batch.ts';
+import { paceKey, searchKey, searchPaceKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { canonicalUuid } from '../values.ts';
+import { Described, List } from './database-answer.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
-import {
-  displayable,
-  List,
-  Named,
-  pageOf,
-  readJson,
-  request,
-  settingsOf,
-  withType,
-} from './metadata-provider.ts';
+import { writeRecords } from './metadata.ts';
+import { pageOf, readJson, request, settingsOf, withType } from './metadata-provider.ts';
 import { epochSeconds, take } from './pace.ts';
+import { type EntityRecord, recordKey, recordWrites } from './record.ts';
 
 // Search for entities by name in the music and book databases.
 
 /** An entity that a database found, and what tells it from others of its name. */
-const Match = v.object({ id: v.string(), name: v.string(), about: v.string() });
+const Match = v.object({
+  id: v.string(),
+  name: v.string(),
+  about: v.string(),
+  by: v.optional(v.string()),
+  year: v.optional(v.string()),
+});
 export type Match = v.InferOutput<typeof Match>;
 
 const StoredSearch = v.object({ matches: v.array(Match), due_at: v.number() });
@@ -38,13 +37,6 @@ const keptFor = 3_600_000;
 
 /** Least milliseconds between two searches, for a database without an interval. */
 const leastPause = 100;
-
-/** Fields of MusicBrainz beside the name. Anything else is left out. */
-const Details = v.object({
-  'artist-credit': v.fallback(v.array(v.object({ name: v.string() })), []),
-  'first-release-date': v.fallback(v.string(), ''),
-  disambiguation: v.fallback(v.string(), ''),
-});
 
 /** Returns true if a database of the group can be searched by name. */
 export function isSearchable(group: EntityGroup): boolean {
@@ -70,10 +62,9 @@ export async function searchEntities(
   try {
     const matches = await askForMatches(group, template, type, name);
     const due_at = Date.now() + keptFor;
-    const expiry = { due_at, expires_at: epochSeconds(due_at) };
-    const names = await missingNames(type, matches);
-    const items = [{ ...Key, matches }, ...names];
-    await transact(items.map((item) => ({ Put: { Item: { ...item, ...expiry } } })));
+    const expires_at = epochSeconds(due_at);
+    await transact([{ Put: { Item: { ...Key, matches, due_at, expires_at } } }]);
+    await keepMatches(type, matches, due_at);
     return matches;
   } catch (error) {
     console.warn({ message: 'No search', error: describeError(error) });
@@ -92,15 +83,33 @@ async function takeTurn(group: EntityGroup): Promise<boolean> {
   return take(own, { Key: paceKey(group), milliseconds: interval });
 }
 
-/** Returns names for the pages of found entities, without those that are stored already. */
-async function missingNames(type: EntityType, matches: readonly Match[]) {
-  const { page } = settingsOf(groupOf(type));
-  if (!page) return [];
-  const stored = await batchGet(matches.map(({ id }) => metadataKey(type, id)));
-  return matches.flatMap(({ id, name }) => {
-    const Key = metadataKey(type, id);
-    return stored.has(keyString(Key)) ? [] : [{ ...Key, name, url: pageOf({ page }, type, id) }];
+/** Stores records for the pages of found entities that have none, until `due_at` (epoch ms). */
+async function keepMatches(
+  type: EntityType,
+  matches: readonly Match[],
+  due_at: number,
+): Promise<void> {
+  const group = groupOf(type);
+  const { page } = settingsOf(group);
+  if (!page) return;
+  const entities = matches.map(({ id }) => ({ entity_id: id, entity_type: type }));
+  const items = await getItems(entities.map(recordKey));
+  const writes = entities.flatMap((entity, i) => {
+    const match = matches[i];
+    if (!match || items[i]) return [];
+    const { id, about, ...description } = match;
+    const record: EntityRecord = {
+      ...entity,
+      ...description,
+      ...(about !== '' && { about }),
+      url: pageOf({ page }, type, id),
+      origin: group,
+      due_at,
+      expires_at: epochSeconds(due_at),
+    };
+    return [recordWrites(undefined, record)];
   });
+  await writeRecords(writes);
 }
 
 async function askForMatches(
@@ -122,15 +131,9 @@ async function askForMatches(
 }
 
 /** Reads a match. Returns none without an id and a name. */
-function matchOf(found: { id: string }): Match[] {
-  const id = canonicalUuid(found.id);
-  const named = v.safeParse(Named, found);
-  if (!id || !named.success) return [];
-  const details = v.parse(Details, found);
-  const artists = details['artist-credit'].map(({ name }) => name).join(', ');
-  const year = /^\d{4}/.exec(details['first-release-date'])?.[0];
-  const about = [artists, year, details.disambiguation].filter(Boolean).join(' · ');
-  return [{ id, name: shortened(named.output), about: shortened(displayable(about)) }];
+function matchOf({ id: sent, ...found }: { id: string }): Match[] {
+  const id = canonicalUuid(sent);
+  const described = v.safeParse(Described, found);
+  if (!id || !described.success) return [];
+  return [{ id, about: '', ...described.output }];
 }
-
-const shortened = (text: string) => [...text].slice(0, 200).join('');

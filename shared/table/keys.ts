@@ -32,7 +32,7 @@ import type { Key } from './item.ts';
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block, hidden and reported reviews |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | the answer to a request, by its user and key            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts of its reviews, see review/owner-counts.ts       |
- * | metadata    | METADATA#<type>#<id> | METADATA              | its name and page, and when to ask its database again   |
+ * | metadata    | METADATA#<type>#<id> | METADATA              | record of an entity, see entity/record.ts              |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
  * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |

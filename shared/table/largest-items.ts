@@ -35,9 +35,9 @@ export const largestItems: Readonly<Record<string, number>> = {
   // 200 hidden and 60 reported reviews of deleted accounts.
   IDENTITY: 64 * kilobyte,
   IDEMPOTENCY: kilobyte,
-  // A name of 1,000 characters, and ten of them.
+  // Three texts of 200 characters, and two URLs of 2,048. Ten of them but for the URLs.
   METADATA: 8 * kilobyte,
-  SEARCH: 48 * kilobyte,
+  SEARCH: 32 * kilobyte,
   PACE: kilobyte,
   PROJECTION: kilobyte,
   // 20 changes.

@@ -17,7 +17,7 @@ import type { EntityType } from '../../../shared/entity/entity-type.ts';
 import {
   findMetadata as findInTime,
   findKeptMetadata,
-  keepNames,
+  keepRecords,
 } from '../../../shared/entity/metadata.ts';
 import { table } from '../../../shared/table/client.ts';
 import { metadataKey } from '../../../shared/table/keys.ts';
@@ -88,7 +88,7 @@ describe('the metadata of an entity', () => {
     const entity = of('release_group');
     const { entity_id: id, entity_type: type } = entity;
     const url = `https://music.example/release-group/${id}`;
-    const one = { id, type, name: 'Blue', url };
+    const one = { id, type, name: 'Blue', about: null, url, image: null };
     expect(await findMetadata([entity, entity])).toEqual([one, one]);
     expect(asked.map((request) => request.url)).toEqual([`/release-group/${id}`]);
     expect(asked[0]?.headers).toMatchObject({
@@ -145,9 +145,9 @@ describe('the metadata of an entity', () => {
     configure({});
     const entity = of('bk_literary_work');
     const kept = { name: 'Der Process', url: 'https://books.example/der-process' };
-    await keepNames([{ ...entity, ...kept }]);
+    await keepRecords([{ ...entity, ...kept }]);
     const { entity_id: id, entity_type: type } = entity;
-    expect(await findMetadata([entity])).toEqual([{ id, type, ...kept }]);
+    expect(await findMetadata([entity])).toEqual([{ id, type, ...kept, about: null, image: null }]);
     expect(await readItem(metadataKey(type, id))).not.toHaveProperty('expires_at');
   });
 

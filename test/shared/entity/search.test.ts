@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
-import { findKeptMetadata, findMetadata, keepNames } from '../../../shared/entity/metadata.ts';
+import { findKeptMetadata, findMetadata, keepRecords } from '../../../shared/entity/metadata.ts';
 import { searchEntities } from '../../../shared/entity/search.ts';
 import { metadataKey } from '../../../shared/table/keys.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
@@ -76,7 +76,13 @@ describe('a search by name', () => {
       { id: randomUUID(), name: ' ' },
     );
     expect(await searchEntities('release_group', 'abbey road')).toEqual([
-      { id: one, name: 'Abbey Road', about: 'The Beatles, Billy Preston · 1969 · 2019 mix' },
+      {
+        id: one,
+        name: 'Abbey Road',
+        about: 'The Beatles, Billy Preston · 1969 · 2019 mix',
+        by: 'The Beatles, Billy Preston',
+        year: '1969',
+      },
       { id: two, name: 'Repeated', about: '' },
     ]);
   });
@@ -105,7 +111,7 @@ describe('a search by name', () => {
     const known = randomUUID();
     const other = randomUUID();
     const url = 'https://music.example/event/kept';
-    await keepNames([{ entity_id: known, entity_type: 'event', name: 'Kept', url }]);
+    await keepRecords([{ entity_id: known, entity_type: 'event', name: 'Kept', url }]);
     respond = found({ id: known, name: 'Found' }, { id: other, name: 'Other' });
     const before = new Set((await scanTable()).map(({ pk }) => pk));
     await searchEntities('event', 'kept');

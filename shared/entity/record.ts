@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { pick } from '../pick.ts';
+import type { Item, Key } from '../table/item.ts';
+import { metadataKey } from '../table/keys.ts';
+import { parseItem } from '../table/parse.ts';
+import type { Write } from '../table/transact.ts';
+import { UrlText } from '../values.ts';
+import { mostCharacters } from './database-answer.ts';
+import { type EntityType, entityTypes } from './entity-type.ts';
+
+// The record of an entity: its name and what tells it apart, from a database or from people.
+
+/** An entity as a review names it. Reviews of one entity may name different types. */
+export interface Entity {
+  entity_id: string;
+  entity_type: EntityType;
+}
+
+/** Databases, and people by the right that they had. */
+const origins = ['musicdb', 'bookdb', 'member', 'moderator', 'operator'] as const;
+export type Origin = (typeof origins)[number];
+
+const Words = v.pipe(
+  v.string(),
+  v.check((text) => [...text].length <= mostCharacters, `must have at most ${mostCharacters}`),
+);
+
+/** A record as stored. Times are ISO 8601, but for `due_at` (epoch ms). */
+export const EntityRecord = v.object({
+  entity_id: v.string(),
+  entity_type: v.picklist(entityTypes),
+  name: v.pipe(v.string(), v.minLength(1)),
+  /** A line that tells it from others of its name: artist or author, year, place. */
+  about: v.optional(Words),
+  /** Artists or authors, and the year: part of `about`, if a database gave it. */
+  by: v.optional(Words),
+  year: v.optional(v.pipe(v.string(), v.regex(/^\d{4}$/))),
+  /** Page for people. The configured database of the type has its own, whatever this is. */
+  url: v.optional(UrlText),
+  image: v.optional(UrlText),
+  /** Absent if older code stored the record, from a database. */
+  origin: v.optional(v.picklist(origins)),
+  /** The person who wrote it, unless a database or the operator did, or the account is gone. */
+  user_id: v.optional(v.string()),
+  written_at: v.optional(v.string()),
+  /** When a database is asked again. What a person wrote is never due. */
+  due_at: v.optional(v.number()),
+  /** Set for a record that only a search has found (epoch seconds). */
+  expires_at: v.optional(v.number()),
+  /** Rises with every change. Absent if older code stored the record. */
+  version: v.optional(v.number()),
+});
+export type EntityRecord = v.InferOutput<typeof EntityRecord>;
+
+/** Fields that people read. A change of anything else is no change of the entity. */
+export const shownFields = ['name', 'about', 'by', 'year', 'url', 'image', 'origin'] as const;
+
+export const recordKey = ({ entity_type, entity_id }: Entity): Key =>
+  metadataKey(entity_type, entity_id);
+
+/** Returns the record in an item, or undefined if there is none: the item may only mark a turn. */
+export function recordIn(entity: Entity, item: Item | undefined): EntityRecord | undefined {
+  if (typeof item?.name !== 'string') return undefined;
+  const { entity_id, entity_type } = entity;
+  return parseItem(EntityRecord, { ...item, entity_id, entity_type });
+}
+
+/** Returns true if a person wrote the record, so that no database overwrites it. */
+export function isByPerson({ origin }: Pick<EntityRecord, 'origin'>): boolean {
+  return origin === 'member' || origin === 'moderator' || origin === 'operator';
+}
+
+/** Returns true if people read the same in both. */
+export function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
+  return shownFields.every((name) => one[name] === other[name]);
+}
+
+/**
+ * Returns the writes that store a record in the place of `before`, or of none. Every write of a
+ * record goes through here. They fail, as a stale read, if it has changed since it was read.
+ */
+export function recordWrites(before: EntityRecord | undefined, after: EntityRecord): Write[] {
+  const Key = recordKey(after);
+  const was = before && { name: before.name, version: before.version };
+  if (before && was && isSameRecord(before, after) && before.user_id === after.user_id) {
+    return [{ Update: { Key, set: pick(after, ['due_at', 'expires_at']), was } }];
+  }
+  // Above every version before, also of a record that has expired.
+  const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
+  const Item = { ...Key, ...after, version };
+  return [{ Put: { Item, ...(was ? { was } : isUnnamed) } }];
+}
+
+/** Condition that there is no record. The item may mark a turn, or that a database has no name. */
+export const isUnnamed = {
+  ConditionExpression: 'attribute_not_exists(pk) OR attribute_not_exists(#name) OR #name = :none',
+  ExpressionAttributeNames: { '#name': 'name' },
+  ExpressionAttributeValues: { ':none': null },
+};

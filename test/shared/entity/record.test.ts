@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener } from 'node:http';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { measureRun } from '../../../bin/bench/measure.ts';
+import { findMetadata as findInTime, keepRecords } from '../../../shared/entity/metadata.ts';
+import {
+  type EntityRecord,
+  type Origin,
+  recordIn,
+  recordKey,
+  recordWrites,
+} from '../../../shared/entity/record.ts';
+import { StaleRead, transact } from '../../../shared/table/transact.ts';
+import { restore, stopClock } from '../../helpers/clock.ts';
+import { readItem, setAttributes } from '../../helpers/items.ts';
+import { serve } from '../../helpers/listen.ts';
+import { expectSmallItems } from '../../helpers/sizes.ts';
+
+let respond: RequestListener;
+let asked = 0;
+const origin = await serve(
+  createServer((request, response) => {
+    asked += 1;
+    respond(request, response);
+  }),
+);
+const answer =
+  (body: unknown): RequestListener =>
+  (_, response) =>
+    response.end(JSON.stringify(body));
+
+beforeEach(() => {
+  asked = 0;
+  Object.assign(process.env, {
+    MUSICDB_API: `${origin}/{type}/{id}`,
+    MUSICDB_PAGE: 'https://music.example/{type}/{id}',
+    BOOKDB_API: `${origin}/{type}/{id}`,
+    BOOKDB_PAGE: 'https://books.example/{type}/{id}',
+  });
+});
+afterEach(() => {
+  for (const name of Object.keys(process.env)) {
+    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
+  }
+  restore();
+});
+
+type Entity = Pick<EntityRecord, 'entity_id' | 'entity_type'>;
+const entityOf = (entity_type: EntityRecord['entity_type']): Entity => {
+  return { entity_id: randomUUID(), entity_type };
+};
+const find = async (entity: Entity) => (await findInTime([entity], 10_000))[0];
+const stored = async (entity: Entity) => recordIn(entity, await readItem(recordKey(entity)));
+
+/** Stores a record as a person writes one. */
+async function write(entity: Entity, name: string, by: Origin): Promise<EntityRecord> {
+  const record: EntityRecord = { ...entity, name, origin: by, user_id: randomUUID() };
+  await transact(recordWrites(await stored(entity), record));
+  return record;
+}
+
+const month = 31 * 86_400_000;
+
+describe('a record from a database', () => {
+  test.each<[string, EntityRecord['entity_type'], object, object]>([
+    [
+      'an album of several artists',
+      'release_group',
+      {
+        title: 'Under Pressure',
+        'first-release-date': '1981-10-26',
+        'primary-type': 'Single',
+        disambiguation: 'live',
+        'artist-credit': [
+          { name: 'Queen', joinphrase: ' & ', artist: { id: randomUUID(), name: 'Queen' } },
+          { name: 'David Bowie', joinphrase: '', artist: { name: 'David Bowie' } },
+        ],
+      },
+      { name: 'Under Pressure', about: 'Queen & David Bowie · 1981 · live' },
+    ],
+    [
+      'an album with the year alone',
+      'release_group',
+      { title: 'Gold', 'first-release-date': '1992', 'artist-credit': [{ name: 'ABBA' }] },
+      { name: 'Gold', about: 'ABBA · 1992' },
+    ],
+    [
+      'an album without a date',
+      'release_group',
+      { title: 'Demo', 'first-release-date': '', 'artist-credit': [{ name: 'Nobody' }] },
+      { name: 'Demo', about: 'Nobody' },
+    ],
+    [
+      'a place',
+      'place',
+      { name: 'Paradiso', area: { name: 'Amsterdam' }, disambiguation: 'concert hall' },
+      { name: 'Paradiso', about: 'Amsterdam · concert hall' },
+    ],
+    [
+      'an event',
+      'event',
+      { name: 'Woodstock', 'life-span': { begin: '1969-08-15', end: '1969-08-18' } },
+      { name: 'Woodstock', about: '1969' },
+    ],
+    [
+      'a book of BookBrainz',
+      'bk_edition_group',
+      {
+        bbid: randomUUID(),
+        defaultAlias: { name: 'Good Omens', sortName: 'Good Omens', primary: true },
+        authorCredit: {
+          names: [
+            { name: 'Terry Pratchett', joinPhrase: ' and ' },
+            { name: 'Neil Gaiman', joinPhrase: '' },
+          ],
+        },
+        disambiguation: { comment: 'novel' },
+        editionGroupType: 'Book',
+      },
+      { name: 'Good Omens', about: 'Terry Pratchett and Neil Gaiman · novel' },
+    ],
+    [
+      'an author',
+      'bk_author',
+      { defaultAlias: { name: 'H. Beam Piper' }, beginDate: '1904-03-23', disambiguation: null },
+      { name: 'H. Beam Piper', about: '1904' },
+    ],
+    [
+      'something with nothing that can be read',
+      'work',
+      {
+        title: 'Air',
+        'artist-credit': 'Bach',
+        'first-release-date': 5,
+        area: [],
+        disambiguation: 7,
+      },
+      { name: 'Air', about: null },
+    ],
+    [
+      'hostile texts',
+      'artist',
+      {
+        name: `\u202e${'x'.repeat(900)}`,
+        disambiguation: `\u0000\u2066${'\u{1f3b7}'.repeat(900)}`,
+      },
+      { name: 'x'.repeat(200), about: '\u{1f3b7}'.repeat(200) },
+    ],
+  ])('tells %s apart', async (_, type, body, expected) => {
+    respond = answer(body);
+    const entity = entityOf(type);
+    expect(await find(entity)).toMatchObject(expected);
+    // The same from the table.
+    expect(await find(entity)).toMatchObject(expected);
+    expect(asked).toBe(1);
+    await expectSmallItems();
+  });
+
+  test('costs a page as much as a name does', async () => {
+    respond = answer({ name: 'Blue', disambiguation: 'the one of 1971' });
+    const entity = entityOf('work');
+    await find(entity);
+    expect(await measureRun(() => find(entity))).toMatchObject({ read: 0.5, write: 0 });
+  });
+
+  test('is renewed, and has a higher version if people read something else', async () => {
+    respond = answer({ name: 'Blue' });
+    const entity = entityOf('work');
+    const start = Date.now();
+    await find(entity);
+    const first = await stored(entity);
+    stopClock(start + month);
+    await find(entity);
+    const same = await stored(entity);
+    expect(same).toEqual({ ...first, due_at: expect.any(Number) });
+    expect(same?.due_at).toBeGreaterThan(first?.due_at ?? 0);
+    respond = answer({ name: 'Blue', disambiguation: 'song' });
+    stopClock(start + 2 * month);
+    await find(entity);
+    const other = await stored(entity);
+    expect(other).toMatchObject({ about: 'song', origin: 'musicdb' });
+    expect(other?.version).toBeGreaterThan(first?.version ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('stays when the database no longer knows the entity', async () => {
+    respond = answer({ name: 'Merged' });
+    const entity = entityOf('artist');
+    const start = Date.now();
+    await find(entity);
+    respond = (_, response) => response.writeHead(404).end('{}');
+    stopClock(start + month);
+    expect(await find(entity)).toMatchObject({ name: 'Merged' });
+    expect(await find(entity)).toMatchObject({ name: 'Merged' });
+    expect(asked).toBe(2);
+  });
+});
+
+describe('a record that older code stored', () => {
+  test('is read as it is, and completed when it is due', async () => {
+    const entity = entityOf('label');
+    const start = Date.now();
+    // As a name was stored before there were records.
+    const url = `https://music.example/label/${entity.entity_id}`;
+    await setAttributes(recordKey(entity), { name: 'Warp', url, due_at: start + 1_000 });
+    respond = answer({ name: 'Warp', area: { name: 'London' } });
+    const nothing = { about: null, image: null };
+    expect(await find(entity)).toEqual({
+      id: entity.entity_id,
+      type: 'label',
+      name: 'Warp',
+      url,
+      ...nothing,
+    });
+    stopClock(start + 2_000);
+    expect(await find(entity)).toMatchObject({ name: 'Warp', about: 'London' });
+    expect(await stored(entity)).toMatchObject({ origin: 'musicdb', about: 'London' });
+  });
+
+  test('may be a mark that the database has no name, in whose place a person writes', async () => {
+    const entity = entityOf('label');
+    await setAttributes(recordKey(entity), { name: null, due_at: Date.now() + 3_600_000 });
+    expect(await find(entity)).toBeNull();
+    await write(entity, 'Tiny', 'member');
+    expect(await find(entity)).toMatchObject({ name: 'Tiny' });
+  });
+});
+
+describe('a record by a person', () => {
+  test.each(['member', 'moderator', 'operator'] as const)('a %s is never renewed', async (by) => {
+    respond = answer({ name: 'Of the database' });
+    const entity = entityOf('release_group');
+    const start = Date.now();
+    await find(entity);
+    await write(entity, 'Of a person', by);
+    for (const later of [0, month, 20 * month]) {
+      stopClock(start + later);
+      expect(await find(entity)).toMatchObject({ name: 'Of a person' });
+    }
+    expect(asked).toBe(1);
+  });
+
+  test('is not overwritten by a renewal that began before it', async () => {
+    const entity = entityOf('release_group');
+    const others = [entityOf('release_group'), entityOf('release_group')];
+    process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
+    const all = [entity, ...others];
+    respond = async (_, response) => {
+      // The person is faster than the database.
+      await write(entity, 'Of a person', 'member');
+      const found = all.map(({ entity_id: id }) => ({ id, name: 'Of the database' }));
+      response.end(JSON.stringify({ found }));
+    };
+    await findInTime(all, 10_000);
+    expect(asked).toBe(1);
+    expect(await stored(entity)).toMatchObject({ name: 'Of a person', origin: 'member' });
+    for (const other of others) {
+      expect(await stored(other)).toMatchObject({ name: 'Of the database' });
+    }
+  });
+
+  test('is written by one of two at the same time', async () => {
+    const entity = entityOf('event');
+    const records = ['One', 'Two'].map((name) => ({ ...entity, name, origin: 'member' as const }));
+    const both = records.map((record) => transact(recordWrites(undefined, record)));
+    const outcomes = await Promise.allSettled(both);
+    const failures = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
+    expect(failures).toEqual([expect.any(StaleRead)]);
+    const before = await stored(entity);
+    const changes = records.map((record, i) =>
+      transact(recordWrites(before, { ...record, about: `${i}` })),
+    );
+    const again = await Promise.allSettled(changes);
+    expect(again.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('has its page here if no database has one', async () => {
+    delete process.env.MUSICDB_API;
+    const entity = entityOf('event');
+    await write(entity, 'Our party', 'member');
+    const url = expect.stringMatching(new RegExp(`/ws/entity/${entity.entity_id}$`));
+    expect(await find(entity)).toMatchObject({ name: 'Our party', url });
+  });
+
+  test('stays when data brings another', async () => {
+    const entity = entityOf('event');
+    await write(entity, 'Ours', 'member');
+    await keepRecords([{ ...entity, name: 'Of the data', url: 'https://events.example/1' }]);
+    expect(await find(entity)).toMatchObject({ name: 'Ours' });
+  });
+});
+
+test('a record of newer code is left out, and stays as it is', async () => {
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+  const entity = entityOf('work');
+  await setAttributes(recordKey(entity), { name: 'New', origin: 'telepathy' });
+  respond = answer({ name: 'Of the database' });
+  await find(entity);
+  expect(await readItem(recordKey(entity))).toMatchObject({ name: 'New', origin: 'telepathy' });
+});
