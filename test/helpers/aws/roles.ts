@@ -51,7 +51,7 @@ export function rightsIn(template: Template): Map<string, Right[]> {
   return new Map([...rolesOf(template)].map(([name, all]) => [name, rightsOf(name, all)]));
 }
 
-/** What an update may give back: no attribute that it does not name. */
+/** The condition on attributes that an update gives back: none that it does not name. */
 const givenBack = { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_OLD', 'UPDATED_NEW'] };
 
 /** Reads the conditions that the roles have. Another condition must be added here first. */
