@@ -22,9 +22,6 @@ export function Text(min: number, max: number) {
   );
 }
 
-/** The text of a URL that is stored. Browsers and servers take as many characters. */
-export const UrlText = v.pipe(v.string(), v.maxLength(2048, 'must have at most 2048 characters'));
-
 /** Returns true for more than spaces, controls, fillers, combining marks and blank Braille. */
 export function isVisible(text: string): boolean {
   return /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{DI}\p{NChar}\u2800]/v.test(text);

@@ -38,7 +38,7 @@ const budgets = {
   public: { read: 200, commands: 60, bytes: 10 * megabyte, answer: megabyte / 2 },
   own: { read: 400, commands: 120, bytes: 20 * megabyte, answer: 6 * megabyte },
   write: { read: 600, commands: 400, bytes: 30 * megabyte, answer: 6 * megabyte },
-  export: { read: 8_000, commands: 2_000, bytes: 32 * megabyte, answer: 6 * megabyte },
+  export: { read: 10_000, commands: 2_000, bytes: 32 * megabyte, answer: 6 * megabyte },
 } as const satisfies Record<string, Budget>;
 
 /** Returns what one request to a route may use of the table, or undefined if it may use nothing. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
-import { isLoopback, Name, parseWebUrl, Text, UrlText } from '../values.ts';
+import { isLoopback, Name, parseWebUrl, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 import type { PresentedApplication } from './presented.ts';
 
@@ -14,14 +14,14 @@ export const Registration = v.object({
   name: Name(64),
   desc: Text(0, 500),
   website: v.pipe(
-    UrlText,
+    v.string(),
     v.check(
       (text) => parseWebUrl(text) !== null,
       'must be an http or https URL in ASCII, without a user name',
     ),
   ),
   redirect_uri: v.pipe(
-    UrlText,
+    v.string(),
     v.check(
       isRedirectUri,
       'must be an https URL, or an http URL on a loopback host, in ASCII, without a user name or fragment',

@@ -18,6 +18,9 @@ export const mostRevisionBytes = 256 * 1024;
  */
 const fewest = 13;
 
+/** Read units of all revisions on a page, read strongly consistent. */
+const unitsOfPage = 70;
+
 /** Beginning of the sort keys of revisions. */
 const prefix = 'REVISION#';
 
@@ -36,17 +39,40 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
   return v.parse(Revision, item);
 }
 
+interface Listing {
+  before?: number;
+  maxBytes?: number;
+}
+
 /**
  * Lists revisions, newest first, before number `before`. Stops at `maxBytes` of JSON, by default
- * 256 KB, or where the budget of the request ends. The first one is always there.
+ * 256 KB, or where the budget of the request ends. The first one is always there. Their votes are
+ * those of the review, wherever all revisions are on the page.
  */
-export async function listRevisions(
+export async function listRevisions(review: Review, listing: Listing = {}): Promise<Revision[]> {
+  const revisions = await readRevisions(review, listing);
+  const isRight = hasAllVotes(review, revisions) || leftOf('read') < unitsOfPage;
+  // A replica may still lack votes that the review has, under whose version all this is kept.
+  return isRight ? revisions : readRevisions(review, listing, true);
+}
+
+/** Is also true for a part of the revisions. */
+function hasAllVotes(review: Review, revisions: readonly Revision[]): boolean {
+  const isWhole = revisions.length === currentRevision(review) && revisions.at(-1)?.id === 1;
+  const sum = (name: 'votes_positive' | 'votes_negative') =>
+    revisions.reduce((total, revision) => total + revision[name], 0);
+  const names = ['votes_positive', 'votes_negative'] as const;
+  return !isWhole || names.every((name) => sum(name) === review[name]);
+}
+
+async function readRevisions(
   review: Review,
-  { before, maxBytes = mostRevisionBytes }: { before?: number; maxBytes?: number } = {},
+  { before, maxBytes = mostRevisionBytes }: Listing,
+  isConsistent = false,
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
-  for await (const page of revisionsOf(review, before)) {
+  for await (const page of revisionsOf(review, before, isConsistent)) {
     for (const revision of page) {
       // One byte is the comma.
       bytes += bytesOf(presentRevision(revision)) + 1;
@@ -58,7 +84,11 @@ export async function listRevisions(
   return revisions;
 }
 
-async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY) {
+async function* revisionsOf(
+  review: Review,
+  before = Number.POSITIVE_INFINITY,
+  isConsistent: boolean,
+) {
   const hasCurrent = currentRevision(review) < before;
   if (hasCurrent) yield [revisionOf(review)];
   // An edit may have come after the review was read.
@@ -66,7 +96,7 @@ async function* revisionsOf(review: Review, before = Number.POSITIVE_INFINITY) {
   let size = Math.min(fewest, affordable());
   if (!hasCurrent) size = Math.max(1, size);
   for (; last > 0 && size > 0; size = affordable()) {
-    const items = await readPage(review.id, last, size);
+    const items = await readPage(review.id, last, { pageSize: size, isConsistent });
     if (items.length === 0) return;
     yield parseItems(Revision, items);
     last = Number(items.at(-1)?.sk.slice(prefix.length)) - 1;
@@ -81,14 +111,18 @@ function affordable(): number {
 }
 
 /** Reads a page of earlier revisions, newest first, from number `last` on. */
-async function readPage(id: string, last: number, pageSize: number): Promise<Item[]> {
+async function readPage(
+  id: string,
+  last: number,
+  { pageSize, isConsistent }: { pageSize: number; isConsistent: boolean },
+): Promise<Item[]> {
   const { pk } = revisionKey(id, 1);
   const newest = revisionKey(id, last).sk;
   const read = async (consistent: boolean): Promise<Item[]> => {
     const options = { pageSize, descending: true, consistent, until: newest };
     return (await queryItems({ pk, sk: prefix }, options).next()).value ?? [];
   };
-  const items = await read(false);
+  const items = await read(isConsistent);
   // A replica may still lack a revision that has just been made.
-  return items[0]?.sk === newest ? items : read(true);
+  return items[0]?.sk === newest || isConsistent ? items : read(true);
 }

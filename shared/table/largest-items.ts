@@ -24,7 +24,7 @@ export const largestItems: Readonly<Record<string, number>> = {
   NAME: kilobyte,
   VOTES: kilobyte,
   GRANT: kilobyte,
-  // Two URLs of 2,048 characters, and a description of 500.
+  // Two URLs of 2,000 characters, and a description of 500.
   APP: 8 * kilobyte,
   // A URL, and the last 20 attempts.
   HOOK: 8 * kilobyte,

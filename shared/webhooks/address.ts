@@ -1,7 +1,7 @@
 import { type BlockList, isIP } from 'node:net';
 import * as v from 'valibot';
 import { isInRanges, parseRanges } from '../ip-ranges.ts';
-import { parseWebUrl, UrlText } from '../values.ts';
+import { parseWebUrl } from '../values.ts';
 
 // Addresses that a webhook may have, and IP addresses that a request may reach.
 
@@ -40,7 +40,7 @@ export interface Target {
  * of WEBHOOK_ALLOW it may be any URL of http or https.
  */
 export const WebhookAddress = v.pipe(
-  UrlText,
+  v.string(),
   v.check(
     (text) => parseAddress(text) !== undefined,
     'must be an https URL on port 443 with a public host name, in ASCII, without a user name',

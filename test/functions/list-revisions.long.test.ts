@@ -9,7 +9,7 @@ import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { invalid, lambdaContext } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { afterSend } from '../helpers/sends.ts';
-import { makeUser, text, visitor } from '../helpers/world.ts';
+import { makeUser, makeUsers, text, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
 const id = await author.publishes();
@@ -140,6 +140,25 @@ describe('GET /review/{review_id}/revisions', () => {
     const { body } = await visitor.listsRevisions(review_id);
     behind.mockRestore();
     expect(idsIn(body)).toEqual([4, 3, 2, 1]);
+  });
+
+  test('shows the votes of all revisions, also those that a replica does not have yet', async () => {
+    const edited = await author.publishes();
+    const [first, second] = await makeUsers(2);
+    await first.votes(edited);
+    await author.edits(edited, { text: `${text} Better.` });
+    await second.votes(edited, 'down');
+    const behind = afterSend((command, answer) => {
+      const { ConsistentRead } = command.input as { ConsistentRead?: boolean };
+      const Items = answer.Items?.map((item) => ({ ...item, votes_positive: 0 }));
+      return ConsistentRead === false && Items ? { ...answer, Items } : undefined;
+    });
+    const { body } = await visitor.listsRevisions(edited);
+    behind.mockRestore();
+    expect(body.revisions).toMatchObject([
+      { votes_positive: 0, votes_negative: 1 },
+      { votes_positive: 1, votes_negative: 0 },
+    ]);
   });
 });
 

@@ -33,7 +33,7 @@ test('repairs find nothing to repair while eight people vote and four publish', 
   const end = Date.now() + 15_000;
   await followStream(async () => {
     for (let pass = 0; pass < 30 && Date.now() < end; pass++) {
-      for await (const each of audit({ repair: true, settle: 20, patience: 10_000 })) {
+      for await (const each of audit({ repair: true, settle: 20, patience: 60_000 })) {
         sum.differences += each.differences.length;
         sum.repaired += each.repaired;
         sum.changing += each.changing.length;

@@ -33,10 +33,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const client = await register(cora);
   const token = await askForToken(cora, client);
   const received: string[] = [];
+  let isGone = false;
   const receiver = createServer(async (request, response) => {
     const { type, data } = JSON.parse((await Array.fromAsync(request)).join(''));
     received.push(type);
-    response.end(data.challenge);
+    response.writeHead(isGone ? 410 : 200).end(data.challenge);
   });
   process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
   const hook = { address: `${await listen(receiver.unref())}/`, 'review.published': 'yes' };
@@ -64,6 +65,12 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await fillIn(cora, webhook.url, 'Send again', {});
   await send();
   expect(received).toEqual(['webhook.test', 'review.published', 'review.published']);
+  // Turns the webhook off, which its owner is told.
+  isGone = true;
+  await call('POST', `/review/${review}`, { token, body: { rating: 2 } });
+  await stream.idle();
+  await send();
+  isGone = false;
   await fillIn(cora, webhook.url, 'Delete webhook', { confirm: 'yes' });
   receiver.closeAllConnections();
   receiver.close();

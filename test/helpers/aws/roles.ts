@@ -4,6 +4,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { listen } from '../listen.ts';
 import { rolesOf, type Statement, secretOf, type Template } from './checks.ts';
 
@@ -18,6 +19,8 @@ export interface Right {
    * are open.
    */
   partitions?: readonly string[];
+  /** The only attributes that it covers, if it has such a condition. */
+  attributes?: readonly string[];
 }
 
 /** One action of a request. A transaction has several. */
@@ -26,6 +29,8 @@ export interface Deed {
   resource: string;
   /** Partition keys of the action, which IAM calls leading keys. */
   partitions: readonly string[];
+  /** Attributes that an update names, with those of the key. */
+  attributes?: readonly string[];
 }
 
 /**
@@ -35,26 +40,38 @@ export function rightsIn(template: Template): Map<string, Right[]> {
   const rightsOf = (operation: string, statements: Statement[]): Right[] =>
     statements.flatMap(({ Effect, Action, Resource, Condition }) => {
       if (Effect !== 'Allow') throw new Error(`${operation} has a statement that denies`);
-      const partitions = partitionsIn(Condition);
+      const limits = limitsIn(Condition);
       const resources = [Resource].flat().map(resourceIn);
       // Lambda itself reads the stream.
       if (resources.includes('stream')) return [];
       return ([Action].flat() as string[])
         .filter((action) => /^(dynamodb|secretsmanager):/.test(action))
-        .map((action) => ({ operation, action, resources, partitions }));
+        .map((action) => ({ operation, action, resources, ...limits }));
     });
   return new Map([...rolesOf(template)].map(([name, all]) => [name, rightsOf(name, all)]));
 }
 
-/** Reads the only condition that the roles have. Another condition must be added here first. */
-function partitionsIn(condition: Statement['Condition']): readonly string[] | undefined {
-  if (condition === undefined) return undefined;
-  const { 'ForAllValues:StringLike': likes, ...others } = condition;
-  const { 'dynamodb:LeadingKeys': keys, ...more } = likes ?? {};
-  if (!Array.isArray(keys) || Object.keys({ ...others, ...more }).length > 0) {
+/** The condition on attributes that an update gives back: none that it does not name. */
+const givenBack = { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_OLD', 'UPDATED_NEW'] };
+
+/** Reads the conditions that the roles have. Another condition must be added here first. */
+function limitsIn(condition: Statement['Condition']): Pick<Right, 'partitions' | 'attributes'> {
+  if (condition === undefined) return {};
+  const { 'ForAllValues:StringLike': likes, 'ForAllValues:StringEquals': equals } = condition;
+  const { 'dynamodb:LeadingKeys': partitions, ...more } = likes ?? {};
+  const attributes = equals?.['dynamodb:Attributes'] as readonly string[] | undefined;
+  const known = {
+    'ForAllValues:StringLike': likes,
+    ...(attributes && {
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+      StringEqualsIfExists: givenBack,
+    }),
+  };
+  const isKnown = Array.isArray(partitions) && isDeepStrictEqual(condition, known);
+  if (!isKnown || Object.keys(more).length > 0) {
     throw new Error(`Unknown condition: ${JSON.stringify(condition)}`);
   }
-  return keys;
+  return { partitions, ...(attributes && { attributes }) };
 }
 
 function resourceIn(expression: unknown): string {
@@ -66,12 +83,14 @@ function resourceIn(expression: unknown): string {
 /** Finds the right that allows an action. As in IAM, one statement must cover all its keys. */
 export function findRight(
   rights: readonly Right[],
-  { action, resource, partitions }: Deed,
+  { action, resource, partitions, attributes }: Deed,
 ): Right | undefined {
   return rights.find(
     (right) =>
       right.action === action &&
       right.resources.includes(resource) &&
+      (right.attributes === undefined ||
+        attributes?.every((name) => right.attributes?.includes(name))) &&
       (right.partitions === undefined ||
         partitions.every((key) => right.partitions?.some((pattern) => isLike(key, pattern)))),
   );
@@ -94,6 +113,9 @@ interface Item {
 interface Part {
   Item?: Item;
   Key?: Item;
+  UpdateExpression?: string;
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
 }
 
 interface Body extends Part {
@@ -101,7 +123,6 @@ interface Body extends Part {
   TransactItems?: Record<string, Part>[];
   IndexName?: string;
   KeyConditionExpression?: string;
-  ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Record<string, { S: string }>;
 }
 
@@ -112,7 +133,7 @@ export function deedsOf(command: string, body: Body): Deed[] {
   if (TransactItems) {
     return TransactItems.flatMap(Object.entries<Part>).map(([part, of]) => {
       const name = `dynamodb:${part.replace(/Item$/, '')}Item`;
-      return { action: name, resource, partitions: [partitionOf(of)] };
+      return { action: name, resource, partitions: [partitionOf(of)], attributes: namedIn(of) };
     });
   }
   const batch = Object.values(RequestItems).flatMap((items): Part[] =>
@@ -120,7 +141,18 @@ export function deedsOf(command: string, body: Body): Deed[] {
   );
   if (command === 'Query') return [{ action, resource, partitions: [queried(body)] }];
   const parts = body.Item || body.Key ? [body] : batch;
-  return [{ action, resource, partitions: parts.map(partitionOf) }];
+  return [{ action, resource, partitions: parts.map(partitionOf), attributes: namedIn(body) }];
+}
+
+/** Returns the attributes that an update names, with those of the key. */
+function namedIn({ UpdateExpression, ...part }: Part): string[] | undefined {
+  if (UpdateExpression === undefined) return undefined;
+  const { ConditionExpression = '', ExpressionAttributeNames: names = {} } = part;
+  // Neither a placeholder nor a value.
+  const words = `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:#\w])[a-z]\w*/g) ?? [];
+  const functions = ['attribute_exists', 'attribute_not_exists', 'if_not_exists'];
+  const plain = words.filter((word) => !functions.includes(word));
+  return [...new Set(['pk', 'sk', ...Object.values(names), ...plain])];
 }
 
 function partitionOf({ Item, Key }: Part): string {
