@@ -4,7 +4,6 @@ import type { Item, Key } from '../table/item.ts';
 import { metadataKey } from '../table/keys.ts';
 import { parseItem } from '../table/parse.ts';
 import type { Write } from '../table/transact.ts';
-import { UrlText } from '../values.ts';
 import { mostCharacters } from './database-answer.ts';
 import { type EntityType, entityTypes } from './entity-type.ts';
 
@@ -24,6 +23,7 @@ const Words = v.pipe(
   v.string(),
   v.check((text) => [...text].length <= mostCharacters, `must have at most ${mostCharacters}`),
 );
+const Address = v.pipe(v.string(), v.maxLength(2048));
 
 /** A record as stored. Times are ISO 8601, but for `due_at` (epoch ms). */
 export const EntityRecord = v.object({
@@ -36,8 +36,8 @@ export const EntityRecord = v.object({
   by: v.optional(Words),
   year: v.optional(v.pipe(v.string(), v.regex(/^\d{4}$/))),
   /** Page for people. The configured database of the type has its own, whatever this is. */
-  url: v.optional(UrlText),
-  image: v.optional(UrlText),
+  url: v.optional(Address),
+  image: v.optional(Address),
   /** Absent if older code stored the record, from a database. */
   origin: v.optional(v.picklist(origins)),
   /** The person who wrote it, unless a database or the operator did, or the account is gone. */
