@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { findMetadata } from '../../shared/entity/metadata.ts';
+import { findMetadata, presentMetadata } from '../../shared/entity/metadata.ts';
 import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
@@ -34,5 +34,5 @@ export const handler = endpoint(request, async ({ path, query }) => {
   if (query.include_metadata === 'false') return new Answer(body, { headers });
   const { id: entity_id, entity_type } = summary;
   const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
-  return new Answer({ ...body, metadata }, { headers });
+  return new Answer({ ...body, metadata: presentMetadata(metadata) }, { headers });
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntity } from '../../shared/entity/entity-type.ts';
+import { titleOfEntity } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { notFound, notImplemented } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -61,7 +61,7 @@ async function describeFrame(
   const width = Math.min(maxwidth, embedSize.width);
   const height = Math.min(maxheight, embedSize.height);
   const html = embedCode(entity, { width, height, theme });
-  return { type: 'rich', title: entity.name, html, width, height };
+  return { type: 'rich', title: entity.title, html, width, height };
 }
 
 /** Describes a review, which has no frame: a site makes a card of title and author. */
@@ -70,7 +70,7 @@ async function describeReview(reviewId: string) {
   const [metadata = null] = await findMetadata([review]);
   return {
     type: 'link',
-    title: `${nameOfEntity(review, metadata)}, reviewed by ${author.display_name}`,
+    title: `${titleOfEntity(review, metadata)}, reviewed by ${author.display_name}`,
     author_name: author.display_name,
     author_url: `${authUrl()}/user/${author.id}`,
   };

@@ -5,7 +5,7 @@ import {
   entityGroups,
   entityTypes,
 } from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
+import { findMetadata, presentMetadata } from '../../shared/entity/metadata.ts';
 import { invalidRequest } from '../../shared/errors.ts';
 import { linkToFeed } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
@@ -72,7 +72,7 @@ export const handler = endpoint(request, ({ query }) => {
         count,
         reviews: reviews.map(({ review, author }, i) => ({
           ...presentReview(review, author),
-          ...(metadata && { metadata: metadata[i] }),
+          ...(metadata && { metadata: presentMetadata(metadata[i] ?? null) }),
         })),
         average_rating,
       };

@@ -104,7 +104,7 @@ function typeField(type: EntityType, searchable: readonly EntityGroup[]) {
   return select({
     name: 'type',
     label: 'Type',
-    hint: 'For a name. An album, a single or an EP is a release group.',
+    hint: 'For a name. An EP counts as a single.',
     options: searchable.map((group) => (chosen) => {
       const choices = entityGroups[group].map((each) => [each, nameOfEntityType(each)] as const);
       return optionGroup(nameOfGroup(group), choices, chosen);

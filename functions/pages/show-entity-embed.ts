@@ -19,7 +19,7 @@ a:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
 .rating { display: flex; align-items: center; gap: .6rem; font-size: 1.5rem; font-weight: 700; }
 .stars { width: 6.5rem; height: 1.3rem; fill: var(--line); }
 .stars svg { fill: var(--star); }
-.soft { color: var(--soft); }
+.soft { color: var(--soft); font-weight: 400; }
 .soft span { color: var(--accent); text-decoration: underline; }
 `;
 
@@ -30,7 +30,7 @@ export const request = v.object({
 
 export const handler = publicDocument(request, async ({ path, query: { theme } }) => {
   const style = (theme ? coloursOf(theme) : colours) + layout;
-  const { url, name, summary } = await readNamedEntity(path.entity_id);
+  const { url, name, title, summary, metadata } = await readNamedEntity(path.entity_id);
   const { rating } = summary.average_rating;
   const body = html`<!doctype html>
 <html lang="en">
@@ -38,12 +38,12 @@ export const handler = publicDocument(request, async ({ path, query: { theme } }
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${name} · Reviews</title>
+<title>${title} · Reviews</title>
 <style>${raw(style)}</style>
 </head>
 <body>
 <a href="${url}" target="_top">
-<span class="name"><bdi>${name}</bdi></span>
+<span class="name"><bdi>${name}</bdi>${metadata?.about && html` <bdi class="soft">${metadata.about}</bdi>`}</span>
 ${rating !== null && html`<span class="rating">${rating} ${stars(rating)}</span>`}
 <span class="soft">${summary.review_count > 0 && html`<span>${reviewCount(summary.review_count)}</span> on `}Reviews</span>
 </a>

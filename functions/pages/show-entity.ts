@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
-import { type EntityType, nameOfEntityType } from '../../shared/entity/entity-type.ts';
+import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { feedUrl } from '../../shared/feed/link.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import {
   embedCode,
+  entityLine,
   type NamedEntity,
   oembedUrl,
   readNamedEntity,
@@ -15,7 +16,7 @@ import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { counted, hostOf } from '../../shared/pages/frame/words.ts';
+import { counted } from '../../shared/pages/frame/words.ts';
 import {
   type ListQuery,
   listParameters,
@@ -51,25 +52,26 @@ export const handler = visitedPage(
       reading,
     ]);
     const votes = await readVotes(visitor, list.reviews);
-    const { url, name, summary, metadata } = entity;
-    const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title: name };
+    const { url, name, title, summary, metadata } = entity;
+    const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title };
     const isEmpty = summary.review_count === 0;
-    const write = writing(entity_id, summary.entity_type ?? entity_type, own);
+    const write = writing(entity_id, entity.entity_type, own);
     return {
-      title: name,
+      title,
       heading: html`<bdi>${name}</bdi>`,
       description: descriptionOf(entity),
       isWide: true,
       head: headOf({
         path: `/entity/${entity_id}`,
         type: 'website',
-        feed: `Reviews of ${name}`,
+        feed: `Reviews of ${title}`,
         alternates: [oembed],
         data: ratingData(summary, metadata),
         isUnlisted: isEmpty,
       }),
       content: isEmpty
         ? html`<section>
+          ${aboutOf(entity)}
           <p>Nobody has reviewed this yet.</p>
           <div class="buttons">
             ${write}
@@ -77,7 +79,7 @@ export const handler = visitedPage(
           </div>
         </section>`
         : html`<div class="columns">
-          <div>${contentOf(entity)}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
+          <div>${aboutOf(entity)}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true, votes })}
           ${feedAndEmbed(entity)}
         </div>`,
@@ -111,10 +113,8 @@ function descriptionOf({ summary: { review_count, average_rating } }: NamedEntit
   return `${average}${reviewCount(review_count)}.`;
 }
 
-function contentOf({ summary: { entity_type }, metadata }: NamedEntity) {
-  return html`<p class="soft">
-    ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
-  </p>`;
+function aboutOf({ summary: { id: entity_id }, entity_type, metadata }: NamedEntity) {
+  return entity_type ? entityLine({ entity_id, entity_type }, metadata) : '';
 }
 
 function ratings(entity: NamedEntity, query: ListQuery) {

@@ -1,19 +1,18 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntity, nameOfEntityType } from '../../shared/entity/entity-type.ts';
+import { nameOfEntity, titleOfEntity } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
-import type { Metadata } from '../../shared/entity/presented.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { hiddenReviewPage } from '../../shared/pages/account/hidden-review-page.ts';
-import { oembedUrl } from '../../shared/pages/entity/named-entity.ts';
+import { entityLine, oembedUrl } from '../../shared/pages/entity/named-entity.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import type { Page, Visitor } from '../../shared/pages/frame/layout.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { dayOf, hostOf } from '../../shared/pages/frame/words.ts';
+import { dayOf } from '../../shared/pages/frame/words.ts';
 import { voteSection } from '../../shared/pages/review/vote-form.ts';
 import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
 import { licenseOf } from '../../shared/review/licenses.ts';
@@ -41,7 +40,7 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
   const name = nameOfEntity(review, metadata);
   const base = authUrl();
   const { rating, text, published_on, created } = review;
-  const title = `${name}, reviewed by ${author.display_name}`;
+  const title = `${titleOfEntity(review, metadata)}, reviewed by ${author.display_name}`;
   const href = oembedUrl(`${base}/review/${review_id}`);
   return {
     title,
@@ -54,12 +53,13 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
       data: reviewData(authored, metadata),
     }),
     content: html`<section>
+        ${entityLine(review, metadata)}
         ${authorLine(author, dayOf(published_on ?? created))}
         ${inFull(review)}
       </section>
       ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}
-      ${facts(review, metadata)}
-      ${attribution(authored, name)}
+      ${facts(review)}
+      ${attribution(authored, titleOfEntity(review, metadata))}
       ${
         visitor?.user.id !== author.id &&
         html`<section>
@@ -82,14 +82,12 @@ function ownLinks({ id }: Review) {
   </section>`;
 }
 
-function facts(review: Review, metadata: Metadata | null) {
-  const { id, entity_type, language } = review;
+function facts(review: Review) {
+  const { id, language } = review;
   const revisions = currentRevision(review);
   return html`<section>
     <h2>About this review</h2>
     <dl>
-      <dt>Type</dt>
-      <dd>${nameOfEntityType(entity_type)}${metadata && html`, described at <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}</dd>
       <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
       ${
         revisions > 1 &&

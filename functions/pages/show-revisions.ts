@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntity } from '../../shared/entity/entity-type.ts';
+import { nameOfEntity, titleOfEntity } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
+import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
@@ -34,10 +35,11 @@ export const handler = visitedPage(request, async ({ path: { review_id }, query 
   const address = `${authUrl()}/review/${review_id}`;
   const oldest = revisions.at(-1)?.id ?? 1;
   return {
-    title: `Revisions of ${name}, reviewed by ${author.display_name}`,
+    title: `Revisions of ${titleOfEntity(review, metadata)}, reviewed by ${author.display_name}`,
     heading: html`Revisions of <a href="${address}"><bdi>${name}</bdi></a>`,
     head: headOf({ path: `/review/${review_id}/revisions`, type: 'article', isUnlisted: true }),
     content: html`<section>
+        ${aboutLine(review, metadata)}
         ${authorLine(author)}
         <p class="soft">The newest revision comes first.</p>
       </section>

@@ -39,10 +39,29 @@ export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[]
   return filter in entityGroups ? entityGroups[filter as EntityGroup] : [filter as EntityType];
 }
 
-/** Name of an entity type in its database, such as Release group. */
+/** Types as people call them: one, and many. */
+const words: Readonly<Record<EntityType, readonly [one: string, many: string]>> = {
+  event: ['Event', 'Events'],
+  place: ['Place', 'Places'],
+  release_group: ['Album or single', 'Albums and singles'],
+  work: ['Composition', 'Compositions'],
+  artist: ['Artist', 'Artists'],
+  label: ['Label', 'Labels'],
+  recording: ['Recording', 'Recordings'],
+  bk_edition_group: ['Edition of a book', 'Editions of books'],
+  bk_literary_work: ['Book', 'Books'],
+  bk_author: ['Author', 'Authors'],
+  bk_series: ['Book series', 'Book series'],
+};
+
+/** Name of an entity type for people, such as Album or single. */
 export function nameOfEntityType(type: EntityType): string {
-  const words = type.replace(/^bk_/, '').replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return words[type][0];
+}
+
+/** Name of several entities of a type, such as Albums and singles. */
+export function pluralOfEntityType(type: EntityType): string {
+  return words[type][1];
 }
 
 /** The subject of a database, in a word. */
@@ -55,7 +74,16 @@ export function nameOfEntity(
   { entity_type }: { entity_type: EntityType },
   metadata?: { name: string } | null,
 ): string {
-  return metadata?.name ?? `Unnamed ${nameOfEntityType(entity_type).toLowerCase()}`;
+  return metadata?.name ?? `${nameOfEntityType(entity_type)} without a name`;
+}
+
+/** The name of an entity and what tells it apart, as a title: Greatest Hits (Queen · 1981). */
+export function titleOfEntity(
+  entity: { entity_type: EntityType },
+  metadata?: { name: string; about: string | null } | null,
+): string {
+  const name = nameOfEntity(entity, metadata);
+  return metadata?.about ? `${name} (${metadata.about})` : name;
 }
 
 /** Returns the database that names entities of a type. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { authUrl } from '../auth-url.ts';
 import { chunks } from '../chunks.ts';
 import { describeError } from '../describe-error.ts';
+import { pick } from '../pick.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { type Key, keyString } from '../table/item.ts';
 import { paceKey } from '../table/keys.ts';
@@ -31,6 +32,12 @@ const forUs = 100;
 /** Milliseconds until a name, a missing name and a failed request are due again. */
 const dueAfter = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
 
+/** An entity with a name. Pages also know its artists or authors, and its year. */
+export interface KnownEntity extends Metadata {
+  by?: string | undefined;
+  year?: string | undefined;
+}
+
 /** Records by `keyString` of their keys. */
 type Records = Map<string, EntityRecord>;
 
@@ -43,7 +50,7 @@ type Records = Map<string, EntityRecord>;
 export async function findMetadata(
   entities: readonly Entity[],
   patience = forPage,
-): Promise<(Metadata | null)[]> {
+): Promise<(KnownEntity | null)[]> {
   const wanted = distinct(entities);
   const records: Records = new Map();
   if (wanted.size > 0) {
@@ -54,14 +61,16 @@ export async function findMetadata(
     ]);
     isEnough.abort();
   }
-  return presented(entities, records);
+  return knownAmong(entities, records);
 }
 
 /** Like `findMetadata`, from the table alone: for functions that only read. */
-export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
+export async function findKeptMetadata(
+  entities: readonly Entity[],
+): Promise<(KnownEntity | null)[]> {
   const records: Records = new Map();
   await findKept(distinct(entities), records);
-  return presented(entities, records);
+  return knownAmong(entities, records);
 }
 
 /** Stores records that come with data, for services without a database. Others stay as they are. */
@@ -82,19 +91,25 @@ function distinct(entities: readonly Entity[]) {
   return new Map(entities.map((entity) => [keyString(recordKey(entity)), entity]));
 }
 
-function presented(entities: readonly Entity[], records: Records): (Metadata | null)[] {
+function knownAmong(entities: readonly Entity[], records: Records): (KnownEntity | null)[] {
   return entities.map((entity) => {
     const record = records.get(keyString(recordKey(entity)));
-    return record ? presentRecord(record) : null;
+    return record ? knownEntity(record) : null;
   });
 }
 
-/** Presents a record. The page of a thing without one elsewhere is the page here. */
-export function presentRecord(record: EntityRecord): Metadata {
+/** Returns an entity for pages. The page of a thing without one elsewhere is the page here. */
+function knownEntity(record: EntityRecord): KnownEntity {
   const { entity_id: id, entity_type: type, name, about = null, image = null } = record;
   const provider = providerOf(groupOf(type));
   const elsewhere = provider ? pageOf(provider, type, id) : record.url;
-  return { id, type, name, about, url: elsewhere ?? `${authUrl()}/entity/${id}`, image };
+  const url = elsewhere ?? `${authUrl()}/entity/${id}`;
+  return { id, type, name, url, about, image, by: record.by, year: record.year };
+}
+
+/** Presents an entity as answers have it. */
+export function presentMetadata(known: KnownEntity | null): Metadata | null {
+  return known && pick(known, ['id', 'type', 'name', 'url', 'about', 'image']);
 }
 
 /** Adds records of the table to `records`, then those that are due, as they arrive. */

@@ -40,6 +40,12 @@ export function siteOf(group: EntityGroup): string {
   return new URL('/', URL.parse(page ?? '') ?? publicPages[group]).href;
 }
 
+/** Returns the page of an entity in the configured database of its type, or in the public one. */
+export function publicPageOf(type: EntityType, id: string): string {
+  const group = groupOf(type);
+  return pageOf({ page: settingsOf(group).page || publicPages[group] }, type, id);
+}
+
 function pagesOf(type: EntityType, id: string): string[] {
   const group = groupOf(type);
   const pages = [settingsOf(group).page, publicPages[group]];

@@ -12,13 +12,13 @@ export const Metadata = Fields('Name and page of an entity', {
   id: Id('The entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   type: PresentedEntityType,
   name: AnyText('Its name', 'Blue Train'),
-  about: TextOrNull(
-    'A line that tells it from others of its name, such as artist or author, year and place',
-    'John Coltrane · 1957',
-  ),
   url: AnyText(
     'Its page for people',
     'https://musicdb.example/release-group/8e8a594f-2175-38c7-a871-abb68ec363e7',
+  ),
+  about: TextOrNull(
+    'A line that tells it from others of its name, such as artist or author, year and place',
+    'John Coltrane · 1957',
   ),
   image: TextOrNull('The address of a picture, if there is one', null),
 });

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import { nameOfEntity } from '../entity/entity-type.ts';
+import { titleOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Review } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
@@ -30,7 +30,7 @@ export async function reviewFeed(
       : queryIndex('author-by-date', owner.user_id, options);
   const reviews = await findListed(await collect(entries, newest));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
-  const names = reviews.map(({ review }, i) => nameOfEntity(review, metadata[i]));
+  const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
   const page = authUrl() + pathOf(owner);
   const self = feedUrl(owner);
   // An empty feed has a constant time, so that it does not change.

@@ -279,7 +279,7 @@ test('every public page is for everybody, in four widths and both colour schemes
     [`/review/${review}/revisions`, `Revisions of ${longName}`],
     [`/entity/${named}`, longName],
     [`/entity/${named}?rating=5&language=ar`, longName],
-    [`/entity/${unnamed}`, 'Unnamed literary work'],
+    [`/entity/${unnamed}`, 'Book without a name'],
     [`/entity/${randomUUID()}`, 'No reviews yet'],
     ['/reviews', 'Reviews'],
     ['/reviews?language=fr&sort=popularity', 'Reviews'],
@@ -360,5 +360,5 @@ test('the forms of reviews are for everybody, in four widths and both colour sch
   const entity_id = randomUUID();
   await (await makeUser({ display_name: 'Reviewer' })).publishes({ entity_id });
   await page.goto(`${at}/review/new?entity_id=${entity_id}&entity_type=event`);
-  await see('Write a review: Unnamed release group', widths);
+  await see('Write a review: Album or single without a name', widths);
 });

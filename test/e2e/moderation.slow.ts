@@ -115,7 +115,7 @@ describe.each([
     await mia.follow('Another reason');
     const row = mia.row(ann.name);
     expect(await row.textContent()).toContain('2 reportsSpam 1, Another reason 1');
-    await row.getByRole('link', { name: 'Unnamed release group' }).click();
+    await row.getByRole('link', { name: 'Album or single without a name' }).click();
     await mia.arrive(`A review by ${ann.name}`);
     await mia.page.getByText('This is an advertisement\nfor a <shop>.').waitFor();
     const reporters = mia.page.locator('section', { hasText: '2 reports' }).getByRole('link');
@@ -154,7 +154,7 @@ describe.each([
     expect(await mia.page.getByRole('button', { name: 'Make it public again' }).count()).toBe(0);
     await ben.visit('/account/moderation?sort=popularity');
     expect(await ben.row(ann.name).textContent()).toContain('Appeal');
-    await ben.row(ann.name).getByRole('link', { name: 'Unnamed release group' }).click();
+    await ben.row(ann.name).getByRole('link', { name: 'Album or single without a name' }).click();
     await ben.page.getByText(says).waitFor();
     await ben.explain('Another reason', 'A memory, no advertisement.');
     await ben.look('appeal');
@@ -212,7 +212,7 @@ describe.each([
     await rob.call('PUT', `/review/${newest}/vote`, { vote: false });
     await mia.call('POST', `/review/${newest}/report`, { reason: 'abuse' });
     await rob.visit('/account/votes');
-    await rob.row('Unnamed literary work').getByText('Down', { exact: true }).waitFor();
+    await rob.row('Book without a name').getByText('Down', { exact: true }).waitFor();
     await rob.look('votes');
 
     await mia.visit(`/account/moderation/users/${ann.id}`);
@@ -236,7 +236,7 @@ describe.each([
     expect(await ann.row('One shop.').count()).toBe(19);
     await ann.row('One shop.').first().getByText('Appeal against this decision').click();
     await ann.look('own-reviews');
-    await ann.row('Public').getByRole('link', { name: 'Unnamed literary work' }).waitFor();
+    await ann.row('Public').getByRole('link', { name: 'Book without a name' }).waitFor();
     // Nothing waits for the tests after this one.
     await admin('user', 'unblock', ann.id);
     for (const id of ids) await ann.call('DELETE', `/review/${id}`);

@@ -144,7 +144,7 @@ describe('a feed', () => {
     await author.edits(ids[2] ?? '', { rating: 1 });
     const { feed: after } = await feedOf(entityFeed, { entity_id });
     const edited = all(after, 'entry')[2] as Element;
-    expect(only(edited, 'title').text).toBe('★☆☆☆☆ Unnamed release group');
+    expect(only(edited, 'title').text).toBe('★☆☆☆☆ Album or single without a name');
     expect(only(edited, 'updated').text).toBe(only(after, 'updated').text);
     expect(only(edited, 'published').text < only(edited, 'updated').text).toBe(true);
     expect(before < only(after, 'updated').text).toBe(true);
@@ -202,7 +202,7 @@ describe('a feed', () => {
     const { feed } = await feedOf(userFeed, { user_id: writer.id });
     const entries = all(feed, 'entry');
     expect(entries.map((entry) => only(entry, 'title').text)).toEqual([
-      '★☆☆☆☆ Unnamed literary work',
+      '★☆☆☆☆ Book without a name',
       '★★★★★ Blue & Green',
     ]);
     expect(only(entries[1] as Element, 'content').text).toContain('<p lang="ar" dir="auto">');

@@ -255,7 +255,7 @@ describe('the page of an entity without reviews', () => {
     const entity_id = randomUUID();
     await (await makeUser()).publishes({ entity_id, entity_type: 'label' });
     const page = await visit(entity_id, { entity_type: 'work' });
-    expect(page).toContain('<h1><bdi>Unnamed label</bdi></h1>');
+    expect(page).toContain('<h1><bdi>Label without a name</bdi></h1>');
     expect(page).not.toContain('entity_type=work');
   });
 });

@@ -167,7 +167,7 @@ describe('GET /entity/{entity_id}/embed', () => {
     const one = randomUUID();
     await (await makeUser()).publishes({ entity_id: one, rating: null });
     const { body } = await invoke(showEmbed, { path: { entity_id: one } });
-    expect(body).toContain('Unnamed release group');
+    expect(body).toContain('Album or single without a name');
     expect(body).not.toContain('<svg');
     const { body: empty } = await invoke(showEmbed, { path: { entity_id: randomUUID() } });
     expect(empty).toContain('No reviews yet');

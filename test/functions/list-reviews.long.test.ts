@@ -382,7 +382,7 @@ describe('include_metadata=true', () => {
       if (answer !== undefined) answers.set(id, answer);
       const [site, kind] = (paths[type] ?? `music/${type}`).split('/');
       const url = `https://${site}.example/${kind}/${id}`;
-      expected.set(id, known && { id, type, url, ...known });
+      expected.set(id, known && { id, type, url, about: null, image: null, ...known });
       await user.publishes({ entity_id: id, entity_type: type });
     }
     // A page waits a second for names. The lookup goes on here, so that a later page has them all,

@@ -250,7 +250,7 @@ describe('the pages of moderators', () => {
     await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: null });
     await deleteReview(id, eva.id);
     const { html } = await ask('show-author', mia, at);
-    expect(html).toContain(`<option value="${entity_id}">Release group ${entity_id}, deleted `);
+    expect(html).toContain(`<option value="${entity_id}">Album or single ${entity_id}, deleted `);
     const form = { decision: 'allow', entity_id, reason: 'other', note: 'It was a mistake.' };
     const allow = (changed: object = {}) =>
       ask('decide-user', mia, { ...at, form: { ...form, ...changed } });

@@ -60,7 +60,7 @@ describe('GET /entity/{entity_id} for people', () => {
     nameEntities({ [entity_id]: 'Blue & Green' });
     const page = await show(entity_id);
     expect(page).toContain('<h1><bdi>Blue &amp; Green</bdi></h1>');
-    expect(page).toMatch(/Release group · <a href="[^"]*">music\.example<\/a>/);
+    expect(page).toMatch(/Album or single, described at <a href="[^"]*">music\.example<\/a>/);
     expect(linkOn(page, 'music.example')).toBe(`https://music.example/release-group/${entity_id}`);
     expect(page).toContain('<span class="number">4</span>');
     expect(page).toContain('>3 ratings<');
@@ -250,7 +250,7 @@ describe('the structured data of an entity', () => {
     expect(dataIn(await show(entity_id))).toBeUndefined();
     const unnamed = await makeEntity([{ rating: 5, entity_type: 'bk_literary_work' }]);
     const page = await show(unnamed.entity_id);
-    expect(page).toContain('<h1><bdi>Unnamed literary work</bdi></h1>');
+    expect(page).toContain('<h1><bdi>Book without a name</bdi></h1>');
     expect(dataIn(page)).toBeUndefined();
     const data = { '@type': 'AggregateRating', ratingValue: 5, itemReviewed: { name: 'Blue' } };
     expect((await faultsIn(data)).join()).toContain('ratingCount');

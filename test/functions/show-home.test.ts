@@ -41,7 +41,7 @@ describe('GET /', () => {
     expect(listed(body)).toEqual([ids[3], ids[2], ids[1]]);
     expect(body).not.toContain('Worth reading');
     expect(body).toContain(`/ws/user/${ann.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
-    expect(body).toContain('<bdi>Unnamed literary work</bdi>');
+    expect(body).toContain('<bdi>Book without a name</bdi>');
     expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">4<\/dd>/);
     expect(body).toMatch(/<dt>people<\/dt><dd class="number">2<\/dd>/);
     expect(body).not.toContain('bk_literary_work');

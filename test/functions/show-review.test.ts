@@ -46,7 +46,7 @@ describe('GET /review/{review_id} for people', () => {
     expect(page).toContain('aria-label="4 of 5 stars"');
     expect(page).toContain(`<div class="review verbatim" lang="de" dir="auto">${text}</div>`);
     const described = `<a href="https://music.example/release-group/${entity_id}">music.example</a>`;
-    expect(page).toContain(`Release group, described at ${described}`);
+    expect(page).toContain(`Album or single, described at ${described}`);
     expect(page).toContain('<dd>German</dd>');
     expect(page).toContain('<p>1 up, 1 down.</p>');
     const licence = 'Creative Commons Attribution 4.0 International';
@@ -186,7 +186,7 @@ describe('the structured data of a review', () => {
     expect(dataIn(await show(id))).toBeUndefined();
     const unnamed = await author.publishes();
     const page = await show(unnamed);
-    expect(page).toContain('<bdi>Unnamed release group</bdi>');
+    expect(page).toContain('<bdi>Album or single without a name</bdi>');
     expect(dataIn(page)).toBeUndefined();
   });
 

@@ -72,7 +72,7 @@ describe('GET /reviews for people', () => {
     const cases: [Query, string[], string][] = [
       [{}, order('book', 'stars', 'plain', 'de'), '4 reviews'],
       [{ sort: 'popularity' }, order('plain', 'book', 'stars', 'de'), '4 reviews'],
-      [{ entity_type: 'work' }, order('stars', 'de'), '2 reviews of works'],
+      [{ entity_type: 'work' }, order('stars', 'de'), '2 reviews of compositions'],
       [{ entity_type: 'bookdb' }, order('book'), '1 review of books'],
       [
         { entity_type: 'musicdb', language: 'en' },
@@ -83,7 +83,7 @@ describe('GET /reviews for people', () => {
       [
         { review_type: 'rating', entity_type: 'work' },
         order('stars'),
-        '1 review of works with stars',
+        '1 review of compositions with stars',
       ],
       [{ language: 'fr' }, [], 'No reviews in French'],
       [

@@ -46,7 +46,7 @@ describe('GET /user/{user_id} for people', () => {
       '<dd>Apprentice <span class="soft">(by karma: may vote on 50 reviews a day)</span></dd>';
     expect(page).toContain(standing);
     expect(page).toContain('<h2>2 reviews</h2>');
-    expect(named(page)).toEqual(['Unnamed author', 'Blue &amp; Green']);
+    expect(named(page)).toEqual(['Author without a name', 'Blue &amp; Green']);
     expect(named(await show(user.id, { sort: 'popularity' }))[0]).toBe('Blue &amp; Green');
     expect(page).toContain(`<link rel="canonical" href="${at}/user/${user.id}">`);
     const feed = `${at}/1/user/${user.id}/reviews.atom`;

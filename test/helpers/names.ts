@@ -1,6 +1,8 @@
-/** Lets the music and book databases know these names, by id, and no others. */
-export function nameEntities(names: Readonly<Record<string, string>>): void {
-  const known = Object.entries(names).map(([id, name]) => ({ id, name }));
+/** Lets the music and book databases know these names or entities, by id, and no others. */
+export function nameEntities(names: Readonly<Record<string, string | object>>): void {
+  const known = Object.entries(names).map(([id, entity]) =>
+    typeof entity === 'string' ? { id, name: entity } : { id, ...entity },
+  );
   const answer = encodeURIComponent(JSON.stringify({ known }));
   for (const [group, host] of [
     ['MUSICDB', 'music'],

@@ -25,12 +25,16 @@ const classes: Record<string, readonly string[]> = {
 
 /** Properties of schema.org with the classes that they belong to. */
 const properties: Record<string, readonly string[]> = {
+  disambiguatingDescription: ['Thing'],
+  image: ['Thing'],
   name: ['Thing'],
   sameAs: ['Thing'],
   url: ['Thing'],
   author: ['CreativeWork', 'Rating'],
+  byArtist: ['MusicAlbum', 'MusicRecording'],
   dateModified: ['CreativeWork'],
   datePublished: ['CreativeWork'],
+  startDate: ['Event'],
   inLanguage: ['CreativeWork', 'Event'],
   license: ['CreativeWork'],
   itemReviewed: ['AggregateRating', 'Review'],

@@ -2,8 +2,14 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
-import { type EntityType, nameOfEntity, nameOfEntityType } from '../../entity/entity-type.ts';
-import { findKeptMetadata, findMetadata } from '../../entity/metadata.ts';
+import {
+  type EntityType,
+  nameOfEntity,
+  nameOfEntityType,
+  titleOfEntity,
+} from '../../entity/entity-type.ts';
+import { findKeptMetadata, findMetadata, type KnownEntity } from '../../entity/metadata.ts';
+import { publicPageOf } from '../../entity/pasted.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
 import { findSummary } from '../../summary/summary.ts';
@@ -16,8 +22,12 @@ import { hostOf } from '../frame/words.ts';
 export interface NamedEntity {
   url: string;
   name: string;
+  /** The name and what tells it apart, for places that show nothing else. */
+  title: string;
+  /** Absent without reviews, if nothing else tells the type. */
+  entity_type?: EntityType | undefined;
   summary: EntitySummary;
-  metadata: Metadata | null;
+  metadata: KnownEntity | null;
 }
 
 /**
@@ -30,14 +40,22 @@ export async function readNamedEntity(
 ): Promise<NamedEntity> {
   const url = `${authUrl()}/entity/${entity_id}`;
   const summary = await findSummary(entity_id);
-  const { entity_type } = summary;
-  if (entity_type) {
-    const [metadata = null] = await findMetadata([{ entity_id, entity_type }]);
-    return { url, name: nameOfEntity({ entity_type }, metadata), summary, metadata };
+  const entity_type = summary.entity_type ?? presumed;
+  if (!entity_type) {
+    const name = 'No reviews yet';
+    return { url, name, title: name, summary, metadata: null };
   }
-  const entity = presumed && { entity_id, entity_type: presumed };
-  const [metadata = null] = entity ? await findKeptMetadata([entity]) : [];
-  return { url, name: metadata?.name ?? 'No reviews yet', summary, metadata };
+  const entity = { entity_id, entity_type };
+  const find = summary.entity_type ? findMetadata : findKeptMetadata;
+  const [metadata = null] = await find([entity]);
+  return {
+    url,
+    name: nameOfEntity(entity, metadata),
+    title: titleOfEntity(entity, metadata),
+    entity_type,
+    summary,
+    metadata,
+  };
 }
 
 /** Colour scheme of the frame. Without one it follows the reader's settings. */
@@ -54,9 +72,9 @@ interface Frame {
 }
 
 /** The frame as HTML for another site. */
-export function embedCode({ url, name }: NamedEntity, frame: Frame = embedSize): string {
+export function embedCode({ url, title }: NamedEntity, frame: Frame = embedSize): string {
   const { width, height, theme } = frame;
-  return `${html`<iframe src="${withQuery(`${url}/embed`, { theme })}" title="Reviews: ${name}" width="${width}" height="${height}" style="border:0" loading="lazy"></iframe>`}`;
+  return `${html`<iframe src="${withQuery(`${url}/embed`, { theme })}" title="Reviews: ${title}" width="${width}" height="${height}" style="border:0" loading="lazy"></iframe>`}`;
 }
 
 /** Address at which a site finds the frame for an entity's page (oEmbed). */
@@ -64,14 +82,28 @@ export function oembedUrl(url: string): string {
   return withQuery(`${authUrl()}/oembed`, { url, format: 'json' });
 }
 
-/** A line about an entity: its type, and a link to the page that describes it, or its id. */
+/** The line under the name of an entity: its type, and what tells it from others of its name. */
+export function aboutLine(entity: TypedEntity, metadata: About | null | undefined): Html {
+  return html`<p class="soft">${about(entity, metadata)}</p>`;
+}
+
+/** As `aboutLine`, with a link to the page that describes the entity; without a name, its id. */
 export function entityLine(
-  entity: { entity_id: string; entity_type: EntityType },
+  entity: TypedEntity & { entity_id: string },
   metadata: Metadata | null,
 ): Html {
   const { entity_id, entity_type } = entity;
-  const more = metadata
-    ? html`, described at <a href="${metadata.url}">${hostOf(metadata.url)}</a>`
-    : html` <code>${entity_id}</code>`;
-  return html`<p class="soft">${nameOfEntityType(entity_type)}${more}</p>`;
+  const page = metadata?.url ?? publicPageOf(entity_type, entity_id);
+  const isElsewhere = page !== `${authUrl()}/entity/${entity_id}`;
+  return html`<p class="soft">
+    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}">${hostOf(page)}</a>`}
+  </p>`;
+}
+
+type TypedEntity = { entity_type: EntityType };
+type About = Pick<Metadata, 'about'>;
+
+function about({ entity_type }: TypedEntity, metadata: About | null | undefined): Html {
+  const name = nameOfEntityType(entity_type);
+  return html`${name}${metadata?.about && html` · <bdi>${metadata.about}</bdi>`}`;
 }

@@ -1,7 +1,7 @@
 // Structured data of public pages for search engines (schema.org).
 import { authUrl } from '../../auth-url.ts';
 import type { EntityType } from '../../entity/entity-type.ts';
-import type { Metadata } from '../../entity/presented.ts';
+import type { KnownEntity } from '../../entity/metadata.ts';
 import { licenseOf } from '../../review/licenses.ts';
 import type { AuthoredReview } from '../../review/review-repository.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
@@ -25,7 +25,7 @@ const scale = { bestRating: 5, worstRating: 1 };
 /** A `Review` of schema.org. Without a rating or the entity's name it would be an error. */
 export function reviewData(
   { review, author }: AuthoredReview,
-  metadata: Metadata | null,
+  metadata: KnownEntity | null,
 ): object | undefined {
   const { id, rating } = review;
   if (rating === null || !metadata) return undefined;
@@ -47,7 +47,7 @@ export function reviewData(
 /** An `AggregateRating` of schema.org. Undefined without ratings or the entity's name. */
 export function ratingData(
   { average_rating, review_count }: EntitySummary,
-  metadata: Metadata | null,
+  metadata: KnownEntity | null,
 ): object | undefined {
   const { rating, count } = average_rating;
   if (rating === null || !metadata) return undefined;
@@ -62,6 +62,30 @@ export function ratingData(
   };
 }
 
-function itemOf({ id, type, name, url }: Metadata) {
-  return { '@type': schemaTypes[type], name, url: `${authUrl()}/entity/${id}`, sameAs: url };
+function itemOf({ id, type, name, url, about, image, by, year }: KnownEntity) {
+  const page = `${authUrl()}/entity/${id}`;
+  return {
+    '@type': schemaTypes[type],
+    name,
+    url: page,
+    sameAs: url === page ? undefined : url,
+    disambiguatingDescription: about ?? undefined,
+    image: image ?? undefined,
+    ...creatorOf(type, by),
+    ...(year !== undefined && dateOf(type, year)),
+  };
+}
+
+/** Properties that name who made something, by the types that have one. */
+function creatorOf(type: EntityType, name: string | undefined) {
+  if (name === undefined) return {};
+  const isMusic = type === 'release_group' || type === 'recording';
+  if (isMusic) return { byArtist: { '@type': 'MusicGroup', name } };
+  return schemaTypes[type].startsWith('Book') ? { author: { '@type': 'Person', name } } : {};
+}
+
+function dateOf(type: EntityType, year: string) {
+  if (type === 'event') return { startDate: year };
+  const isWork = /^(Music(Album|Recording|Composition)|Book)/.test(schemaTypes[type]);
+  return isWork ? { datePublished: year } : {};
 }

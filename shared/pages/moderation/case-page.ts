@@ -1,7 +1,7 @@
 // The page of a moderation case: the review, its reports, its author, and the form to decide.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
-import { nameOfEntity, nameOfEntityType } from '../../entity/entity-type.ts';
+import { nameOfEntity } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import { notFound } from '../../errors.ts';
@@ -12,6 +12,7 @@ import { type Case, carriedReports, type Report } from '../../review/case.ts';
 import { isHeld, type Review } from '../../review/review.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
+import { aboutLine } from '../entity/named-entity.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
@@ -81,10 +82,9 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
 }
 
 function facts(review: Review, metadata?: Metadata | null) {
-  const { entity_type, entity_id, language, published_on, created, edits } = review;
+  const { entity_id, language, published_on, created, edits } = review;
   return html`<dl>
-    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a></dd>
-    <dt>Type</dt><dd>${nameOfEntityType(entity_type)}</dd>
+    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a>${aboutLine(review, metadata)}</dd>
     <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
     <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
     <dt>Votes</dt><dd>${review.votes_positive} up, ${review.votes_negative} down</dd>

@@ -5,6 +5,7 @@ import { nameOfEntity } from '../../entity/entity-type.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import type { Review } from '../../review/review.ts';
 import type { AuthoredReview } from '../../review/review-repository.ts';
+import { aboutLine } from '../entity/named-entity.ts';
 import type { Html } from '../frame/layout.ts';
 import { nameWithRole } from '../frame/person.ts';
 import { dayOf } from '../frame/words.ts';
@@ -20,7 +21,11 @@ export function reviewCard(
   const { id, entity_id, text, published_on, created } = review;
   const base = authUrl();
   return html`<div>
-    ${!about.isOfOneEntity && html`<h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>`}
+    ${
+      !about.isOfOneEntity &&
+      html`<h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>
+      ${aboutLine(review, about.metadata)}`
+    }
     <p class="by">
       ${shortRating(review)}
       <span class="soft">
@@ -38,6 +43,7 @@ export function reviewCell(review: Review, metadata?: Metadata | null, href?: st
   const name = html`<bdi>${nameOfEntity(review, metadata)}</bdi>`;
   return html`<div class="cell">
     <strong>${href ? html`<a href="${href}">${name}</a>` : name}</strong>
+    ${aboutLine(review, metadata)}
     ${inShort(review)}
   </div>`;
 }

@@ -5,9 +5,9 @@ import {
   type EntityGroup,
   type EntityType,
   entityGroups,
-  nameOfEntity,
-  nameOfEntityType,
   nameOfGroup,
+  pluralOfEntityType,
+  titleOfEntity,
 } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
@@ -117,7 +117,7 @@ export function reviewSection(
         const { id } = each.review;
         return html`<li id="review-${id}">
           ${reviewCard(each, { ...about, metadata })}
-          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : nameOfEntity(each.review, metadata), about.votes)}
+          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : titleOfEntity(each.review, metadata), about.votes)}
         </li>`;
       })}
     </ul>
@@ -142,8 +142,7 @@ function filterInWords({ rating, language, entity_type, review_type }: ListQuery
 
 /** A type or group in the plural, such as works. */
 function thingsOf(filter: EntityGroup | EntityType): string {
-  const name = (isGroup(filter) ? nameOfGroup(filter) : nameOfEntityType(filter)).toLowerCase();
-  return isGroup(filter) || name.endsWith('s') ? name : `${name}s`;
+  return (isGroup(filter) ? nameOfGroup(filter) : pluralOfEntityType(filter)).toLowerCase();
 }
 
 const isGroup = (filter: string): filter is EntityGroup => filter in entityGroups;

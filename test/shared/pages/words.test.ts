@@ -13,8 +13,8 @@ test('every language has its English name in Unicode', () => {
 });
 
 test.each([
-  ['release_group', 'Release group'],
-  ['bk_literary_work', 'Literary work'],
+  ['release_group', 'Album or single'],
+  ['bk_literary_work', 'Book'],
   ['event', 'Event'],
 ] as const)('%s is called %s', (type, name) => {
   expect(nameOfEntityType(type)).toBe(name);
