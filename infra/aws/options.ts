@@ -1,6 +1,8 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { ownTypesIn } from '../../shared/entity/own-types.ts';
+import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
@@ -118,6 +120,10 @@ const Context = v.object({
   bookdbSearch: Text,
   bookdbAgent: Text,
   bookdbInterval: Interval,
+  /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
+  ownTypes: readBy(ownTypesIn),
+  images: readBy(readPictures),
+  imageHosts: readBy(readPictureHosts),
   /** The address of the source code, for the home page. */
   sourceUrl: v.optional(Url),
 });
@@ -187,6 +193,11 @@ export function readOptions(node: Node) {
       PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
       EDITS_PER_DAY: `${options.editsPerDay}`,
     },
+    things: {
+      OWN_TYPES: options.ownTypes,
+      IMAGES: options.images,
+      IMAGE_HOSTS: options.imageHosts,
+    },
     sourceUrl: options.sourceUrl ?? '',
   };
 }
@@ -207,6 +218,23 @@ function databasesOf(options: ContextValues): Record<string, string> {
     return database ? [[`${database}_${name}`.toUpperCase(), `${value}`]] : [];
   });
   return Object.fromEntries(variables);
+}
+
+/** A text that a function of shared/ can read. */
+function readBy(read: (text: string) => unknown) {
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.rawCheck(({ dataset, addIssue }) => {
+        try {
+          read(`${dataset.value}`);
+        } catch (error) {
+          addIssue({ message: `is not valid: ${(error as Error).message}` });
+        }
+      }),
+    ),
+    '',
+  );
 }
 
 function matching(expression: RegExp, must: string) {

@@ -51,6 +51,7 @@ export class ServiceStack extends Stack {
         ...signIn.settings,
         ...options.databases,
         ...options.writing,
+        ...options.things,
       },
     };
     api.addFunctions(defaults);

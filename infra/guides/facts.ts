@@ -1,7 +1,8 @@
 import { mostPageBytes } from '../../shared/changes/change-feed.ts';
 import { cursorLifetime } from '../../shared/changes/cursor.ts';
 import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
-import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
+import { type Database, databaseTypes } from '../../shared/entity/databases.ts';
+import { groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { newest } from '../../shared/feed/atom.ts';
 import { largestForm } from '../../shared/http/form.ts';
@@ -121,9 +122,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     ),
     entity_types: table(
       ['`entity_type`', 'Page of the entity'],
-      entityTypes.map((type) => [
+      databaseTypes.map((type) => [
         `\`${type}\``,
-        `\`${pageOf({ page: pages[groupOf(type)] }, type, 'ID')}\``,
+        `\`${pageOf({ page: pages[groupOf(type) as Database] }, type, 'ID')}\``,
       ]),
     ),
     user_types: table(

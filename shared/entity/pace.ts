@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Key } from '../table/item.ts';
-import { tryTransact } from '../table/transact.ts';
+import { getItem } from '../table/query.ts';
+import { tryTransact, tryUpdate } from '../table/transact.ts';
 
 // Turns to ask a music or book database: items that say when it may be asked again.
 
@@ -13,6 +15,9 @@ interface Turn {
 
 /** Milliseconds that an item without a name stays in the table after it is due. */
 export const keptBeyond = 30 * 86_400_000;
+
+/** Milliseconds between two attempts to take a turn. */
+const pause = 150;
 
 /** Makes due items due again, all or none. Returns true for one concurrent caller only. */
 export async function take(...turns: readonly Turn[]): Promise<boolean> {
@@ -31,6 +36,39 @@ export async function take(...turns: readonly Turn[]): Promise<boolean> {
       };
     }),
   );
+}
+
+/**
+ * Waits in line for a turn, until `end` (epoch ms) at most. Returns false at once if the line is
+ * longer. A place in line costs a read and a write, however long it is.
+ */
+export async function waitInLine(
+  { Key, milliseconds }: Pick<Turn, 'Key' | 'milliseconds'>,
+  end: number,
+): Promise<boolean> {
+  while (Date.now() <= end) {
+    const before = (await getItem(Key))?.due_at;
+    const turn = Math.max(Date.now(), Number(before ?? 0));
+    if (turn > end) return false;
+    const due_at = turn + milliseconds;
+    const set = { due_at, expires_at: epochSeconds(due_at + keptBeyond) };
+    if (await tryUpdate({ Key, set, was: { due_at: before } })) {
+      await sleep(turn - Date.now());
+      return true;
+    }
+    // Somebody else took this place.
+    await sleep(Math.random() * pause);
+  }
+  return false;
+}
+
+/** Takes a turn as soon as it is due, until `end` (epoch ms) at most. */
+export async function takeBy(turn: Turn, end: number): Promise<boolean> {
+  while (!(await take(turn))) {
+    if (Date.now() + pause > end) return false;
+    await sleep(pause);
+  }
+  return true;
 }
 
 /** Epoch milliseconds as the epoch seconds in which items expire. */

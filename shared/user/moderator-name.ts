@@ -40,6 +40,12 @@ export function namesRole(name: string): boolean {
   return roles.test(nameAsSeen(name).normalize('NFD').replaceAll(/\p{M}/gu, ''));
 }
 
+/** Returns true for a text that poses as the message of somebody with a role, as `Admin: …`. */
+export function speaksAsRole(text: string): boolean {
+  const seen = nameAsSeen(text).normalize('NFD').replaceAll(/\p{M}/gu, '');
+  return new RegExp(`(${roles.source})\\s*[:\uff1a\u2013\u2014]`, 'u').test(seen);
+}
+
 /** Returns the keys of the items that count the moderators with a name, or with a look-alike. */
 export function keysOfName(name: string): Key[] {
   const forms = new Set([nameAsRead(name), nameAsSeen(name)]);

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../auth-url.ts';
+import { pictureSources } from '../../entity/picture.ts';
 import { transportHeaders } from '../../http/response.ts';
 import { layout, type Page, type Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
@@ -24,7 +25,8 @@ export async function respond(
   answer: Page | Redirect | Download,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
-  const policy = [`style-src ${styleSource}`, 'img-src data:'];
+  const images = ['data:', ...pictureSources()].join(' ');
+  const policy = [`style-src ${styleSource}`, `img-src ${images}`];
   if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {
