@@ -56,7 +56,10 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Recomputes totals, rank trees and the index of names. Waits for another rebuild, or for the lock of a killed one. */
+/**
+ * Recomputes totals, rank trees and the index of names. Waits for another rebuild, or for the lock
+ * of a killed one.
+ */
 export async function rebuild(onProgress?: (items: number) => void) {
   const limit = `waiting up to ${patience} s for its lock`;
   for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {

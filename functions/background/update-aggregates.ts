@@ -10,7 +10,10 @@ import { indexNames } from '../../shared/entity/name-index.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
 
-/** Updates totals, rank trees, the index of names and the change log. Applies a failed batch again, one by one. */
+/**
+ * Updates totals, rank trees, the index of names and the change log. Applies a failed batch again,
+ * one by one.
+ */
 export const handler = notingColdStart(
   async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
     try {

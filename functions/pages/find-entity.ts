@@ -52,7 +52,7 @@ export const request = v.object({
 
 type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'>;
 
-/** What is known of a text: its fault, or what was found here and in a database. */
+/** The outcome of a text: its fault, or the things found here and in a database. */
 interface Outcome {
   fault?: string;
   here?: Found[];

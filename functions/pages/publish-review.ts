@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isOwnType } from '../../shared/entity/entity-type.ts';
 import { readRecord } from '../../shared/entity/record.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { firstName, type Naming, namingFields } from '../../shared/moderation/naming.ts';
@@ -28,7 +29,13 @@ const ReviewForm = v.object({
   license_choice: LicenseChoice,
   is_draft: v.optional(v.string()),
   /** Of the thing, if it had no name when the form was shown. */
-  name: v.optional(name),
+  name: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text || undefined),
+      v.optional(name),
+    ),
+  ),
   ...otherNaming,
 });
 
@@ -56,6 +63,8 @@ function insertNamed(
   { name, about, url }: Partial<Naming>,
   user: User,
 ): Promise<Review> {
+  // Something of a type of this service was named when it was added.
+  if (isOwnType(review.entity_type)) return insertReview(review);
   return retryStale(async () => {
     if (name === undefined) await requireName(review);
     const naming = name === undefined ? [] : await firstName(review, { name, about, url }, user);

@@ -33,7 +33,7 @@ const namedEntity = {
   entity_id: Id('The entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
   entity_type: PresentedEntityType,
   name: AnyText('The name', 'Blue Train'),
-  about: v.optional(AnyText('What tells it apart', 'John Coltrane · 1957')),
+  about: v.optional(AnyText('The line that tells it apart', 'John Coltrane · 1957')),
   url: v.optional(AnyText('The address of a page about it', 'https://example.org/blue-train')),
 };
 

@@ -75,8 +75,8 @@ export async function findKeptMetadata(
 }
 
 /**
- * Returns the type of which an entity has a name here, if there is one alone. Reads a record of each
- * type, so half a unit for each.
+ * Returns the type of which an entity has a name here, if there is one alone. Reads a record of
+ * each type, so half a unit for each.
  */
 export async function findNamedType(entity_id: string): Promise<EntityType | undefined> {
   const known = await findKeptMetadata(

@@ -67,8 +67,8 @@ function named(entity: Entity, image: Image): Key[] {
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
 
 /**
- * Writes the entries of all names by one scan, after a bulk import or an upgrade. Returns the number
- * of names.
+ * Writes the entries of all names by one scan, after a bulk import or an upgrade. Returns the
+ * number of names.
  */
 export async function rebuildNames(
   onProgress: (items: number) => void = () => {},

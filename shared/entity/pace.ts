@@ -38,22 +38,32 @@ export async function take(...turns: readonly Turn[]): Promise<boolean> {
   );
 }
 
+/** Milliseconds that are left to wait. */
+export type Patience = () => number;
+
+/** Returns how many of the milliseconds from now on are left. */
+export function patienceOf(milliseconds: number): Patience {
+  const end = performance.now() + milliseconds;
+  return () => end - performance.now();
+}
+
 /**
- * Waits in line for a turn, until `end` (epoch ms) at most. Returns false at once if the line is
- * longer. A place in line costs a read and a write, however long it is.
+ * Waits in line for a turn. Returns false at once if the line is longer than the patience. A place
+ * in line costs a read and a write, however long it is.
  */
 export async function waitInLine(
   { Key, milliseconds }: Pick<Turn, 'Key' | 'milliseconds'>,
-  end: number,
+  left: Patience,
 ): Promise<boolean> {
-  while (Date.now() <= end) {
+  while (left() > 0) {
     const before = (await getItem(Key))?.due_at;
-    const turn = Math.max(Date.now(), Number(before ?? 0));
-    if (turn > end) return false;
-    const due_at = turn + milliseconds;
+    const now = Date.now();
+    const wait = Math.max(0, Number(before ?? 0) - now);
+    if (wait > left()) return false;
+    const due_at = now + wait + milliseconds;
     const set = { due_at, expires_at: epochSeconds(due_at + keptBeyond) };
     if (await tryUpdate({ Key, set, was: { due_at: before } })) {
-      await sleep(turn - Date.now());
+      await sleep(wait);
       return true;
     }
     // Somebody else took this place.
@@ -62,10 +72,10 @@ export async function waitInLine(
   return false;
 }
 
-/** Takes a turn as soon as it is due, until `end` (epoch ms) at most. */
-export async function takeBy(turn: Turn, end: number): Promise<boolean> {
+/** Takes a turn as soon as it is due, within the patience. */
+export async function takeSoon(turn: Turn, left: Patience): Promise<boolean> {
   while (!(await take(turn))) {
-    if (Date.now() + pause > end) return false;
+    if (left() < pause) return false;
     await sleep(pause);
   }
   return true;

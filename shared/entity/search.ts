@@ -12,7 +12,7 @@ import type { Database } from './databases.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { writeRecords } from './metadata.ts';
 import { pageOf, readJson, request, settingsOf, withType } from './metadata-provider.ts';
-import { epochSeconds, takeBy, waitInLine } from './pace.ts';
+import { epochSeconds, patienceOf, takeSoon, waitInLine } from './pace.ts';
 import { type EntityRecord, recordKey, recordWrites } from './record.ts';
 
 // Search for entities by name in the music and book databases.
@@ -90,11 +90,11 @@ function templateOf(group: Database): string | undefined {
 
 /** Waits for a turn among searches, and then among requests for names. */
 async function takeTurn(group: Database): Promise<boolean> {
-  const end = Date.now() + patience;
+  const left = patienceOf(patience);
   const { interval } = settingsOf(group);
   const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, 2 * interval) };
-  if (!(await waitInLine(own, end))) return false;
-  return interval === 0 || takeBy({ Key: paceKey(group), milliseconds: interval }, end);
+  if (!(await waitInLine(own, left))) return false;
+  return interval === 0 || takeSoon({ Key: paceKey(group), milliseconds: interval }, left);
 }
 
 /** Stores records for the pages of found entities that have none, until `due_at` (epoch ms). */

@@ -30,7 +30,7 @@ import { Proposal, proposalWrite } from './proposal.ts';
 /** The outcome of a correction: done, proposed to moderators, or nothing to change. */
 export type Outcome = 'named' | 'proposed' | 'same';
 
-/** What a person sends: the words, why, and the version of the record that the form showed. */
+/** A correction as sent: the words, why, and the version of the record that the form showed. */
 export interface Correction {
   naming: Naming;
   note: string;
@@ -107,7 +107,7 @@ export async function nameAsOperator(
   });
 }
 
-/** What a decision on a proposal holds for: the proposal and the record that a moderator saw. */
+/** The proposal and the record that a moderator saw. A decision holds for them alone. */
 export interface SeenProposal {
   proposed_at: string;
   version: number | undefined;
@@ -199,7 +199,7 @@ function isFromDatabase(origin: Origin | undefined): boolean {
   return origin === undefined || origin === 'musicdb' || origin === 'bookdb';
 }
 
-/** Returns true if people would read the same. Whoever wrote it makes no difference. */
+/** Returns true if people would read the same. Its author makes no difference. */
 function isSameWords(one: EntityRecord, other: EntityRecord): boolean {
   return isSameRecord({ ...one, origin: undefined }, { ...other, origin: undefined });
 }

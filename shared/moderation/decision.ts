@@ -4,9 +4,9 @@ import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
 
 /**
- * Decisions on a review or an account. `hide_all` blocks an account and hides all its reviews.
- * `allow` permits a user to review an entity again. `correct` changes the name of an entity,
- * `decline` refuses to.
+ * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
+ * which also hides all its reviews. A user may review an entity again after `allow`. A name is
+ * changed by `correct`, and a proposed name is refused by `decline`.
  */
 export const decisions = [
   ...verdicts,
@@ -24,7 +24,7 @@ export const Grounds = v.object({
 });
 export type Grounds = v.InferOutput<typeof Grounds>;
 
-/** What people read of a record, as a correction found or left it. */
+/** The words of a record, before or after a correction. */
 const Corrected = v.pick(EntityRecord, [
   'name',
   'about',

@@ -56,7 +56,7 @@ export const namingFields = {
 export const Naming = v.object(namingFields);
 export type Naming = v.InferOutput<typeof Naming>;
 
-/** Who names something: a person, or the operator, who has no account. */
+/** The person who names something. The operator has no account. */
 export type Namer = Pick<User, 'id' | 'is_moderator' | 'blocked_at'> | undefined;
 
 /** Returns the record with these words. What a database told of the line stays with the line. */

@@ -14,7 +14,7 @@ const { entity_id, entity_type, name, about, url } = EntityRecord.entries;
 export const Proposal = v.object({
   entity_id,
   entity_type,
-  /** Who proposes it. */
+  /** The person who proposes it. */
   user_id: v.string(),
   name,
   about,

@@ -50,9 +50,9 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 
 /**
  * Yields all records of a spool in a deterministic order: users, identities, applications,
- * webhooks, grants, marked claims, records of entities, proposals, reviews, decisions. Each review is followed by its votes,
- * reports and case. A record that names a missing record is left out: the missing one was deleted
- * during the scan.
+ * webhooks, grants, marked claims, records of entities, proposals, reviews, decisions. Each review
+ * is followed by its votes, reports and case. A record that names a missing record is left out: the
+ * missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');

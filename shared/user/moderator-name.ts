@@ -43,7 +43,8 @@ export function namesRole(name: string): boolean {
 /** Returns true for a text that poses as the message of somebody with a role, as `Admin: …`. */
 export function speaksAsRole(text: string): boolean {
   const seen = nameAsSeen(text).normalize('NFD').replaceAll(/\p{M}/gu, '');
-  return new RegExp(`(${roles.source})\\s*[:\uff1a\u2013\u2014]`, 'u').test(seen);
+  // A long dash looks like a letter of Katakana.
+  return new RegExp(`(${roles.source})\\s*[:\u30fc]`, 'u').test(seen);
 }
 
 /** Returns the keys of the items that count the moderators with a name, or with a look-alike. */

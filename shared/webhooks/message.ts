@@ -30,7 +30,10 @@ export function messageIdOf({ newest: { id, kind }, at }: Reported): string {
 
 const prefixOf = (kind: ChangeKind) => (kind === 'named' ? 'ent' : 'usr');
 
-/** Returns the review, person or entity in the id of a message about a change, and the time of logging. */
+/**
+ * Returns the review, person or entity in the id of a message about a change, and the time of
+ * logging.
+ */
 export function changeIn(messageId: string): { id: string; at: number } | undefined {
   const [, id, at] = /^(?:rev|usr|ent)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
   return id === undefined ? undefined : { id, at: Number(at) };

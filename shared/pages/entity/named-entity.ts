@@ -101,8 +101,10 @@ export function entityLine(
   const { entity_id, entity_type } = entity;
   const page = metadata?.url ?? publicPageOf(entity_type, entity_id);
   const isElsewhere = page !== `${authUrl()}/entity/${entity_id}`;
+  // A person may have given another address.
+  const isByPerson = page !== publicPageOf(entity_type, entity_id);
   return html`<p class="soft">
-    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}" rel="nofollow">${hostOf(page)}</a>`}
+    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}"${isByPerson && html` rel="nofollow ugc"`}>${hostOf(page)}</a>`}
   </p>`;
 }
 

@@ -44,7 +44,8 @@ type Words = Pick<EntityRecord, 'name' | 'about' | 'url'>;
 export function wordsBeforeAndAfter(before: Words | undefined, after: Words): Html {
   const fields = ['name', 'about', 'url'] as const;
   return html`<dl>${fields.map((name) => {
-    const [was = '', is = ''] = [before?.[name], after[name]];
+    const was = before?.[name] ?? '';
+    const is = after[name] ?? '';
     if (was === '' && is === '') return '';
     return html`<dt>${labels[name]}</dt><dd>${was !== is && html`<del><bdi>${was || 'none'}</bdi></del> → `}<bdi>${is || 'none'}</bdi></dd>`;
   })}</dl>`;

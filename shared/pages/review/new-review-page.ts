@@ -89,7 +89,7 @@ async function readProposal(entity: ReviewedEntity, userId: string) {
   return { metadata, last };
 }
 
-/** Whoever writes the first review of something without a name gives it one. */
+/** The first review of something without a name gives it one. */
 function firstNaming(filled: FormState): Html {
   return html`<fieldset class="group">
     <legend>What are you reviewing?</legend>
