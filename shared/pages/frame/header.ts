@@ -35,7 +35,7 @@ export function header({ here, signIn }: Page, visitor?: Visitor): Html {
 /** The search, and the button that leads to it: the page that has both larger leaves them out. */
 function search() {
   return html`<form class="search" role="search" action="${authUrl()}/find">
-      <label class="unseen" for="search">Search by name</label>
+      <span class="unseen"><label for="search">Search by name</label></span>
       <input type="search" id="search" name="q" maxlength="2000" placeholder="Search">
       <button aria-label="Search">${lens}</button>
     </form>
