@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../shared/auth-url.ts';
 import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 import { isInRanges, loopbackRanges, parseRanges } from '../../shared/ip-ranges.ts';
-import { iconImage } from '../../shared/pages/frame/layout.ts';
+import { iconImage } from '../../shared/pages/frame/mark.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
 

@@ -5,8 +5,8 @@ import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { readPairs } from '../../shared/http/form.ts';
 import { field } from '../../shared/pages/form/fields.ts';
+import { framed } from '../../shared/pages/frame/frame.ts';
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
-import { layout } from '../../shared/pages/frame/layout.ts';
 import { styleSource } from '../../shared/pages/frame/style.ts';
 import { readBody } from './integration.ts';
 
@@ -153,7 +153,7 @@ function mailbox(name: string) {
 
 function errorPage(description: string) {
   const content = html`<section><p>${description}</p></section>`;
-  return layout({ title: 'The development sign-in failed', content, isLast: true });
+  return framed({ title: 'The development sign-in failed', content, isLast: true });
 }
 
 function signInPage() {
@@ -167,5 +167,5 @@ function signInPage() {
       </div>
     </form>
   </section>`;
-  return layout({ title: 'Development sign-in', content, isLast: true });
+  return framed({ title: 'Development sign-in', content, isLast: true });
 }

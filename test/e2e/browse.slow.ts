@@ -57,7 +57,7 @@ describe('somebody who looks around', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Nobody has reviewed this yet.').waitFor();
     await expectAccessible();
-    const link = page.getByRole('link', { name: 'Write a review' });
+    const link = page.getByRole('main').getByRole('link', { name: 'Write a review' });
     const target = new URL((await link.getAttribute('href')) ?? '');
     expect(target.pathname).toBe('/ws/review/new');
     expect(Object.fromEntries(target.searchParams)).toEqual({

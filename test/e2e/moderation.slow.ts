@@ -107,7 +107,7 @@ describe.each([
     expect(await ann.page.getByRole('link', { name: 'Moderation' }).count()).toBe(0);
 
     await mia.visit('/account');
-    await mia.follow('Moderation (1)');
+    await mia.choose('Moderation (1)');
     await mia.arrive('Reported reviews');
     await mia.look('queue');
     await mia.follow('Abuse');

@@ -21,7 +21,7 @@ test('a browser signs in, opens the reference and signs out below a path', async
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
   const complaints = complaintsOn(page, login);
-  const { arrive, click } = handsOn(() => page);
+  const { arrive, click, signOut } = handsOn(() => page);
 
   await page.goto(`${authUrl}/account`);
   await arrive('Who are you?');
@@ -40,7 +40,7 @@ test('a browser signs in, opens the reference and signs out below a path', async
   await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor();
 
   await page.goto(`${authUrl}/account`);
-  await click('Sign out');
+  await signOut();
   await arrive('Do you want to sign out?');
   await click('Yes, sign me out');
   await arrive('You are signed out');

@@ -11,7 +11,7 @@ describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled
     const context = await browser.newContext({ javaScriptEnabled });
     const page = await context.newPage();
     const complaints = complaintsOn(page, issuer);
-    const { click, follow, arrive, hear } = handsOn(() => page);
+    const { click, follow, arrive, hear, signOut } = handsOn(() => page);
     const signIn = async () => {
       await page.goto(`${authUrl}/account`);
       await arrive('Who are you?');
@@ -25,7 +25,7 @@ describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled
     await click('Save and continue');
     await hear('Your profile is saved.');
     await arrive('Ann');
-    await click('Sign out');
+    await signOut();
     await arrive('Do you want to sign out?');
     await click('Yes, sign me out');
     await arrive('You are signed out');

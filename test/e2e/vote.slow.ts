@@ -20,7 +20,7 @@ afterEach(async () => {
   await page.close();
 });
 
-const { arrive, click, hear, signIn } = handsOn(() => page);
+const { arrive, click, hear, signIn, signOut } = handsOn(() => page);
 const votes = () => page.locator('#vote').innerText();
 
 async function popularityOf(id: string): Promise<number> {
@@ -64,7 +64,7 @@ test('a person signs in on the way, and casts a vote by keys alone', async () =>
   expect(await votes()).toContain('0 up, 0 down.');
   await page.reload();
   expect(await page.getByRole('status').count()).toBe(0);
-  await press('Sign out');
+  await signOut();
   await arrive('You are signed out');
   await page.goto(`${at}/review/${id}`);
   expect(await votes()).toContain('so you sign in first');

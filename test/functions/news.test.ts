@@ -26,6 +26,9 @@ test('the menu counts decisions on own reviews until the account page has shown 
   await appeal(id, author.id, 'It is my own.');
   await ben.decides(id, 'restore');
   expect(await menuOf(author)).toBe('Account (2)');
+  expect((await ask('show-my-votes', author)).html).toMatch(
+    /<summary><bdi>[^<]*<\/bdi><span class="figure">2<span class="unseen"> news</,
+  );
   expect(await menuOf(mia)).toBe('Account');
   const { html } = await ask('show-account', author);
   expect(html).toContain('A moderator has hidden a review of yours.');

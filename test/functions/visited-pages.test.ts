@@ -52,7 +52,7 @@ describe.each(pages)('GET $path for people', (route) => {
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('private, no-store');
     expect(answer.headers).not.toHaveProperty('etag');
-    expect(answer.body).toContain('<bdi class="who">Ben &lt;b&gt;</bdi>');
+    expect(answer.body).toContain('<summary><bdi>Ben &lt;b&gt;</bdi></summary>');
     expect(answer.body).toContain('action="https://api.example/ws/account/sign-out"');
     const head = await requestPage(
       { ...route, method: 'HEAD' as never },
@@ -125,18 +125,22 @@ test('the link to sign in returns to the page, without parameters that it does n
   expect((await requestPage(show, { path, query: known })).body).toBe(body);
 });
 
-test('every page leads to browsing, finding and guides', async () => {
+test('every page leads to browsing, searching, writing and the guides', async () => {
   const others = ['show-docs', 'show-reference', 'show-connections', 'show-vote'];
   for (const operation of others)
     pages.push(routes.find((each) => each.operation === operation) as Route);
   for (const route of pages) {
     const { body } = await ask(route, { cookie });
     const [menu = ''] = /<nav aria-label="Main">[\s\S]*?<\/nav>/.exec(body) ?? [];
-    const links = [...menu.matchAll(/href="https:\/\/api.example\/ws([^"]*)"[^>]*>([^<]*)</g)];
-    expect([route.operation, links.map(([, href, name]) => `${name} ${href}`)]).toEqual([
-      route.operation,
-      ['Browse /reviews', 'Find /find', 'Guides /docs'],
-    ]);
-    expect(menu.includes('aria-current')).toBe(/^\/(docs|reviews|find)/.test(route.path));
+    expect(menu).toMatch(/<a href="https:\/\/api.example\/ws\/reviews"[^>]*>Browse<\/a>/);
+    expect(menu.includes('aria-current="page"')).toBe(route.path === '/reviews');
+    expect(body).toContain('href="https://api.example/ws/docs">Developers</a>');
+    const searches =
+      `${body}`.split('role="search" action="https://api.example/ws/find"').length - 1;
+    expect([route.operation, searches]).toEqual([route.operation, route.path === '/find' ? 0 : 1]);
+    const buttons =
+      `${body}`.split('href="https://api.example/ws/find">Write a review</a>').length - 1;
+    expect(buttons).toBe(searches);
+    expect(body).toMatch(/<body[^>]*>\s*<a class="skip" href="#main">[\s\S]*<main id="main">/);
   }
 });

@@ -166,7 +166,8 @@ export function noticeOn({ html }: Shown): string | undefined {
 
 /** Returns the targets of links that look like buttons, by their texts. */
 export function nextSteps({ html }: Shown): Record<string, string> {
-  const links = html.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>([^<]*)</g);
+  const main = html.slice(html.indexOf('<main'));
+  const links = main.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>([^<]*)</g);
   return Object.fromEntries(
     [...links].map(([, href = '', text = '']) => [unescapeHtml(text), unescapeHtml(href)]),
   );

@@ -17,6 +17,19 @@ export function handsOn(page: () => Page) {
       page().getByRole('heading', { level: 1, name, exact: true }).waitFor(),
     /** Waits for the notice about a change. */
     hear: (text: string) => page().getByRole('status').filter({ hasText: text }).waitFor(),
+    /** Opens the menu of the account, and follows a link of it. */
+    async choose(name: string): Promise<void> {
+      await page().locator('header summary').click();
+      await page()
+        .getByRole('navigation', { name: 'Your account' })
+        .getByRole('link', { name })
+        .click();
+    },
+    /** Signs out, by the menu of the account. */
+    async signOut(): Promise<void> {
+      await page().locator('header summary').click();
+      await hands.click('Sign out');
+    },
     /** Signs in at the development identity provider. A new person keeps the proposed name. */
     async signIn(name: string): Promise<void> {
       await hands.arrive('Development sign-in');

@@ -2,7 +2,8 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../auth-url.ts';
 import { pictureSources } from '../../entity/picture.ts';
 import { transportHeaders } from '../../http/response.ts';
-import { layout, type Page, type Visitor } from './layout.ts';
+import { framed } from './frame.ts';
+import type { Page, Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
 import { styleSource } from './style.ts';
 
@@ -45,7 +46,7 @@ export async function respond(
     statusCode: answer.status ?? 200,
     headers: { ...headers, ...answer.headers },
     // HTML has no U+0000, which a form may hold that is shown again.
-    body: `${await layout(answer, visitor)}`.replaceAll('\0', '\ufffd'),
+    body: `${await framed(answer, visitor)}`.replaceAll('\0', '\ufffd'),
     ...withCookies,
   };
 }
