@@ -4,6 +4,7 @@ import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { type Database, databaseTypes } from '../../shared/entity/databases.ts';
 import { groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
+import { mostFound, mostWords } from '../../shared/entity/name-index.ts';
 import { newest } from '../../shared/feed/atom.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
@@ -104,6 +105,8 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     most_applications: mostApplications,
     most_grants: mostGrants,
     most_connections: mostConnections,
+    most_found: mostFound,
+    most_words: mostWords,
     code_seconds: codeLifetime,
     access_token_seconds: accessTokenLifetime.toLocaleString('en'),
     repeat_seconds: repeatMilliseconds / 1000,

@@ -18,7 +18,7 @@ import {
 // stream keeps it, because a transaction would cost twice the units.
 
 /** Words of a name that it is found by: each costs a write unit. */
-const mostWords = 8;
+export const mostWords = 8;
 
 /** Bytes of an entry's words. With its id, an entry has at most 350 bytes. */
 const mostBytes = 240;

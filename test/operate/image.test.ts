@@ -136,6 +136,7 @@ describe('compose.yaml', () => {
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
     const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY', 'HELD_REVIEWS'];
     const others = ['WEBHOOK_ALLOW', 'CLIENT_RATE_LIMIT', 'SECURITY_CONTACT'];
+    const things = ['OWN_TYPES', 'IMAGES', 'IMAGE_HOSTS'];
     const databases = ['MUSICDB', 'BOOKDB'].flatMap((group) =>
       ['API', 'PAGE', 'SEARCH', 'AGENT', 'INTERVAL'].map((name) => `${group}_${name}`),
     );
@@ -144,6 +145,7 @@ describe('compose.yaml', () => {
       ...limits,
       ...others,
       ...databases,
+      ...things,
     ]);
     expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
   });
