@@ -1,10 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../auth-url.ts';
 import { transportHeaders } from '../../http/response.ts';
+import { site } from '../../site/site.ts';
 import { framed } from './frame.ts';
 import type { Page, Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
-import { styleSource } from './style.ts';
+import { style } from './style.ts';
 
 /** A redirect by GET, with a notice of a change for the next page. */
 export interface Redirect {
@@ -25,7 +26,7 @@ export async function respond(
   answer: Page | Redirect | Download,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
-  const policy = [`style-src ${styleSource}`, 'img-src data:'];
+  const policy = [`style-src ${style().source}`, `img-src data:${site().logo ? " 'self'" : ''}`];
   if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {

@@ -7,12 +7,14 @@ import { findMetadata } from '../../entity/metadata.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
 import { ReviewedType } from '../../review/review.ts';
 import { writtenNames } from '../../review/written.ts';
+import { site } from '../../site/site.ts';
 import { findSummary } from '../../summary/summary.ts';
 import { Uuid } from '../../values.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
+import { linkToRules } from '../frame/own-pages.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { editReviewPage } from './edit-review-page.ts';
 import { languageField, licenseField, publishedAs, writtenFields } from './review-fields.ts';
@@ -106,8 +108,9 @@ function formPage(
           ${csrfField(csrf)}
           ${publishedAs(user, newReviewUrl(entity))}
           ${writtenFields(filled)}
-          ${languageField(filled, last?.language)}
-          ${licenseField(filled, last?.license)}
+          ${languageField(filled, last?.language ?? site().language)}
+          ${licenseField(filled, last?.license ?? site().license)}
+          ${linkToRules()}
           <div class="buttons">
             <button>Publish</button>
             <button class="quiet" name="is_draft" value="yes">Save as draft</button>
