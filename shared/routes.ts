@@ -123,6 +123,8 @@ const pages: readonly Page[] = [
   { operation: 'show-docs', method: 'GET', path: '/docs', table: 'none', secrets: [] },
   { operation: 'show-reference', method: 'GET', path: '/docs/api', table: 'none', secrets: [] },
   { operation: 'show-guide', method: 'GET', path: '/docs/{guide}', table: 'none', secrets: [] },
+  { operation: 'show-site-page', method: 'GET', path: '/pages/{slug}', table: 'public' },
+  { operation: 'show-logo', method: 'GET', path: '/logo', table: 'none', secrets: [] },
   { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', table: 'write' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
   { operation: 'sign-in', method: 'GET', path: '/account/sign-in', table: 'none', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'] },

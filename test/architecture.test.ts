@@ -11,6 +11,7 @@ const floors = [
   ['pages'],
   ['webhooks'],
   ['aggregates', 'changes', 'vote', 'moderation', 'summary', 'feed', 'http'],
+  ['site'],
   ['review', 'oauth'],
   ['entity', 'user'],
   ['list'],

@@ -111,6 +111,8 @@ const contract = `
   GET    /docs                                              public  none
   GET    /docs/api                                          public  none
   GET    /docs/{guide}                                      public  none
+  GET    /pages/{slug}                                      public  public
+  GET    /logo                                              public  none
   GET    /oauth/authorize                                   public  write
   POST   /oauth/authorize                                   public  write
   GET    /account/sign-in                                   public  none

@@ -12,6 +12,7 @@ import {
   Theme,
 } from '../../shared/pages/entity/named-entity.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { site } from '../../shared/site/site.ts';
 import { Uuid } from '../../shared/values.ts';
 
 const Pixels = v.optional(
@@ -43,7 +44,7 @@ export const handler = endpoint(request, async ({ query }) => {
   const document = {
     version: '1.0',
     ...described,
-    provider_name: 'Reviews',
+    provider_name: site().name,
     provider_url: `${authUrl()}/`,
   };
   return new Answer(document, { headers: { 'Cache-Control': brieflyShared } });

@@ -5,8 +5,10 @@ import { readNamedEntity, Theme } from '../../shared/pages/entity/named-entity.t
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { publicDocument } from '../../shared/pages/frame/public-page.ts';
 import { colours, coloursOf, sourceOf } from '../../shared/pages/frame/style.ts';
+import { titleInTab } from '../../shared/pages/frame/title.ts';
 import { reviewCount } from '../../shared/pages/review/review-list.ts';
 import { stars } from '../../shared/pages/review/written-parts.ts';
+import { site } from '../../shared/site/site.ts';
 
 const layout = `
 * { box-sizing: border-box; margin: 0; }
@@ -29,7 +31,7 @@ export const request = v.object({
 });
 
 export const handler = publicDocument(request, async ({ path, query: { theme } }) => {
-  const style = (theme ? coloursOf(theme) : colours) + layout;
+  const style = (theme ? coloursOf(theme) : colours()) + layout;
   const { url, name, title, summary, metadata } = await readNamedEntity(path.entity_id);
   const { rating } = summary.average_rating;
   const body = html`<!doctype html>
@@ -38,14 +40,14 @@ export const handler = publicDocument(request, async ({ path, query: { theme } }
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${title} · Reviews</title>
+<title>${titleInTab(title)}</title>
 <style>${raw(style)}</style>
 </head>
 <body>
 <a href="${url}" target="_top">
 <span class="name"><bdi>${name}</bdi>${metadata?.about && html` <bdi class="soft">${metadata.about}</bdi>`}</span>
 ${rating !== null && html`<span class="rating">${rating} ${stars(rating)}</span>`}
-<span class="soft">${summary.review_count > 0 && html`<span>${reviewCount(summary.review_count)}</span> on `}Reviews</span>
+<span class="soft">${summary.review_count > 0 && html`<span>${reviewCount(summary.review_count)}</span> on `}${site().name}</span>
 </a>
 </body>
 </html>`;

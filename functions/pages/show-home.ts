@@ -3,12 +3,14 @@ import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { readLength } from '../../shared/list/totals.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { type NextStep, nextSteps } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { reviewCard } from '../../shared/pages/review/review-card.ts';
 import { countReviews, findHighlights } from '../../shared/review/review-list.ts';
 import { version } from '../../shared/routes.ts';
+import { site } from '../../shared/site/site.ts';
 
 const description =
   'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
@@ -22,15 +24,17 @@ export const handler = visitedPage(v.object({}), async () => {
     countReviews(),
     readLength('users'),
   ]);
+  const { name, isNamed, text = description } = site();
   const reviews = [...popular, ...newest];
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const cards = reviews.map((each, i) => reviewCard(each, { metadata: metadata[i] }));
   return {
-    title: 'Open reviews',
-    description,
+    title: isNamed ? name : 'Open reviews',
+    description: text,
     isWide: true,
+    head: headOf({ path: '/', apiPath: false, type: 'website' }),
     content: html`<section>
-        <p class="lead">${description}</p>
+        <p class="lead">${text}</p>
         <dl class="numbers">
           <div><dt>${count === 1 ? 'review' : 'reviews'}</dt><dd class="number">${grouped(count)}</dd></div>
           <div><dt>${people === 1 ? 'person' : 'people'}</dt><dd class="number">${grouped(people)}</dd></div>

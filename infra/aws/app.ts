@@ -1,14 +1,23 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { routes as allRoutes } from '../../shared/routes.ts';
+import { type SiteContent, siteFile } from '../../shared/site/content.ts';
 import { bundleFunctions } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
 import { FirewallStack } from './firewall.ts';
 import { HealthStack } from './health-stack.ts';
 import { readOptions } from './options.ts';
 import { ServiceStack } from './service-stack.ts';
+
+/** Puts the files of the site beside the code of the functions that send them. */
+function addSite(bundles: ReturnType<typeof bundleFunctions>, content: SiteContent): void {
+  for (const operation of ['show-site-page', 'show-logo']) {
+    const { directory = '' } = bundles.get(operation) ?? {};
+    writeFileSync(join(directory, siteFile), JSON.stringify(content));
+  }
+}
 
 /**
  * Adds the stacks of an app, configured by its context. Returns those of the service and its data.
@@ -25,6 +34,7 @@ export function addStacks(
   // A source map left by an earlier synthesis would be uploaded.
   rmSync(code, { recursive: true, force: true });
   const bundles = bundle(code, options.sourceMaps);
+  if (options.site.content) addSite(bundles, options.site.content);
   const data = new DataStack(app, `${options.name}-data`, options);
   if (options.healthCheck || options.distribution) {
     new HealthStack(app, `${options.name}-health`, options);

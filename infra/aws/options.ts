@@ -3,7 +3,9 @@ import type { Node } from 'constructs';
 import * as v from 'valibot';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
 import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
+import { readSite } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { readSiteFolder } from '../site/read.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
 const retentions = Object.values(RetentionDays).filter(
@@ -124,6 +126,16 @@ const Context = v.object({
   ownTypes: readBy(ownTypesIn),
   images: readBy(readPictures),
   imageHosts: readBy(readPictureHosts),
+  // SITE_NAME and the like, see shared/site/site.ts.
+  siteName: Text,
+  siteText: Text,
+  siteContact: Text,
+  siteAccent: Text,
+  siteImage: Text,
+  siteLicense: Text,
+  siteLanguage: Text,
+  /** The folder with the logo and the pages of the site. */
+  siteFolder: Text,
   /** The address of the source code, for the home page. */
   sourceUrl: v.optional(Url),
 });
@@ -151,6 +163,7 @@ export function readOptions(node: Node) {
   const issuer = together(options, 'oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
   const domain = together(options, 'domain', 'certificateArn');
   const zone = together(options, 'hostedZoneId', 'hostedZoneName');
+  const site = siteOf(options);
   const { alarmMail, budget } = options;
   if (!issuer && /aws|amazon|cognito/.test(options.name)) {
     throw new Error(
@@ -198,6 +211,8 @@ export function readOptions(node: Node) {
       IMAGES: options.images,
       IMAGE_HOSTS: options.imageHosts,
     },
+    securityContact: options.securityContact ?? (domain && site.contact),
+    site,
     sourceUrl: options.sourceUrl ?? '',
   };
 }
@@ -235,6 +250,28 @@ function readBy(read: (text: string) => unknown) {
     ),
     '',
   );
+}
+
+/** Returns the environment variables and the files of the site. Throws if a setting is invalid. */
+function siteOf(options: ContextValues) {
+  const folder = options.siteFolder ? readSiteFolder(options.siteFolder) : undefined;
+  const variables = Object.entries(options).flatMap(([option, value]) => {
+    const [, name] = /^site([A-Z]\w+)$/.exec(option) ?? [];
+    return name && name !== 'Folder' ? [[`SITE_${name.toUpperCase()}`, `${value}`]] : [];
+  });
+  const settings: Record<string, string> = {
+    ...Object.fromEntries(variables),
+    ...folder?.settings,
+  };
+  try {
+    return { settings, contact: readSite(settings).contact, content: folder?.content };
+  } catch (error) {
+    const named = (error as Error).message.replace(
+      /^SITE_(\w)(\w+)/,
+      (_, initial, rest) => `site${initial}${rest.toLowerCase()}`,
+    );
+    throw new Error(`context: ${named}`);
+  }
 }
 
 function matching(expression: RegExp, must: string) {

@@ -50,6 +50,7 @@ export class ServiceStack extends Stack {
         SOURCE_URL: options.sourceUrl,
         ...signIn.settings,
         ...options.databases,
+        ...options.site.settings,
         ...options.writing,
         ...options.things,
       },

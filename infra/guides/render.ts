@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import MarkdownIt from 'markdown-it';
+import { markdown, slugOf, titleOf } from './markdown.ts';
 
 /** The guides in the order of the menu, by file name in this folder. */
 const slugs = [
@@ -18,29 +18,12 @@ const slugs = [
   'versions',
 ];
 
-const markdown = new MarkdownIt({ html: false });
-
-markdown.renderer.rules.heading_open = (tokens, i) => {
-  const { tag } = tokens[i] ?? {};
-  const id = slugOf(tokens[i + 1]?.content ?? '');
-  return `<${tag} id="${id}"><a href="#${id}">`;
-};
-markdown.renderer.rules.heading_close = (tokens, i) => `</a></${tokens[i]?.tag}>\n`;
-// Code that is wider than the page scrolls, also by keyboard.
-const { fence } = markdown.renderer.rules;
-markdown.renderer.rules.fence = (...block) =>
-  fence?.(...block).replace('<pre>', '<pre tabindex="0">') ?? '';
-markdown.renderer.rules.table_open = () => '<table class="rows">\n';
-
 /** Returns the titles of the guides, in the order of the menu. */
 export function guideTitles() {
   return slugs.map((slug) => ({ slug, title: titleOf(sourceOf(slug)) }));
 }
 
 const sourceOf = (slug: string) => readFileSync(new URL(`${slug}.md`, import.meta.url), 'utf8');
-
-/** Returns the first heading. */
-const titleOf = (text: string) => /^# (.*)/.exec(text)?.[1] ?? '';
 
 /** Renders the guides for `shared/docs/guides.json`, with `facts` in place of `{{name}}`. */
 export function renderGuides(facts: Readonly<Record<string, string | number>>) {
@@ -75,12 +58,4 @@ function contentsOf(tokens: ReturnType<typeof markdown.parse>): string {
     return ` · ${link}`;
   });
   return `<nav class="contents" aria-label="On this page">\n<ul>\n${items.join('')}</li>\n</ul>\n</nav>\n`;
-}
-
-/** Returns the anchor of a heading, as on GitHub. */
-function slugOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
 }

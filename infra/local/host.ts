@@ -4,6 +4,9 @@ import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 import { isInRanges, loopbackRanges, parseRanges } from '../../shared/ip-ranges.ts';
 import { iconImage } from '../../shared/pages/frame/mark.ts';
 import { stage, version } from '../../shared/routes.ts';
+import { readContact } from '../../shared/site/contact.ts';
+import { siteContent } from '../../shared/site/content.ts';
+import { site } from '../../shared/site/site.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
 
 export interface HostOptions {
@@ -29,7 +32,9 @@ export function readHost(options: HostOptions) {
   const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
   const named = {
     host,
-    securityContact: securityContact && readSecurityContact(securityContact),
+    securityContact: securityContact
+      ? readContact('SECURITY_CONTACT', securityContact)
+      : site().contact,
     clientRateLimit: options.clientRateLimit,
     webhookAllow: readWebhookAllow(options),
   };
@@ -68,15 +73,6 @@ function isLoopback(host: string) {
   return host === 'localhost' || isInRanges(parseRanges('loopback', loopbackRanges), host);
 }
 
-/** Reads an e-mail address, or a URL of RFC 9116 section 2.5.3. Throws a sentence. */
-export function readSecurityContact(contact: string): string {
-  const url = /^[^\s:/@]+@[^\s@]+$/.test(contact) ? `mailto:${contact}` : contact;
-  if (/^(https:\/\/|mailto:|tel:)\S+$/.test(url)) return url;
-  throw new Error(
-    `SECURITY_CONTACT ${contact} is not a contact: set it to an e-mail address or URL, such as security@example.org or https://example.org/security`,
-  );
-}
-
 /**
  * Returns the response for paths of the host outside the stage: the root, robots.txt,
  * favicon.ico and security.txt. Returns undefined for any other path.
@@ -103,7 +99,7 @@ export function hostFile(
     return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden, sitemap]);
   }
   // Browsers ask for it when they show JSON. Pages have the icon inline.
-  if (path === '/favicon.ico') return file('image/svg+xml', iconImage);
+  if (path === '/favicon.ico') return file('image/svg+xml', siteContent().logo ?? iconImage());
   if (path === '/.well-known/security.txt' && securityContact) {
     // After 30 days a reader must fetch the file again.
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();

@@ -7,7 +7,8 @@ import { readPairs } from '../../shared/http/form.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import { framed } from '../../shared/pages/frame/frame.ts';
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
-import { styleSource } from '../../shared/pages/frame/style.ts';
+import { style } from '../../shared/pages/frame/style.ts';
+import { site } from '../../shared/site/site.ts';
 import { readBody } from './integration.ts';
 
 const { base, Check } = interactionPolicy;
@@ -118,7 +119,10 @@ export async function identityProvider(host: string, redirect_uri: string) {
     },
     serve(request: IncomingMessage, response: ServerResponse): void {
       // No `form-action`: the sign-in may redirect to an application, which Chromium would block.
-      const policy = [`style-src ${styleSource}`, 'img-src data:'];
+      const policy = [
+        `style-src ${style().source}`,
+        `img-src data:${site().logo ? " 'self'" : ''}`,
+      ];
       for (const [name, value] of Object.entries(securityHeaders(policy))) {
         response.setHeader(name, value);
       }

@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
 import { schedules } from '../../shared/background/schedules.ts';
+import { provideSite } from '../../shared/site/content.ts';
+import { site } from '../../shared/site/site.ts';
+import { readSiteFolder } from '../site/read.ts';
 import { afterRestore, refusePartialRestore } from './backup.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
@@ -105,6 +108,7 @@ export async function startStack(
       `DYNAMODB_ENDPOINT ${dynamodbEndpoint} is not a URL: set it to one such as http://localhost:8000`,
     );
   }
+  readOwnSite();
   const host = readHost(options);
   const undo: Undo = [];
   let stopped: Promise<void> | undefined;
@@ -199,6 +203,17 @@ export async function startStack(
     // Only file errors have a path.
     throw (error as NodeJS.ErrnoException).path ? unusable(options.dataDir, error as Error) : error;
   }
+}
+
+/** Reads the settings and the folder of the site, before anything shows them. */
+function readOwnSite(): void {
+  const folder = process.env.SITE_FOLDER;
+  if (folder) {
+    const { content, settings } = readSiteFolder(folder);
+    Object.assign(process.env, settings);
+    provideSite(content);
+  }
+  site();
 }
 
 /** Serves metrics if a port is given. Loaded here, because most services have none. */

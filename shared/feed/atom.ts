@@ -6,6 +6,7 @@ import type { Review } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import type { WrittenName } from '../review/written.ts';
 import { version } from '../routes.ts';
+import { site } from '../site/site.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
 
@@ -31,13 +32,14 @@ export async function reviewFeed(
   const reviews = await findListed(await collect(entries, newest));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
+  const { name, isNamed } = site();
   const page = authUrl() + pathOf(owner);
   const self = feedUrl(owner);
   // An empty feed has a constant time, so that it does not change.
   const updated = reviews.map(updatedOf).sort().at(-1) ?? new Date(0).toISOString();
   const feed = html`<feed xmlns="http://www.w3.org/2005/Atom">
 <id>${self}</id>
-<title>${titleOf(names[0])}</title>
+<title>${titleOf(names[0])}${isNamed && ` · ${name}`}</title>
 <updated>${updated}</updated>
 <link rel="alternate" type="text/html" href="${page}"/>
 <link rel="self" type="${atomType}" href="${self}"/>

@@ -102,7 +102,10 @@ describe('compose.yaml', () => {
   });
 
   test('keeps the data, and allows ten seconds to stop', () => {
-    expect(reviews.volumes).toEqual(['data:/service/.data']);
+    expect(reviews.volumes).toEqual([
+      'data:/service/.data',
+      expect.stringMatching(/^\$\{SITE_FOLDER:-\.\/site\}:\/service\/site:ro$/),
+    ]);
     expect(caddy.volumes).toEqual(['./Caddyfile:/etc/caddy/Caddyfile:ro', 'certificates:/data']);
     expect(Object.keys(volumes)).toEqual(['data', 'certificates']);
     expect(Number.parseInt(reviews.stop_grace_period, 10)).toBeGreaterThan(10);
@@ -137,6 +140,8 @@ describe('compose.yaml', () => {
     const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY', 'HELD_REVIEWS'];
     const others = ['WEBHOOK_ALLOW', 'CLIENT_RATE_LIMIT', 'SECURITY_CONTACT'];
     const things = ['OWN_TYPES', 'IMAGES', 'IMAGE_HOSTS'];
+    const own = ['NAME', 'TEXT', 'CONTACT', 'ACCENT', 'IMAGE', 'LICENSE', 'LANGUAGE', 'FOLDER'];
+    const site = own.map((name) => `SITE_${name}`);
     const databases = ['MUSICDB', 'BOOKDB'].flatMap((group) =>
       ['API', 'PAGE', 'SEARCH', 'AGENT', 'INTERVAL'].map((name) => `${group}_${name}`),
     );
@@ -144,6 +149,7 @@ describe('compose.yaml', () => {
       ...names,
       ...limits,
       ...others,
+      ...site,
       ...databases,
       ...things,
     ]);

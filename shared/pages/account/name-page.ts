@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { displayName, field } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { linksForNewcomers } from '../frame/own-pages.ts';
 
 /** Asks a person for a public name, and proposes the current one. Everybody new is asked once. */
 export function namePage({ user, csrf }: Visitor, return_to: string): Page {
@@ -9,6 +10,7 @@ export function namePage({ user, csrf }: Visitor, return_to: string): Page {
     title: 'Choose your public name',
     content: html`<section>
       <p>Others see this name beside what you write.</p>
+      ${linksForNewcomers()}
       <form method="post" action="${authUrl()}/account">
         ${csrfField(csrf)}
         <input type="hidden" name="return_to" value="${return_to}">

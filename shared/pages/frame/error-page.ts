@@ -8,9 +8,11 @@ import type { ApiError } from '../../errors.ts';
 import { noteColdStart } from '../../http/cold-start.ts';
 import type { RequestIds } from '../../http/request-ids.ts';
 import { headResponse, toApiError } from '../../http/response.ts';
+import { site } from '../../site/site.ts';
 import { respond } from './html-response.ts';
 import type { Page } from './layout.ts';
 import { type NextStep, nextSteps, signInUrl, toAccount } from './next-steps.ts';
+import { askOperator } from './operator.ts';
 import { requestedPath } from './own-url.ts';
 
 interface Context {
@@ -51,6 +53,7 @@ export function explain(thrown: unknown, place: Context): Page {
   const content = html`<section>
       <p>${text}</p>
       ${status >= 500 && html`<p class="soft">request_id: ${place.ids.requestId}</p>`}
+      ${status >= 500 && site().contact && html`<p>If it happens again, ${askOperator()}, and name the request_id.</p>`}
       ${nextSteps(way)}
     </section>`;
   return { status, headers, title, content };

@@ -1,17 +1,15 @@
 // The footer of a page.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import { site } from '../../site/site.ts';
 import type { Html } from './layout.ts';
 
-const links = [
-  ['/', 'About'],
-  ['/docs', 'Developers'],
-] as const;
-
-/** Links that are the same on every page. */
+/** Links that are the same on every page: first those of the operator's own pages. */
 export function footer(): Html {
   const base = authUrl();
+  const { pages, contact } = site();
+  const about = pages.some(({ slug }) => slug === 'about') ? [] : [['/', 'About']];
   return html`<footer>
-    <nav aria-label="More">${links.map(([path, name]) => html`<a href="${base}${path}">${name}</a>`)}</nav>
+    <nav aria-label="More">${pages.map(({ slug, title }) => html`<a href="${base}/pages/${slug}">${title}</a>`)}${[...about, ['/docs', 'Developers']].map(([path, name]) => html`<a href="${base}${path}">${name}</a>`)}${contact && html`<a href="${contact}">Contact</a>`}</nav>
   </footer>`;
 }

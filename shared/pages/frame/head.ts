@@ -3,6 +3,7 @@ import { html, raw } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { atomType } from '../../feed/link.ts';
 import { version } from '../../routes.ts';
+import { site } from '../../site/site.ts';
 import type { Html } from './layout.ts';
 
 /** Another format of a page, for a `link` element. */
@@ -16,7 +17,8 @@ interface Alternate {
 interface Head {
   /** Path below {auth_url}. The API has the same path below its version, or `apiPath`. */
   path: string;
-  apiPath?: string;
+  /** Is false for a page that the API does not have. */
+  apiPath?: string | false;
   /** Type of the page in the Open Graph protocol. */
   type: 'article' | 'profile' | 'website';
   /** Title of the Atom feed, if there is one. */
@@ -31,16 +33,17 @@ interface Head {
 /** The head of a public page, without its title and description. */
 export function headOf({ path, apiPath = path, type, feed, ...rest }: Head): Html {
   const { alternates = [], data, isUnlisted } = rest;
+  const { name, image } = site();
   const page = authUrl() + path;
-  const api = authUrl() + version + apiPath;
-  const all: Alternate[] = [{ type: 'application/json', href: api }];
+  const api = authUrl() + version + (apiPath || '');
+  const all: Alternate[] = apiPath === false ? [] : [{ type: 'application/json', href: api }];
   if (feed) all.push({ type: atomType, href: `${api}/reviews.atom`, title: feed });
   all.push(...alternates);
   return html`<link rel="canonical" href="${page}">
 ${all.map(({ type, href, title }) => html`<link rel="alternate" type="${type}" href="${href}"${title && html` title="${title}"`}>\n`)}<meta property="og:url" content="${page}">
 <meta property="og:type" content="${type}">
-<meta property="og:site_name" content="Reviews">
-<meta name="twitter:card" content="summary">
+<meta property="og:site_name" content="${name}">
+${image && html`<meta property="og:image" content="${image}">\n`}<meta name="twitter:card" content="${image ? 'summary_large_image' : 'summary'}">
 ${isUnlisted && html`<meta name="robots" content="noindex">\n`}${data && html`<script type="application/ld+json">${inScript(data)}</script>\n`}`;
 }
 

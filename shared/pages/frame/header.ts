@@ -1,6 +1,7 @@
 // The header of a page: one row with the name, the search and the account.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import { site } from '../../site/site.ts';
 import { countNews } from '../../user/news.ts';
 import { canModerate } from '../../user/user-type.ts';
 import { csrfField, type Html, type Page, type Visitor } from './layout.ts';
@@ -25,7 +26,7 @@ export function header({ here, signIn }: Page, visitor?: Visitor): Html {
   const pathname = URL.parse(visitor?.here ?? here ?? '')?.pathname ?? '';
   return html`<a class="skip" href="#main">Skip to the content</a>
 <header>
-    <a class="brand" href="${base}/">${mark}Reviews</a>
+    <a class="brand" href="${base}/">${mark()}<bdi>${site().name}</bdi></a>
     <nav aria-label="Main">${linksOf([['/reviews', 'Browse']], pathname)}</nav>
     ${pathname !== pathOf('/find') && search()}
     ${visitor ? account(visitor, pathname) : html`<a class="enter" href="${signIn ?? `${base}/account`}">${signIn ? 'Sign in' : 'Your account'}</a>`}

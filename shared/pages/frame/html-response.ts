@@ -2,10 +2,11 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../auth-url.ts';
 import { pictureSources } from '../../entity/picture.ts';
 import { transportHeaders } from '../../http/response.ts';
+import { site } from '../../site/site.ts';
 import { framed } from './frame.ts';
 import type { Page, Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
-import { styleSource } from './style.ts';
+import { style } from './style.ts';
 
 /** A redirect by GET, with a notice of a change for the next page. */
 export interface Redirect {
@@ -26,8 +27,8 @@ export async function respond(
   answer: Page | Redirect | Download,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
-  const images = ['data:', ...pictureSources()].join(' ');
-  const policy = [`style-src ${styleSource}`, `img-src ${images}`];
+  const images = ['data:', ...(site().logo ? ["'self'"] : []), ...pictureSources()];
+  const policy = [`style-src ${style().source}`, `img-src ${images.join(' ')}`];
   if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {

@@ -7,6 +7,7 @@ import { findMetadata } from '../../entity/metadata.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
 import { ReviewedType } from '../../review/review.ts';
 import { writtenNames } from '../../review/written.ts';
+import { site } from '../../site/site.ts';
 import { findSummary } from '../../summary/summary.ts';
 import { Uuid } from '../../values.ts';
 import { entityLine } from '../entity/named-entity.ts';
@@ -15,6 +16,7 @@ import { newEntityUrl } from '../entity/new-entity-page.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
+import { linkToRules } from '../frame/own-pages.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { editReviewPage } from './edit-review-page.ts';
 import { languageField, licenseField, publishedAs, writtenFields } from './review-fields.ts';
@@ -125,8 +127,9 @@ function formPage(
           ${publishedAs(user, newReviewUrl(entity))}
           ${!metadata && firstNaming(filled)}
           ${writtenFields(filled)}
-          ${languageField(filled, last?.language)}
-          ${licenseField(filled, last?.license)}
+          ${languageField(filled, last?.language ?? site().language)}
+          ${licenseField(filled, last?.license ?? site().license)}
+          ${linkToRules()}
           <div class="buttons">
             <button>Publish</button>
             <button class="quiet" name="is_draft" value="yes">Save as draft</button>

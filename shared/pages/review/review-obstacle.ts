@@ -7,6 +7,7 @@ import { blank, type FormState } from '../form/fields.ts';
 import { typedText } from '../form/typed-text.ts';
 import type { Html, Page } from '../frame/layout.ts';
 import { nextSteps, toAccount } from '../frame/next-steps.ts';
+import { askOperator } from '../frame/operator.ts';
 
 /** The reason that prevents a user from writing, and what to do. Undefined if there is none. */
 export async function findObstacle(
@@ -23,7 +24,7 @@ export async function findObstacle(
 /** Explains to a blocked account that it cannot write, and who can help. */
 export function blockedHelp(): Html {
   return html`<p>${blockedAccount}.</p>
-    <p>Your account page shows what the moderator wrote about it. If you think that it is a mistake, ask the operator of this service.</p>`;
+    <p>Your account page shows what the moderator wrote about it. If you think that it is a mistake, ${askOperator()}.</p>`;
 }
 
 /** A page with the reason in place of a form, and with the text of a form that was sent anyway. */

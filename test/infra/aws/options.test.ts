@@ -52,6 +52,10 @@ describe('options that AWS would refuse during a deployment are refused before i
     [{ ...own, securityContact: 'https://example.org/$x' }, /securityContact must be an address/],
     [{ signInConcurrency: 0 }, /signInConcurrency must be a number from 1 to 1000/],
     [{ rateLimit: 0 }, /rateLimit must be a number from 1 to 99999/],
+    [{ siteAccent: '#ffff00' }, /siteAccent #ffff00 has a contrast of 1\.01 on a light page/],
+    [{ siteName: 'x'.repeat(41) }, /siteName has 41 characters/],
+    [{ siteLicense: 'MIT' }, /siteLicense MIT is unknown: choose CC BY-SA 3.0,/],
+    [{ siteFolder: '/nowhere' }, /folder of the site \/nowhere cannot be read/],
     [{ heldReviews: 101 }, /heldReviews must be a number from 0 to 100/],
     [{ publicationsPerDay: -1 }, /publicationsPerDay must be a number from 0 to 1000000/],
     [{ editsPerDay: 'many' }, /editsPerDay must be a number from 0 to 1000000/],
@@ -95,6 +99,26 @@ test('accepts options that AWS accepts', () => {
   expect(read({ ...own, certificateArn: inVirginia, cdn: 'true' }).cdn).toBe(true);
   const mail = 'ops+reviews@mail.example.org';
   expect(read({ alarmMail: mail, budget: 50 }).budget).toEqual({ dollars: 50, mail });
+});
+
+test('a site has settings for functions, and its files for two of them', () => {
+  expect(read({}).site).toEqual({ settings: {}, contact: undefined, content: undefined });
+  const context = { siteName: 'Vinyl Circle', siteContact: 'ann@example.org' };
+  const { site, securityContact } = read({ ...context, siteFolder: 'infra/site/starter', ...own });
+  expect(site.settings).toEqual({
+    SITE_NAME: 'Vinyl Circle',
+    SITE_CONTACT: 'ann@example.org',
+    SITE_LOGO: '',
+    SITE_PAGES: expect.stringContaining('{"slug":"rules","title":"Rules"}'),
+  });
+  expect(site.content?.pages.map(({ slug }) => slug)).toEqual([
+    'about',
+    'rules',
+    'privacy',
+    'imprint',
+  ]);
+  expect(securityContact).toBe('mailto:ann@example.org');
+  expect(read(context).securityContact).toBeUndefined();
 });
 
 test('limits, reserved executions and mails are off by default', () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
-import { readSecurityContact } from '../../../infra/local/host.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
+import { readContact } from '../../../shared/site/contact.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // The API does not describe the response of this function.
@@ -95,12 +95,12 @@ Canonical: https://example.org/.well-known/security.txt
     ['https://example.org/security', 'https://example.org/security'],
     ['tel:+49-30-1', 'tel:+49-30-1'],
   ])('accepts %s', (contact, url) => {
-    expect(readSecurityContact(contact)).toBe(url);
+    expect(readContact('SECURITY_CONTACT', contact)).toBe(url);
   });
 
   const invalid = ['Ann', 'http://example.org', 'a@b c', 'a@b\nExpires: x', 'javascript:x'];
   test.each(invalid)('refuses %j', (contact) => {
-    expect(() => readSecurityContact(contact)).toThrow('SECURITY_CONTACT');
+    expect(() => readContact('SECURITY_CONTACT', contact)).toThrow('SECURITY_CONTACT');
   });
 });
 
