@@ -47,6 +47,7 @@ const open = [
   'show-user',
   'show-reviews',
   'find-entity',
+  'show-site-page',
 ];
 const pages = routes.filter(
   ({ operation, secrets = [] }) => secrets.includes('SESSION_KEYS') && !open.includes(operation),
