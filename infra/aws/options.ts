@@ -3,7 +3,7 @@ import type { Node } from 'constructs';
 import * as v from 'valibot';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
 import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
-import { readSite } from '../../shared/site/site.ts';
+import { readSite, siteSettings } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { readSiteFolder } from '../site/read.ts';
 
@@ -259,7 +259,10 @@ function siteOf(options: ContextValues) {
     const [, name] = /^site([A-Z]\w+)$/.exec(option) ?? [];
     return name && name !== 'Folder' ? [[`SITE_${name.toUpperCase()}`, `${value}`]] : [];
   });
+  // A function gets each variable that its code reads, also an empty one.
+  const unset = [...siteSettings, 'SITE_LOGO', 'SITE_PAGES'].map((name) => [name, '']);
   const settings: Record<string, string> = {
+    ...Object.fromEntries(unset),
     ...Object.fromEntries(variables),
     ...folder?.settings,
   };

@@ -6,7 +6,7 @@ import { pick } from '../pick.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { type Key, keyString } from '../table/item.ts';
 import { paceKey } from '../table/keys.ts';
-import { merged, packed } from '../table/merge.ts';
+import { packed } from '../table/merge.ts';
 import { tryTransact, type Write } from '../table/transact.ts';
 import type { Description } from './database-answer.ts';
 import { type EntityType, entityTypes, groupOf } from './entity-type.ts';
@@ -212,10 +212,13 @@ function missing(Key: Key, before: EntityRecord | undefined, due_at: number): Wr
   return [{ Update: { Key, set, ...isUnnamed } }];
 }
 
-/** Writes records, and leaves out those that have changed since they were read. */
+/**
+ * Writes records of different entities, and leaves out those that have changed since they were
+ * read.
+ */
 export async function writeRecords(records: readonly Write[][]): Promise<void> {
   for (const together of packed(records.map((writes) => ({ writes })))) {
-    const isWritten = await tryTransact(merged(together.flatMap(({ writes }) => writes)));
+    const isWritten = await tryTransact(together.flatMap(({ writes }) => writes));
     if (isWritten || together.length === 1) continue;
     await Promise.all(together.map(({ writes }) => tryTransact(writes)));
   }

@@ -282,9 +282,13 @@ describe('the functions', () => {
       'get-entity-feed',
       'get-oembed',
       'get-user-feed',
+      'list-changes',
+      'list-entities',
       'list-reviews',
       'publish-review',
+      'save-naming',
       'save-review',
+      'send-webhooks',
       'show-author',
       'show-case',
       'show-cases',
@@ -293,6 +297,7 @@ describe('the functions', () => {
       'show-home',
       'show-my-reviews',
       'show-my-votes',
+      'show-naming',
       'show-review',
       'show-review-deletion',
       'show-review-editor',
@@ -327,7 +332,7 @@ describe('the background', () => {
     // AWS allows five filters of a mapping; more require a raised quota.
     expect(filters).toEqual([
       [
-        of('REVIEW', 'DONE#heartbeat'),
+        of('REVIEW', 'METADATA', 'DONE#heartbeat'),
         { ...inserted, ...of('USER') },
         { ...removed, ...of('USER') },
         having('deleted_at', 'USER'),

@@ -114,6 +114,7 @@ describe('a running stack', () => {
   Open   ${base.replace(/1$/, '')}
   Try    curl ${base}/review/languages
   Data   ${DATA_DIR}
+  Names  music by those who review them, books by those who review them
   Stop   Ctrl-C
 `);
     expect(lines).toMatch(/^GET \/ws\/1\/review\?limit=1 200 \d+ ms\n$/);
