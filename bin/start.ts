@@ -118,6 +118,14 @@ const command = new Command('npm start --')
     ).env('WEBHOOK_ALLOW'),
   )
   .addOption(new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'))
+  .addOption(
+    new Option(
+      '--backup-days <number>',
+      'days that your backups are kept, which pages say to those who delete something',
+    )
+      .env('BACKUP_DAYS')
+      .argParser(days),
+  )
   .option('--memory', 'keep the data in memory and delete it at the end')
   .option('--demo', 'fill an empty data folder with 200 reviews, and create a moderator')
   .addOption(
@@ -168,6 +176,7 @@ process.env.PUBLICATIONS_PER_DAY = `${options.publicationsPerDay}`;
 process.env.HELD_REVIEWS = `${options.heldReviews}`;
 process.env.EDITS_PER_DAY = `${options.editsPerDay}`;
 process.env.OWN_TYPES = options.ownTypes ?? '';
+process.env.BACKUP_DAYS = `${options.backupDays ?? ''}`;
 process.env.IMAGES = options.images ?? '';
 process.env.IMAGE_HOSTS = options.imageHosts ?? '';
 if (memory && dynamodbEndpoint) {
@@ -200,6 +209,14 @@ function perDay(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || number > 1_000_000) {
     throw new InvalidArgumentError('It must be a number from 0 (no limit) to 1000000.');
+  }
+  return number;
+}
+
+function days(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < 1 || number > 3_650) {
+    throw new InvalidArgumentError('It must be a number from 1 to 3650.');
   }
   return number;
 }

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { backUp, restore } from '../../infra/local/backup.ts';
+import { backUp, deleteOldBackups, restore } from '../../infra/local/backup.ts';
 import { connect, runningStack } from '../../infra/local/connect.ts';
 import { folderKeys } from '../../infra/local/key-store.ts';
 import { type KeySecret, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
@@ -22,14 +22,20 @@ export function addUpkeepCommands(admin: AdminCommand): void {
       'copies the database and the keys of this machine to a new folder. The service may keep running. The copy contains the keys: keep it as secret as the data folder',
     )
     .argument('<folder>', 'a new folder for the backup')
-    .action(async (folder: string, _: object, command: AdminCommand) => {
+    .option(
+      '--keep <days>',
+      'then deletes the backups beside it that are older than so many days',
+      as(Count),
+    )
+    .action(async (folder: string, { keep }: { keep?: number }, command: AdminCommand) => {
       const dataDir = privateFolder(command);
       const copied = await backUp(dataDir, folder);
+      const deleted = keep === undefined ? undefined : deleteOldBackups(folder, keep);
       if (isRunning(dataDir)) {
         connect(dataDir);
         await recordRun('backup');
       }
-      await command.print(copied);
+      await command.print({ ...copied, deleted });
     });
 
   admin

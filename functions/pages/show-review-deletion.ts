@@ -5,6 +5,7 @@ import { findMetadata } from '../../shared/entity/metadata.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { csrfField } from '../../shared/pages/frame/layout.ts';
+import { backupsInWords } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { blockedHelp, obstaclePage } from '../../shared/pages/review/review-obstacle.ts';
 import { currentRevision, isDraft, isHeld, type Review } from '../../shared/review/review.ts';
@@ -30,7 +31,7 @@ export const handler = page(signedIn({ path: ReviewPath }), async ({ path }, { v
         <ul>${goesWith(review).map((each) => html`<li>${each}</li>`)}</ul>
         ${
           !isDraft(review) &&
-          html`<p>Copies that other people have made under the licence stay, and backups for up to 35 days.</p>`
+          html`<p>Copies that other people have made under the licence stay, and so do backups${backupsInWords()}.</p>`
         }
         ${
           review.is_hidden &&

@@ -210,6 +210,8 @@ export function readOptions(node: Node) {
       OWN_TYPES: options.ownTypes,
       IMAGES: options.images,
       IMAGE_HOSTS: options.imageHosts,
+      // DynamoDB restores any second of so many days.
+      BACKUP_DAYS: '35',
     },
     securityContact: options.securityContact ?? (domain && site.contact),
     site,

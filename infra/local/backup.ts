@@ -64,6 +64,32 @@ export async function backUp(dataDir: string, target: string): Promise<CopyResul
 }
 
 /**
+ * Deletes the backups beside `target` that are older than so many days, and returns their folders.
+ * A folder with anything else than the files of a backup stays.
+ */
+export function deleteOldBackups(target: string, days: number): string[] {
+  const parent = dirname(resolve(target));
+  const siblings = readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(parent, name));
+  const oldest = Date.now() - days * 86_400_000;
+  const isOld = (folder: string) => statSync(join(folder, databaseFile)).mtimeMs < oldest;
+  const old = siblings.filter((folder) => isBackup(folder) && isOld(folder)).toSorted();
+  for (const folder of old) rmSync(folder, { recursive: true });
+  return old;
+}
+
+/** Returns true for a folder with the files of a backup, and no others. */
+function isBackup(folder: string): boolean {
+  const names = readdirSync(folder);
+  const known = [databaseFile, ...smallFiles];
+  const needed = [databaseFile, 'version.json'];
+  return (
+    needed.every((name) => names.includes(name)) && names.every((name) => known.includes(name))
+  );
+}
+
+/**
  * Copies a backup to a data folder without data, while no service runs on the folder. Throws a
  * sentence if the folder has data, or if the backup is damaged or from newer code.
  */

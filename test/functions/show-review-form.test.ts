@@ -43,6 +43,23 @@ describe('GET /review/new', () => {
     expect(gzipSync(html).length).toBeLessThan(30 * 1024);
   });
 
+  test.each([
+    ['de-CH,de;q=0.9, en;q=0.8,*;q=0.1', ['de', 'en']],
+    ['en;q=0.2, fr, JA;q=0.9', ['fr', 'ja', 'en']],
+    ['xx, q=, ;;, deu, -, de;q=0', []],
+    ['x'.repeat(2_000), []],
+  ])('puts the languages of the browser first: %s', async (header, codes) => {
+    const user = await makeUser();
+    const { html } = await ask('show-review-form', user, {
+      query: newEntity(),
+      headers: { 'Accept-Language': header },
+    });
+    const [, first = ''] = /<optgroup label="Of your browser">(.*?)<\/optgroup>/s.exec(html) ?? [];
+    expect([...first.matchAll(/value="(\w+)"/g)].map(([, code]) => code)).toEqual(codes);
+    expect(languageIn(html)).toBe(codes[0]);
+    expect(html.match(/<option value="[a-z]{2}"/g)).toHaveLength(183);
+  });
+
   test('proposes language and licence of the last review or draft', async () => {
     const ann = await makeUser();
     const last = { language: 'ja', license_choice: 'CC BY-SA 3.0', is_draft: true };

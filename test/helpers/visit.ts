@@ -51,11 +51,12 @@ export async function ask(
     query,
     form,
     cookie: also,
-  }: { path?: Fields; query?: Fields; form?: Fields; cookie?: string } = {},
+    headers: others,
+  }: { path?: Fields; query?: Fields; form?: Fields; cookie?: string; headers?: Fields } = {},
 ) {
   const route = routes.find((each) => each.operation === operation) as Route;
   const { cookie, csrf } = await signInAs(id);
-  const headers = { cookie: also ? `${cookie}; ${also}` : cookie };
+  const headers = { ...others, cookie: also ? `${cookie}; ${also}` : cookie };
   const request = { path, query, headers, form: { ...form, csrf } };
   const answer = await requestPage(route, request);
   return { ...answer, html: `${answer.body}`, shown: { html: `${answer.body}` } as never };

@@ -5,6 +5,7 @@ import { listApplications } from '../../oauth/application-repository.ts';
 import { blank, type FormState, faultOf, field } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
 import { nextSteps, signInUrl, toAccount } from '../frame/next-steps.ts';
+import { backupsInWords } from '../frame/words.ts';
 import { forgetSession, isFresh, type Session, setCookie } from '../session/session.ts';
 
 /** Page to delete an account. Asks the person to sign in first, unless the sign-in is recent. */
@@ -49,7 +50,7 @@ export async function deletionPage(
         <ul>
           <li>Decisions of moderators about your reviews, without their explanations and without your name</li>
           <li>Copies that other people have made under the licences that you chose</li>
-          <li>Backups, for up to 35 days</li>
+          <li>Backups${backupsInWords()}</li>
           ${
             user.blocked_at &&
             html`<li>

@@ -22,7 +22,7 @@ const languageNames: ReadonlyMap<string, string> = new Map(
   sg Sango|si Sinhala|sk Slovak|sl Slovenian|sm Samoan|sn Shona|so Somali|sq Albanian|sr Serbian
   ss Swati|st Southern Sotho|su Sundanese|sv Swedish|sw Swahili|ta Tamil|te Telugu|tg Tajik
   th Thai|ti Tigrinya|tk Turkmen|tl Filipino|tn Tswana|to Tongan|tr Turkish|ts Tsonga|tt Tatar
-  tw Akan|ty Tahitian|ug Uyghur|uk Ukrainian|ur Urdu|uz Uzbek|ve Venda|vi Vietnamese|vo Volapük
+  tw Twi|ty Tahitian|ug Uyghur|uk Ukrainian|ur Urdu|uz Uzbek|ve Venda|vi Vietnamese|vo Volapük
   wa Walloon|wo Wolof|xh Xhosa|yi Yiddish|yo Yoruba|za Zhuang|zh Chinese|zu Zulu
 `
     .trim()

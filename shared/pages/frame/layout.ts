@@ -10,6 +10,8 @@ export interface Visitor {
   user: User;
   csrf: string;
   here: string;
+  /** Languages that the browser asks for, the best first. */
+  languages: readonly string[];
   /** Number of open cases, for moderators. */
   openCases?: number;
 }

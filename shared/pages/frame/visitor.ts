@@ -1,6 +1,7 @@
 // The signed-in person who opens a page.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { requireHttps } from '../../http/read-request.ts';
+import { listHeaderOf, requireHttps } from '../../http/read-request.ts';
+import { languages } from '../../review/languages.ts';
 import type { User } from '../../user/user.ts';
 import { findUser } from '../../user/user-repository.ts';
 import { csrfToken, readSession, type Session } from '../session/session.ts';
@@ -14,7 +15,27 @@ export async function visitorOf(
   user?: User,
 ): Promise<Visitor | undefined> {
   if (!session || !user || session.signed_in <= (user.signed_out ?? 0)) return undefined;
-  return { user, csrf: await csrfToken(session), here: addressOf(event) };
+  const languages = acceptedLanguages(event);
+  return { user, csrf: await csrfToken(session), here: addressOf(event), languages };
+}
+
+/** Returns the languages of reviews that a browser asks for (RFC 9110 section 12.5.4). */
+function acceptedLanguages(event: APIGatewayProxyEvent): string[] {
+  const ranges = (listHeaderOf(event, 'accept-language') ?? '').slice(0, 500).split(',');
+  const weighed = ranges.map((range) => {
+    const [tag = '', weight = ''] = range.split(';');
+    const quality = /^\s*q=([\d.]+)\s*$/.exec(weight)?.[1] ?? 1;
+    return {
+      code: tag.trim().slice(0, 2).toLowerCase(),
+      tag: tag.trim(),
+      quality: Number(quality),
+    };
+  });
+  const known = weighed
+    .filter(({ tag, code }) => /^[a-z]{2}(-|$)/i.test(tag) && languages.includes(code))
+    .filter(({ quality }) => quality > 0)
+    .toSorted((a, b) => b.quality - a.quality);
+  return [...new Set(known.map(({ code }) => code))].slice(0, 5);
 }
 
 /**

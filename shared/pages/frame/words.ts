@@ -60,6 +60,12 @@ export function peopleOf({ count, isMore }: { count: number; isMore: boolean }):
   return count === 1 ? '1 person' : `${count} people`;
 }
 
+/** The time for which backups are kept, if the operator has said so: for up to 35 days. */
+export function backupsInWords(): string {
+  const days = Number(process.env.BACKUP_DAYS);
+  return days > 0 ? `, for up to ${counted(days, 'day')}` : '';
+}
+
 /** The host of a registered URL. */
 export function hostOf(url: string): string {
   return new URL(url).host;

@@ -108,7 +108,7 @@ function addFirst(): Html {
 
 function formPage(
   entity: ReviewedEntity,
-  { user, csrf }: Visitor,
+  { user, csrf, languages }: Visitor,
   { metadata, last }: Awaited<ReturnType<typeof readProposal>>,
   { filled, obstacle }: { filled: FormState; obstacle: Html | undefined },
 ): Page {
@@ -127,7 +127,7 @@ function formPage(
           ${publishedAs(user, newReviewUrl(entity))}
           ${!metadata && firstNaming(filled)}
           ${writtenFields(filled)}
-          ${languageField(filled, last?.language ?? site().language)}
+          ${languageField(filled, last?.language ?? site().language, languages)}
           ${licenseField(filled, last?.license ?? site().license)}
           ${linkToRules()}
           <div class="buttons">

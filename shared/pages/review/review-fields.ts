@@ -11,7 +11,7 @@ import {
   writtenNames,
 } from '../../review/written.ts';
 import type { User } from '../../user/user.ts';
-import { radios, select } from '../form/choices.ts';
+import { type Choice, optionGroup, radios, select } from '../form/choices.ts';
 import { attributeList, type FormState, field, partsOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html } from '../frame/layout.ts';
@@ -105,14 +105,29 @@ const languagesByName = languages
   .map((code) => [code, nameOfLanguage(code)] as const)
   .sort(([, a], [, b]) => (a < b ? -1 : 1));
 
-/** The language. Without a `proposal` none is chosen. */
-export function languageField(filled: FormState, proposal: string | undefined): Html {
+/**
+ * The language. Those that the browser asks for stand first. Without a `proposal` the first of them
+ * is chosen, if any.
+ */
+export function languageField(
+  filled: FormState,
+  proposal: string | undefined,
+  accepted: readonly string[],
+): Html {
+  const own = accepted.map((code): Choice => [code, nameOfLanguage(code)]);
+  const all = languagesByName.filter(([code]) => !accepted.includes(code));
   return select({
     name: 'language',
     label: 'Language of the text',
     none: 'Choose one',
-    options: languagesByName,
-    value: proposal,
+    options:
+      own.length === 0
+        ? all
+        : [
+            (chosen) => optionGroup('Of your browser', own, chosen),
+            (chosen) => optionGroup('All others', all, chosen),
+          ],
+    value: proposal ?? accepted[0],
     isRequired: true,
     filled,
   });

@@ -80,8 +80,10 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const shown = [path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`];
   for (const open of ['', '/reviews', '/find', ...shown]) {
     const greeted = await dan.visit(`.${open}`);
-    expect(greeted.html).toContain('class="who">Dan<');
+    expect(greeted.html).toContain('<summary><bdi>Dan</bdi>');
   }
+  // Only people who are signed in ask a database.
+  expect((await dan.visit('find?q=by%20name')).html).toContain('<bdi>Blue</bdi>');
   await call('POST', path, { token, body: { rating: 2 } });
   await call('POST', path, { token, body: { rating: 2 } });
   await call('GET', `${path}/revisions`);

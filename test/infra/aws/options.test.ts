@@ -102,10 +102,23 @@ test('accepts options that AWS accepts', () => {
 });
 
 test('a site has settings for functions, and its files for two of them', () => {
-  expect(read({}).site).toEqual({ settings: {}, contact: undefined, content: undefined });
+  const names = [
+    'NAME',
+    'TEXT',
+    'CONTACT',
+    'ACCENT',
+    'IMAGE',
+    'LICENSE',
+    'LANGUAGE',
+    'LOGO',
+    'PAGES',
+  ];
+  const none = Object.fromEntries(names.map((name) => [`SITE_${name}`, '']));
+  expect(read({}).site).toEqual({ settings: none, contact: undefined, content: undefined });
   const context = { siteName: 'Vinyl Circle', siteContact: 'ann@example.org' };
   const { site, securityContact } = read({ ...context, siteFolder: 'infra/site/starter', ...own });
   expect(site.settings).toEqual({
+    ...none,
     SITE_NAME: 'Vinyl Circle',
     SITE_CONTACT: 'ann@example.org',
     SITE_LOGO: '',

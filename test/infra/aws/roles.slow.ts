@@ -91,7 +91,7 @@ describe('each function does with its role', () => {
       [`${url}/review/?include_metadata=true`, '"Blue"'],
       [`${authUrl}/`, 'class="by"'],
       [`${authUrl}/reviews`, 'Blue'],
-      [`${authUrl}/find?q=ENTITY%20by%20name`, '<bdi>Blue</bdi>'],
+      [`${authUrl}/find?q=ENTITY%20by%20name`, '0 results'],
       [`${authUrl}/sitemap.xml`, '<loc>'],
       [`${authUrl}/review/REVIEW`, 'Blue'],
       [`${authUrl}/entity/ENTITY`, 'Blue'],
