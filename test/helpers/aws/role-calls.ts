@@ -166,7 +166,8 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     for (const route of routes.filter(({ base }) => base === '')) {
       const path = resourceOf(route)
         .replace('{client_id}', client.client_id)
-        .replace('{guide}', 'quickstart');
+        .replace('{guide}', 'quickstart')
+        .replace('{slug}', 'rules');
       const answers = ['', '?request=x&state=x&code=x'];
       const queries: Record<string, string[]> = {
         '/oauth/authorize': [...answers, new URL(authorizeUrl(client)).search],

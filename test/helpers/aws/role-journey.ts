@@ -267,6 +267,9 @@ async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
   expect(conflict.status).toBe(412);
   await hal.submit(conflict, 'name="revision"', { ...edited, rating: '1', is_draft: 'no' });
   expect((await hal.visit(address)).url).toBe(draft.url);
+  const unnamed = `review/new?entity_id=${randomUUID()}&entity_type=bk_author`;
+  const first = await fillIn(hal, unnamed, 'name="license_choice"', { ...content, name: 'Kafka' });
+  expect(first.html).toContain('Your review is public.');
   const deletion = draft.url.replace(/edit$/, 'delete');
   expect((await fillIn(hal, deletion, 'class="danger"')).html).toContain('The review is deleted.');
 }

@@ -10,10 +10,16 @@ import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts'
 import { followStream } from '../../../infra/local/stream.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
+import { type SiteContent, siteFile } from '../../../shared/site/content.ts';
 import { listen } from '../listen.ts';
 import { rightsIn, sessionToken, startProxy } from './roles.ts';
 import { synthesized } from './synthesized.ts';
 import '../table.ts';
+
+const site: SiteContent = {
+  logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  pages: [{ slug: 'rules', title: 'Rules', description: 'Rules', html: '<p>Be kind.</p>' }],
+};
 
 /**
  * Starts the functions as they are deployed, on the local stack. A proxy before the database
@@ -67,6 +73,7 @@ export async function startRoleWorld() {
       throw new Error(`${operation} is as it was`);
     }
     writeFileSync(file, changed);
+    writeFileSync(join(directory, siteFile), JSON.stringify(site));
     const { handler } = await import(pathToFileURL(file).href);
     return async (event, context) => {
       if (operation === 'eraser') await deletion;

@@ -31,8 +31,8 @@ const light = routes
   .filter(({ table, secrets }) => table === 'none' && !secrets)
   .flatMap(({ operation }) => (full.includes(operation) ? [] : [operation]));
 
-// They use no table, no cookies and no forms; no-route also has the style of the pages and the name of
-// the site.
+// They use no table, no cookies and no forms; no-route also has the style of the pages and the name
+// of the site.
 test.each([...light.map((operation) => [operation, 46] as const), ['no-route', 60] as const])(
   '%s, which needs nothing, is under %i KB',
   (operation, limit) => {
