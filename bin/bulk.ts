@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { isRebuilding } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
+import { rebuildNames } from '../shared/entity/name-index.ts';
 import { recordHeartbeat } from '../shared/health/heartbeat.ts';
 import { recountOwners } from '../shared/review/recount.ts';
 import { table, tableName } from '../shared/table/client.ts';
@@ -55,12 +56,16 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Recomputes totals and rank trees. Waits for another rebuild, or for the lock of a killed one. */
+/**
+ * Recomputes totals, rank trees and the index of names. Waits for another rebuild, or for the lock
+ * of a killed one.
+ */
 export async function rebuild(onProgress?: (items: number) => void) {
   const limit = `waiting up to ${patience} s for its lock`;
   for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
     if (waited === 0) console.error(`Another rebuild is running or was interrupted: ${limit}`);
     await sleep(1_000);
   }
-  return rebuildTotals(onProgress, { inTransactions: isLocal() });
+  const rebuilt = await rebuildTotals(onProgress, { inTransactions: isLocal() });
+  return { ...rebuilt, names: await rebuildNames(onProgress) };
 }

@@ -20,6 +20,7 @@ import {
   allRecords,
   headerOf,
   jsonLines,
+  publicEntities,
   publicHeaders,
   publicReviews,
   publicUsers,
@@ -56,9 +57,11 @@ export async function exportPublic(out: string, source: string) {
     const folder = `${out}.new`;
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
-    const { users, reviews } = publicHeaders(spool);
+    const { users, entities, reviews } = publicHeaders(spool);
     const ofUsers = openFile(folder, 'users', users);
     for (const line of jsonLines(publicUsers(spool))) await ofUsers.write(line);
+    const ofEntities = openFile(folder, 'entities', entities);
+    for (const line of jsonLines(publicEntities(spool))) await ofEntities.write(line);
     const byLicense = new Map(
       [...reviews].map(([license, header]) => {
         const name = `reviews-${license.toLowerCase().replaceAll(' ', '-')}`;
@@ -69,7 +72,7 @@ export async function exportPublic(out: string, source: string) {
       await byLicense.get(review.license)?.write(`${JSON.stringify(review)}\n`);
     }
     const files: Record<string, { counts: object; sha256: string }> = {};
-    for (const { name, counts, close } of [ofUsers, ...byLicense.values()]) {
+    for (const { name, counts, close } of [ofUsers, ofEntities, ...byLicense.values()]) {
       files[name] = { counts, sha256: await close() };
     }
     const sums = Object.entries(files).map(([name, { sha256 }]) => `${sha256}  ${name}\n`);

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { openDoor } from '../infra/local/door.ts';
 import { jsonLine, readable, requestLine, type Served } from '../infra/local/log.ts';
+import { ownTypesIn } from '../shared/entity/own-types.ts';
+import { readPictureHosts, readPictures } from '../shared/entity/picture.ts';
 
 // An empty variable, for example from a line of a .env file, counts as unset.
 for (const [name, value] of Object.entries(process.env)) {
@@ -66,6 +68,30 @@ const command = new Command('npm start --')
       .env('HELD_REVIEWS')
       .default(0)
       .argParser(heldReviews),
+  )
+  .addOption(
+    new Option(
+      '--own-types <list>',
+      'types of things that members add here, such as film:Film,board_game:Board game; at most eight',
+    )
+      .env('OWN_TYPES')
+      .argParser(checked(ownTypesIn)),
+  )
+  .addOption(
+    new Option(
+      '--images <list>',
+      'addresses of pictures by type, such as release_group=https://coverartarchive.org/release-group/{id}/front-250',
+    )
+      .env('IMAGES')
+      .argParser(checked(readPictures)),
+  )
+  .addOption(
+    new Option(
+      '--image-hosts <list>',
+      'origins that these addresses redirect to, such as https://archive.org',
+    )
+      .env('IMAGE_HOSTS')
+      .argParser(checked(readPictureHosts)),
   )
   .addOption(
     new Option(
@@ -141,6 +167,9 @@ const { dataDir, memory, dynamodbEndpoint } = options;
 process.env.PUBLICATIONS_PER_DAY = `${options.publicationsPerDay}`;
 process.env.HELD_REVIEWS = `${options.heldReviews}`;
 process.env.EDITS_PER_DAY = `${options.editsPerDay}`;
+process.env.OWN_TYPES = options.ownTypes ?? '';
+process.env.IMAGES = options.images ?? '';
+process.env.IMAGE_HOSTS = options.imageHosts ?? '';
 if (memory && dynamodbEndpoint) {
   fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
 }
@@ -183,6 +212,18 @@ function heldReviews(value: string): number {
   return number;
 }
 
+/** Keeps a text, which functions read, if it can be read. */
+function checked(read: (text: string) => unknown) {
+  return (value: string): string => {
+    try {
+      read(value);
+    } catch (error) {
+      throw new InvalidArgumentError(`${(error as Error).message}.`);
+    }
+    return value;
+  };
+}
+
 function rateLimit(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || number > 100_000) {
@@ -207,6 +248,16 @@ function refuseWhatNpmKept(): void {
   if (meant.length > 0) {
     fail(`npm takes ${meant[0]} as its own option. Type: npm start -- ${meant.join(' ')}`);
   }
+}
+
+/** Says which databases name things. Without one, people do. */
+function sourcesOfNames(): string {
+  const sources = Object.entries({ MUSICDB: 'music', BOOKDB: 'books' }).map(([prefix, subject]) => {
+    const { [`${prefix}_API`]: api, [`${prefix}_PAGE`]: page } = process.env;
+    const host = api && page ? URL.parse(page)?.host : undefined;
+    return host ? `${subject} from ${host}` : `${subject} by those who review them`;
+  });
+  return sources.join(', ');
 }
 
 function fail(reason: unknown): never {
@@ -266,6 +317,7 @@ try {
   Open   ${new URL('.', stack.url)}
   Try    curl ${demo?.example ?? `${stack.url}/review/languages`}${proxied}
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}${metrics}
+  Names  ${sourcesOfNames()}
 ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `;
   if (log === 'json') {

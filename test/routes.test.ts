@@ -63,6 +63,7 @@ const contract = `
   POST   /1/review/{review_id}                              review  write
   GET    /1/changes                                         public  public
   GET    /1/reviews                                         public  public
+  GET    /1/entity                                          public  public
   GET    /1/entity/{entity_id}                              public  metadata
   GET    /1/entity/{entity_id}/reviews.atom                 public  metadata
   GET    /1/entities                                        public  public
@@ -95,7 +96,13 @@ const contract = `
   POST   /review/{review_id}/report                         public  write
   GET    /review/{review_id}/vote                           public  read
   POST   /review/{review_id}/vote                           public  write
+  GET    /entity/new                                        public  read
+  POST   /entity/new                                        public  write
+  GET    /entity/{entity_id}/name                           public  read
+  POST   /entity/{entity_id}/name                           public  write
   GET    /entity/{entity_id}                                public  metadata
+  GET    /account/moderation/names                          public  read
+  POST   /account/moderation/names                          public  write
   GET    /entity/{entity_id}/embed                          public  metadata
   GET    /oembed                                            public  metadata
   GET    /user/{user_id}                                    public  metadata

@@ -1,6 +1,7 @@
 import { CommanderError, Option, type OutputConfiguration } from 'commander';
 import { addApplicationCommands } from './application.ts';
 import { AdminCommand, type GlobalOptions } from './command.ts';
+import { addEntityCommands } from './entity.ts';
 import { addLoginCommand } from './login.ts';
 import { addModerationCommands } from './moderation.ts';
 import { addTokenCommands } from './token.ts';
@@ -54,6 +55,7 @@ export function program(output: OutputConfiguration = {}): AdminCommand {
   addApplicationCommands(admin);
   addTokenCommands(admin);
   addLoginCommand(admin);
+  addEntityCommands(admin);
   addModerationCommands(admin);
   addTransferCommands(admin);
   addUpkeepCommands(admin);

@@ -1,4 +1,4 @@
-import { entityGroups } from '../../shared/entity/entity-type.ts';
+import { isGroup } from '../../shared/entity/entity-type.ts';
 import { type FacetFilter, matchesType } from '../../shared/review/counts.ts';
 import { readCountsOfAll } from '../../shared/review/review-list.ts';
 import { batchGet } from '../../shared/table/batch.ts';
@@ -120,7 +120,7 @@ export async function someLists(): Promise<Listed[]> {
     const { entity_type } = query;
     const isByFacet = (entity_type ?? language ?? rating) !== undefined;
     const isOwned = (query.entity_id ?? query.user_id) !== undefined;
-    const isOfType = entity_type !== undefined && !(entity_type in entityGroups);
+    const isOfType = entity_type !== undefined && !isGroup(entity_type);
     const isDirect = !isByFacet || (isOfType && !isOwned);
     // An entity or author has a tree of all its reviews beside those of each type and facet.
     const trees = isOwned ? Number(isByFacet) * types + 1 : types;

@@ -1,10 +1,5 @@
 import * as v from 'valibot';
-import {
-  type EntityGroup,
-  EntityTypeIn,
-  entityGroups,
-  entityTypes,
-} from '../../shared/entity/entity-type.ts';
+import { EntityTypeIn, entityGroups, entityTypes } from '../../shared/entity/entity-type.ts';
 import { findMetadata, presentMetadata } from '../../shared/entity/metadata.ts';
 import { invalidRequest } from '../../shared/errors.ts';
 import { linkToFeed } from '../../shared/feed/link.ts';
@@ -17,12 +12,10 @@ import { oneOf, Uuid } from '../../shared/values.ts';
 
 export { ReviewPage as response } from '../../shared/review/presented.ts';
 
-const groups = Object.keys(entityGroups) as EntityGroup[];
-
 export const request = v.object({
   query: v.object({
     entity_id: v.optional(Uuid),
-    entity_type: v.optional(EntityTypeIn([...groups, ...entityTypes])),
+    entity_type: v.optional(EntityTypeIn([...entityGroups.keys(), ...entityTypes])),
     user_id: v.optional(Uuid),
     sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
     sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),

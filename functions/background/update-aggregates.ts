@@ -4,12 +4,16 @@ import { growTrees } from '../../shared/aggregates/grow.ts';
 import { project } from '../../shared/aggregates/project.ts';
 import { applyInOrder } from '../../shared/background/apply-in-order.ts';
 import { logChanges } from '../../shared/changes/log.ts';
-import { peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
+import { entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
 import { describeError } from '../../shared/describe-error.ts';
+import { indexNames } from '../../shared/entity/name-index.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
 
-/** Updates totals, rank trees and the change log. Applies a failed batch again, one by one. */
+/**
+ * Updates totals, rank trees, the index of names and the change log. Applies a failed batch again,
+ * one by one.
+ */
 export const handler = notingColdStart(
   async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
     try {
@@ -25,7 +29,8 @@ export const handler = notingColdStart(
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
+  await indexNames(records);
   // Last, so that a batch retried after an earlier failure is not logged twice.
-  await logChanges([...reviewsIn(records), ...(await peopleIn(records))]);
+  await logChanges([...reviewsIn(records), ...entitiesIn(records), ...(await peopleIn(records))]);
   await passHeartbeat('update-aggregates', records);
 }

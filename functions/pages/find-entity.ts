@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
+import type { Database } from '../../shared/entity/databases.ts';
 import {
-  type EntityGroup,
   type EntityType,
   entityGroups,
   entityTypes,
@@ -10,11 +10,17 @@ import {
   nameOfEntityType,
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
+import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
+import { findByName } from '../../shared/entity/name-index.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
 import { isSearchable, type Match, searchEntities } from '../../shared/entity/search.ts';
+import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
+import { newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
+import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
+import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted, hostOf } from '../../shared/pages/frame/words.ts';
@@ -24,20 +30,36 @@ import { isVisible, oneOf } from '../../shared/values.ts';
 const longestName = 200;
 const longest = 2_000;
 
-/** The type that people most likely look for. */
+/** The type that people most likely look for in a database. */
 const mostReviewed = { musicdb: 'release_group', bookdb: 'bk_literary_work' } as const;
 
-const groups = Object.keys(entityGroups) as EntityGroup[];
+const databases = [...entityGroups.keys()].filter((group) => group !== 'own');
+
+/** A type, or an empty text for all of them. */
+const Type = v.optional(
+  v.union([
+    v.pipe(
+      v.literal(''),
+      v.transform(() => undefined),
+    ),
+    oneOf(entityTypes),
+  ]),
+);
 
 export const request = v.object({
-  query: v.object({ q: v.optional(v.string(), ''), type: v.optional(oneOf(entityTypes)) }),
+  query: v.object({ q: v.optional(v.string(), ''), type: Type }),
 });
 
-/** The outcome of a text: its fault, an excuse of the database, or matches. */
+type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'>;
+
+/** The outcome of a text: its fault, or the things found here and in a database. */
 interface Outcome {
   fault?: string;
+  here?: Found[];
+  /** Matches of the database that are not known here. */
+  elsewhere?: Found[];
+  /** Why a database gave no matches. */
   excuse?: string;
-  matches?: Match[];
 }
 
 const excuses = {
@@ -48,98 +70,145 @@ const excuses = {
 const faults = {
   tooLong: `A name must have at most ${longestName} characters.`,
   blank: 'Type a name, or paste an address or an id.',
-  notSearchable: 'This service cannot search by name. Paste the address of the page, or an id.',
   otherPage: `Nothing that this address names can be reviewed. Paste the address of ${inWords()}.`,
 };
 
 /** Leads from an address, an id or a name to the page of an entity. */
-export const handler = visitedPage(request, async ({ query }) => {
-  const text = query.q.toWellFormed().replaceAll(/\s+/g, ' ').trim();
+export const handler = visitedPage(request, async ({ query: { q, type } }, reading) => {
+  const text = q.toWellFormed().replaceAll(/\s+/g, ' ').trim();
   const pasted = readPasted(text.slice(0, longest));
   if (pasted) return { location: entityUrl(pasted.id, pasted.type) };
-  const searchable = groups.filter(isSearchable);
-  const type = query.type ?? mostReviewed[searchable[0] ?? 'musicdb'];
-  const outcome = pasted === null ? { fault: faults.otherPage } : await outcomeOf(text, type);
+  const searchable = databases.filter(isSearchable);
+  const asked = type ?? mostReviewed[searchable[0] ?? 'musicdb'];
+  const isAsked = isSearchable(groupOf(asked));
+  const outcome: Outcome =
+    pasted === null ? { fault: faults.otherPage } : await outcomeOf(text, type);
+  const { fault, here } = outcome;
+  // Strangers ask nobody but this service.
+  const mayAsk = here !== undefined && isAsked && (await reading) !== undefined;
+  if (mayAsk) Object.assign(outcome, await askDatabase(asked, text, here));
+  const all = [...(here ?? []), ...(outcome.elsewhere ?? [])];
   return {
     title: 'Find something to review',
     description: 'Find an album, event or book by its name or address, and review it.',
     head: html`<meta name="robots" content="noindex">\n`,
-    content: html`<section>${form(text, type, searchable, outcome.fault)}</section>
+    content: html`<section>${form(text, type, fault)}</section>
       ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
-      ${outcome.matches && resultsOf(text, type, outcome.matches)}
+      ${here && resultsOf(text, all)}
+      ${here && isAsked && !mayAsk && signInToAsk(text, type)}
+      ${addOne(text, type)}
       ${sources()}`,
   };
 });
 
-async function outcomeOf(text: string, type: EntityType): Promise<Outcome> {
+/** Checks a text, and finds it among the names that are known here. */
+async function outcomeOf(text: string, type: EntityType | undefined): Promise<Outcome> {
   if (text === '') return {};
   if (!isVisible(text)) return { fault: faults.blank };
   if ([...text].length > longestName) return { fault: faults.tooLong };
-  if (!isSearchable(groupOf(type))) return { fault: faults.notSearchable };
-  const found = await searchEntities(type, text);
-  return typeof found === 'string' ? { excuse: excuses[found] } : { matches: found };
+  return { here: (await findByName(text, type)).map(knownEntity) };
 }
 
-function form(
-  text: string,
+async function askDatabase(
   type: EntityType,
-  searchable: readonly EntityGroup[],
-  fault: string | undefined,
-) {
+  text: string,
+  here: readonly Found[],
+): Promise<Outcome> {
+  const found = await searchEntities(type, text);
+  if (typeof found === 'string') return { excuse: excuses[found] };
+  const ids = new Set(here.map(({ id }) => id));
+  const isNew = ({ id }: Match) => !ids.has(id);
+  return {
+    elsewhere: found.filter(isNew).map(({ id, name, about }) => ({
+      id,
+      type,
+      name,
+      about: about || null,
+      image: null,
+    })),
+  };
+}
+
+function form(text: string, type: EntityType | undefined, fault: string | undefined) {
   return html`<form action="${authUrl()}/find">
     ${field({
       name: 'q',
-      label: searchable.length > 0 ? 'Name, address or id' : 'Address or id',
+      label: 'Name, address or id',
       hint: 'Such as https://musicbrainz.org/release-group/b1392450-e666-3926-a536-22c65f834433',
       maxlength: longest,
       isRequired: true,
       filled: { values: { q: text }, faults: fault ? { q: fault } : {} },
     })}
-    ${searchable.length > 0 && typeField(type, searchable)}
-    <button>Find it</button>
+    ${typeField(type)}
+    <button>Search</button>
   </form>`;
 }
 
-function typeField(type: EntityType, searchable: readonly EntityGroup[]) {
+function typeField(type: EntityType | undefined) {
   return select({
     name: 'type',
     label: 'Type',
     hint: 'For a name. An EP counts as a single.',
-    options: searchable.map((group) => (chosen) => {
-      const choices = entityGroups[group].map((each) => [each, nameOfEntityType(each)] as const);
+    none: 'All types',
+    options: [...entityGroups].map(([group, types]) => (chosen) => {
+      const choices = types.map((each) => [each, nameOfEntityType(each)] as const);
       return optionGroup(nameOfGroup(group), choices, chosen);
     }),
-    value: type,
+    value: type ?? '',
   });
 }
 
-function resultsOf(text: string, type: EntityType, matches: readonly Match[]) {
+function resultsOf(text: string, found: readonly Found[]) {
   return html`<section>
-    <h2>${counted(matches.length, 'result')} for “<bdi>${text}</bdi>”</h2>
+    <h2>${counted(found.length, 'result')} for “<bdi>${text}</bdi>”</h2>
     ${
-      matches.length === 0
+      found.length === 0
         ? html`<p>Check the spelling, or choose another type.</p>`
-        : html`<ul class="plain">${matches.map((match) => html`<li>${resultOf(match, type)}</li>`)}</ul>`
+        : html`<ul class="plain">${found.map((each) => html`<li>${resultOf(each)}</li>`)}</ul>`
     }
   </section>`;
 }
 
-function resultOf({ id, name, about }: Match, type: EntityType): Html {
-  const review = withQuery(`${authUrl()}/review/new`, { entity_id: id, entity_type: type });
-  return html`<h3><a href="${entityUrl(id, type)}"><bdi>${name}</bdi></a></h3>
-    ${about && html`<p class="soft"><bdi>${about}</bdi></p>`}
-    <p><a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>`;
+function resultOf(found: Found): Html {
+  const { id: entity_id, type: entity_type, name } = found;
+  const entity = { entity_id, entity_type };
+  const review = withQuery(`${authUrl()}/review/new`, entity);
+  return html`<div class="thing">
+    ${pictureTile(entity, found)}
+    <div>
+      <h3><a href="${entityUrl(entity_id, entity_type)}"><bdi>${name}</bdi></a></h3>
+      ${aboutLine(entity, found)}
+      <p><a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>
+    </div>
+  </div>`;
+}
+
+/** The way to search a database, which serves only people who are signed in. */
+function signInToAsk(text: string, type: EntityType | undefined) {
+  const here = withQuery(`${authUrl()}/find`, { q: text, type });
+  return html`<section>
+    <p>Not what you look for? <a href="${signInUrl(here)}">Sign in to search the database too</a>.</p>
+  </section>`;
+}
+
+/** The way to add something, if the service has types of its own. */
+function addOne(text: string, type: EntityType | undefined) {
+  if (text === '' || !entityGroups.has('own')) return '';
+  return html`<section>
+    <h2>Not here yet?</h2>
+    <p><a class="button" rel="nofollow" href="${newEntityUrl({ name: text.slice(0, longestName), entity_type: type })}">Add it</a></p>
+  </section>`;
 }
 
 function sources() {
-  const links = groups.map(
-    (group) =>
-      html`<li>${nameOfGroup(group)}: <a href="${siteOf(group)}">${hostOf(siteOf(group))}</a></li>`,
-  );
+  const linkTo = (database: Database) => {
+    const site = siteOf(database);
+    return html`<li>${nameOfGroup(database)}: <a href="${site}">${hostOf(site)}</a></li>`;
+  };
   return html`<section>
     <h2>Where to look</h2>
     <p>Open the page of what you want to review, and paste its address above. These databases have most of it:</p>
-    <ul>${links}</ul>
+    <ul>${databases.map(linkTo)}</ul>
   </section>`;
 }
 
@@ -150,6 +219,7 @@ function entityUrl(id: string, entity_type: EntityType | undefined): string {
 
 /** The types whose pages can be pasted, in a sentence. */
 function inWords(): string {
-  const names = entityTypes.map((type) => nameOfEntityType(type).toLowerCase());
+  const pages = databases.flatMap((database) => entityGroups.get(database) ?? []);
+  const names = pages.map((type) => nameOfEntityType(type).toLowerCase());
   return `a page of one of these: ${names.join(', ')}`;
 }

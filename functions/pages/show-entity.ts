@@ -1,7 +1,12 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
-import type { EntityType } from '../../shared/entity/entity-type.ts';
+import {
+  type EntityType,
+  entityGroups,
+  nameOfEntityType,
+  nameOfGroup,
+} from '../../shared/entity/entity-type.ts';
 import { feedUrl } from '../../shared/feed/link.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import {
@@ -11,7 +16,10 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../../shared/pages/entity/named-entity.ts';
+import { namingLink } from '../../shared/pages/entity/naming-form.ts';
+import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { ratingData } from '../../shared/pages/entity/structured-data.ts';
+import { optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
@@ -73,10 +81,14 @@ export const handler = visitedPage(
         ? html`<section>
           ${aboutOf(entity)}
           <p>Nobody has reviewed this yet.</p>
-          <div class="buttons">
-            ${write}
-            <a class="button quiet" href="${authUrl()}/reviews">Read other reviews</a>
-          </div>
+          ${
+            entity.entity_type || own
+              ? html`<div class="buttons">
+                  ${write}
+                  <a class="button quiet" href="${authUrl()}/reviews">Read other reviews</a>
+                </div>`
+              : typeForm(url)
+          }
         </section>`
         : html`<div class="columns">
           <div>${aboutOf(entity)}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
@@ -101,10 +113,31 @@ function writing(
     const editor = `${base}/review/${own.review_id}/edit`;
     return html`<a class="button" href="${editor}">Edit yours</a>`;
   }
-  // The form needs the type, which the page to find things adds.
-  if (!entity_type) return html`<a class="button" href="${base}/find">Find it to review it</a>`;
+  // Without a type, the page asks for it.
+  if (!entity_type) return '';
   const form = withQuery(`${base}/review/new`, { entity_id, entity_type });
   return html`<a class="button" rel="nofollow" href="${form}">Write a review</a>`;
+}
+
+/** Asks for the type of an id that nothing is known of. */
+function typeForm(url: string) {
+  return html`<form action="${url}">
+    ${select({
+      name: 'entity_type',
+      label: 'What is it?',
+      options: [...entityGroups].map(
+        ([group, types]) =>
+          (chosen) =>
+            optionGroup(
+              nameOfGroup(group),
+              types.map((type) => [type, nameOfEntityType(type)]),
+              chosen,
+            ),
+      ),
+      isRequired: true,
+    })}
+    <button>Continue</button>
+  </form>`;
 }
 
 function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {
@@ -114,7 +147,12 @@ function descriptionOf({ summary: { review_count, average_rating } }: NamedEntit
 }
 
 function aboutOf({ summary: { id: entity_id }, entity_type, metadata }: NamedEntity) {
-  return entity_type ? entityLine({ entity_id, entity_type }, metadata) : '';
+  if (!entity_type) return '';
+  const entity = { entity_id, entity_type };
+  return html`<div class="thing">
+    ${pictureTile(entity, metadata)}
+    <div>${entityLine(entity, metadata)}<p class="soft">${namingLink(entity, metadata !== null)}</p></div>
+  </div>`;
 }
 
 function ratings(entity: NamedEntity, query: ListQuery) {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import {
   type EntityGroup,
+  type EntityType,
   EntityTypeIn,
   entityGroups,
   entityTypes,
@@ -28,8 +29,6 @@ import { Language } from '../../shared/review/review.ts';
 import { readCountsOfAll } from '../../shared/review/review-list.ts';
 import { oneOf } from '../../shared/values.ts';
 
-const groups = Object.keys(entityGroups) as EntityGroup[];
-
 /** A filter of a form, which sends an empty text for a filter that is not set. */
 function Filter<T extends v.GenericSchema<string>>(schema: T) {
   return v.optional(
@@ -43,7 +42,7 @@ function Filter<T extends v.GenericSchema<string>>(schema: T) {
 
 export const request = v.object({
   query: v.object({
-    entity_type: Filter(EntityTypeIn([...groups, ...entityTypes])),
+    entity_type: Filter(EntityTypeIn([...entityGroups.keys(), ...entityTypes])),
     language: Filter(Language),
     review_type: Filter(oneOf(['review', 'rating'])),
     ...listParameters,
@@ -91,7 +90,15 @@ function filters(url: string, query: ListQuery, counts: ReviewCounts) {
       name: 'entity_type',
       label: 'Type',
       none: 'All types',
-      options: groups.map((group) => (chosen) => optionsOf(group, types, chosen)),
+      options: [...entityGroups].map(
+        ([group, ofGroup]) =>
+          (chosen) =>
+            optionsOf(
+              group,
+              ofGroup.filter((type) => types.has(type)),
+              chosen,
+            ),
+      ),
       value: entity_type,
     })}
     ${select({
@@ -119,8 +126,7 @@ function filters(url: string, query: ListQuery, counts: ReviewCounts) {
   </form>`;
 }
 
-function optionsOf(group: EntityGroup, types: ReadonlySet<string>, chosen: string) {
-  const reviewed = entityGroups[group].filter((type) => types.has(type));
+function optionsOf(group: EntityGroup, reviewed: readonly EntityType[], chosen: string) {
   if (reviewed.length === 0 && chosen !== group) return '';
   const name = nameOfGroup(group);
   const all: Choice = [group, `All ${name.toLowerCase()}`];

@@ -1,6 +1,8 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { ownTypesIn } from '../../shared/entity/own-types.ts';
+import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
 import { readSite } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { readSiteFolder } from '../site/read.ts';
@@ -120,6 +122,10 @@ const Context = v.object({
   bookdbSearch: Text,
   bookdbAgent: Text,
   bookdbInterval: Interval,
+  /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
+  ownTypes: readBy(ownTypesIn),
+  images: readBy(readPictures),
+  imageHosts: readBy(readPictureHosts),
   // SITE_NAME and the like, see shared/site/site.ts.
   siteName: Text,
   siteText: Text,
@@ -200,6 +206,11 @@ export function readOptions(node: Node) {
       PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
       EDITS_PER_DAY: `${options.editsPerDay}`,
     },
+    things: {
+      OWN_TYPES: options.ownTypes,
+      IMAGES: options.images,
+      IMAGE_HOSTS: options.imageHosts,
+    },
     securityContact: options.securityContact ?? (domain && site.contact),
     site,
     sourceUrl: options.sourceUrl ?? '',
@@ -222,6 +233,23 @@ function databasesOf(options: ContextValues): Record<string, string> {
     return database ? [[`${database}_${name}`.toUpperCase(), `${value}`]] : [];
   });
   return Object.fromEntries(variables);
+}
+
+/** A text that a function of shared/ can read. */
+function readBy(read: (text: string) => unknown) {
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.rawCheck(({ dataset, addIssue }) => {
+        try {
+          read(`${dataset.value}`);
+        } catch (error) {
+          addIssue({ message: `is not valid: ${(error as Error).message}` });
+        }
+      }),
+    ),
+    '',
+  );
 }
 
 /** Returns the environment variables and the files of the site. Throws if a setting is invalid. */

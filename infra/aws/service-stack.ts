@@ -52,6 +52,7 @@ export class ServiceStack extends Stack {
         ...options.databases,
         ...options.site.settings,
         ...options.writing,
+        ...options.things,
       },
     };
     api.addFunctions(defaults);

@@ -5,6 +5,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { ownTypesIn } from '../../shared/entity/own-types.ts';
 import type { Route, Secret } from '../../shared/routes.ts';
 import type { Bundle } from './bundle.ts';
 import { acknowledge } from './nag.ts';
@@ -63,6 +64,7 @@ export class TableFunction extends Construct {
         ...bundle,
         allowed: props.table,
         within: props.within,
+        ownTypes: [...ownTypesIn(options.things.OWN_TYPES).keys()],
       }),
       ...allow(['secretsmanager:GetSecretValue'], secretArns),
       ...allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], traced),

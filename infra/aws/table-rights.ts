@@ -1,5 +1,5 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { entityTypes } from '../../shared/entity/entity-type.ts';
+import { databaseTypes } from '../../shared/entity/databases.ts';
 import type { Route } from '../../shared/routes.ts';
 import type { Bundle } from './bundle.ts';
 
@@ -38,7 +38,7 @@ const parts: Partial<
 const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
   votes: ['REVIEW#*', 'USER#*'],
   reports: ['REVIEW#*', 'USER#*', 'IDEMPOTENCY#*'],
-  reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'IDEMPOTENCY#*'],
+  reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'NAME#*', 'IDEMPOTENCY#*'],
 };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
@@ -50,11 +50,20 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
  * another partition.
  */
 const publicPartitions = {
-  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'IMPORT', 'WEBHOOK#RUN'],
-  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH'],
+  read: [
+    'REVIEW#*',
+    'USER#*',
+    'ENTITY#*',
+    'METADATA#*',
+    'TOTALS',
+    'TREE#*',
+    'IMPORT',
+    'WEBHOOK#RUN',
+  ],
+  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
   // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
   // Private partitions have a prefix.
-  listed: ['REVIEW', 'USER', ...entityTypes, '*|*', uuid],
+  listed: ['REVIEW', 'USER', ...databaseTypes, '*|*', uuid],
 };
 
 /** The limits of reading by the largest access, unless it reads everything. */
@@ -62,7 +71,7 @@ const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
   public: publicPartitions,
   metadata: publicPartitions,
   webhooks: {
-    read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*'],
+    read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*'],
     queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
     listed: ['WEBHOOK'],
   },
@@ -78,9 +87,15 @@ export function tableRights(
   {
     allowed,
     within,
+    ownTypes,
     actions,
     indexes,
-  }: { allowed: Route['table']; within?: Route['within'] } & Pick<Bundle, 'actions' | 'indexes'>,
+  }: {
+    allowed: Route['table'];
+    within?: Route['within'];
+    /** Types of this service, whose lists have partitions too. */
+    ownTypes?: readonly string[];
+  } & Pick<Bundle, 'actions' | 'indexes'>,
 ): PolicyStatement[] {
   const used = [...actions, ...(indexes.length > 0 ? ['Query'] : [])];
   const excess = used.filter((action) => !isAllowed(allowed, action));
@@ -88,7 +103,9 @@ export function tableRights(
     const uses = `${excess}` || `${used}` || 'none of the table';
     throw new Error(`${operation} has table: '${allowed}', but its code uses ${uses}`);
   }
-  const { read, queried, listed } = (within ? limitsWithin(within) : limits[allowed]) ?? {};
+  const limit = within ? limitsWithin(within) : limits[allowed];
+  const { read, queried } = limit ?? {};
+  const listed = limit?.listed && [...limit.listed, ...(ownTypes ?? [])];
   const part = parts[allowed];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);

@@ -1,8 +1,10 @@
 import { mostPageBytes } from '../../shared/changes/change-feed.ts';
 import { cursorLifetime } from '../../shared/changes/cursor.ts';
 import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
-import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
+import { type Database, databaseTypes } from '../../shared/entity/databases.ts';
+import { groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
+import { mostFound, mostWords } from '../../shared/entity/name-index.ts';
 import { newest } from '../../shared/feed/atom.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
@@ -103,6 +105,8 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     most_applications: mostApplications,
     most_grants: mostGrants,
     most_connections: mostConnections,
+    most_found: mostFound,
+    most_words: mostWords,
     code_seconds: codeLifetime,
     access_token_seconds: accessTokenLifetime.toLocaleString('en'),
     repeat_seconds: repeatMilliseconds / 1000,
@@ -121,9 +125,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     ),
     entity_types: table(
       ['`entity_type`', 'Page of the entity'],
-      entityTypes.map((type) => [
+      databaseTypes.map((type) => [
         `\`${type}\``,
-        `\`${pageOf({ page: pages[groupOf(type)] }, type, 'ID')}\``,
+        `\`${pageOf({ page: pages[groupOf(type) as Database] }, type, 'ID')}\``,
       ]),
     ),
     user_types: table(

@@ -44,6 +44,17 @@ async function upgradeItems(): Promise<void> {
   await upgradeTable();
 }
 
+/** Throws a sentence for the operator if reviews have a type that the service has no longer. */
+async function refuseMissingTypes(): Promise<void> {
+  const { readCountsOfAll } = await import('../../shared/review/review-list.ts');
+  const { entityTypes } = await import('../../shared/entity/entity-type.ts');
+  const missing = [...(await readCountsOfAll()).keys()].find((type) => !entityTypes.includes(type));
+  if (missing === undefined) return;
+  throw new Error(
+    `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
+  );
+}
+
 /** Steps that end what was started, in the order of the start. */
 type Undo = (() => unknown)[];
 
@@ -147,6 +158,7 @@ export async function startStack(
       // Last, because they tell the next start that the upgrade is complete.
       await addIndexes(endpoint, discovery.table_name, missing);
     }
+    await refuseMissingTypes();
     if (file !== undefined) await afterRestore(dataDir, beginEpoch);
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.

@@ -1,4 +1,5 @@
 import {
+  EntityMessage,
   PersonMessage,
   RestartMessage,
   ReviewMessage,
@@ -20,6 +21,7 @@ const summaries: Readonly<Record<MessageType, string>> = {
   'review.removed': 'A review is deleted or hidden',
   'access.revoked': 'A person revokes the access of your application',
   'user.deleted': 'A person who uses your application deletes the account',
+  'entity.edited': 'The name of an entity changes, or what else is known of it',
   'log.restarted': 'Changes were lost to you: read all reviews again',
   'webhook.test': 'A test of the receiver, which answers the challenge',
 };
@@ -95,6 +97,7 @@ function taken(type: MessageType) {
 function schemaOf(type: MessageType) {
   if (type === 'log.restarted') return RestartMessage;
   if (type === 'webhook.test') return TestMessage;
+  if (type === 'entity.edited') return EntityMessage;
   return type.startsWith('review.') ? ReviewMessage : PersonMessage;
 }
 

@@ -1,3 +1,4 @@
+import { anonymous } from '../entity/record.ts';
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
@@ -14,7 +15,7 @@ import {
   webhookSlots,
 } from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
-import { transact, type Write } from '../table/transact.ts';
+import { transact, tryTransact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
 import { detachIdentity } from './identity-repository.ts';
 
@@ -52,6 +53,13 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
   }
   for await (const report of entriesOf('REPORTER')) {
     await eraseReport(idIn(report), userId, isGone);
+  }
+  for await (const record of entriesOf('NAMER')) {
+    // Somebody else may have written it since.
+    await tryTransact([isGone, anonymous(record, userId)]);
+  }
+  for await (const proposals of queryIndex('author-by-date', `PROPOSER#${userId}`)) {
+    await deleteItems(proposals, isGone);
   }
   for await (const decision of entriesOf('SUBJECT')) {
     await eraseDecision(decision, isGone);

@@ -1,11 +1,13 @@
 // Reads everything that is stored about a person, in parts that fit a response.
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
+import { EntityRecord } from '../entity/record.ts';
 import { invalidRequest, invalidToken } from '../errors.ts';
 import { largestBody } from '../largest-answer.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { readCases } from '../moderation/case-repository.ts';
 import { Decision } from '../moderation/decision.ts';
+import { Proposal } from '../moderation/proposal.ts';
 import { findApplications, listApplications } from '../oauth/application-repository.ts';
 import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
@@ -33,6 +35,8 @@ const lists = [
   'decisions',
   'votes',
   'reports',
+  'names',
+  'proposed_names',
 ] as const;
 type List = (typeof lists)[number];
 
@@ -76,6 +80,8 @@ export async function readOwnData(
     decisions: [],
     votes: [],
     reports: [],
+    names: [],
+    proposed_names: [],
   };
   const end = performance.now() + maxMilliseconds;
   const mostUsed = shareUsed() + maxShare;
@@ -119,6 +125,15 @@ async function readAccount(userId: string) {
   };
 }
 
+const NamedEntity = v.pick(EntityRecord, [
+  'entity_id',
+  'entity_type',
+  'name',
+  'about',
+  'url',
+  'written_at',
+]);
+
 const sources: {
   [L in List]: (userId: string, after: string) => AsyncIterable<Batch<OwnData[L][number]>>;
 } = {
@@ -128,11 +143,13 @@ const sources: {
   // Without the moderator.
   decisions: readListed(
     'SUBJECT',
-    v.pick(Decision, ['review_id', 'decision', 'reason', 'note', 'decided_at']),
+    v.pick(Decision, ['review_id', 'entity_id', 'decision', 'reason', 'note', 'decided_at']),
   ),
   // By time: a vote that is cast again moves to a later part, so it is never missed.
   votes: readListed('VOTER', v.omit(Vote, ['user_id'])),
   reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
+  names: readListed('NAMER', NamedEntity),
+  proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
 };
 
 /** Adds a record to its list. The revisions of a review come one at a time and are joined. */

@@ -29,6 +29,14 @@ const decision = {
   decided_at: IsoTime('The time'),
 };
 
+const namedEntity = {
+  entity_id: Id('The entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
+  entity_type: PresentedEntityType,
+  name: AnyText('The name', 'Blue Train'),
+  about: v.optional(AnyText('The line that tells it apart', 'John Coltrane · 1957')),
+  url: v.optional(AnyText('The address of a page about it', 'https://example.org/blue-train')),
+};
+
 const lastDecision = {
   ...decision,
   decision: described(
@@ -132,10 +140,14 @@ export const OwnData = Fields('A part of the stored data about the caller', {
       marked_at: IsoTime('When the person deleted it'),
     },
   ),
-  decisions: Several('A decision of a moderator on a review of the person, or on the account', {
-    review_id: v.nullable(review_id),
-    ...decision,
-  }),
+  decisions: Several(
+    'A decision of a moderator on a review of the person, on the account, or on a name',
+    {
+      review_id: v.nullable(review_id),
+      entity_id: v.optional(namedEntity.entity_id),
+      ...decision,
+    },
+  ),
   votes: v.array(
     DescribedFields('A vote of the person', v.omit(Vote, ['user_id']), {
       review_id: ['The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'],
@@ -148,6 +160,15 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     review_id,
     reason: AnyText('The text of the person', 'Spam'),
     reported_at: IsoTime('The time'),
+  }),
+  names: Several('A name that the person gave to an entity, as long as nobody has corrected it', {
+    ...namedEntity,
+    written_at: v.optional(IsoTime('When the person wrote it')),
+  }),
+  proposed_names: Several('A correction that the person proposed, until a moderator decides', {
+    ...namedEntity,
+    note: AnyText('A note for moderators', 'The year was wrong.'),
+    proposed_at: IsoTime('The time'),
   }),
   next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
 });

@@ -1,6 +1,8 @@
 // Recounts what transactions count, and what the stream's consumer has counted of it.
 import * as v from 'valibot';
 import { contribution, ownerKey, readProjection } from '../aggregates/contribution.ts';
+import { entriesIn } from '../entity/name-index.ts';
+import { entityOf, recordSort } from '../entity/record.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { isObsolete } from '../review/owner-counts.ts';
@@ -40,6 +42,7 @@ async function checkPartition(pk: string, source: Source): Promise<Finding[]> {
   if (pk.startsWith(reviewKey('').pk)) return checkReview(pk, source);
   if (pk.startsWith(userKey('').pk)) return checkUser(pk, source);
   if (pk.startsWith(entityKey('').pk)) return checkEntity(pk, source);
+  if (entityOf(pk)) return checkName(pk, source);
   return [];
 }
 
@@ -197,6 +200,19 @@ async function checkEntity(pk: string, source: Source): Promise<Finding[]> {
   const lacking: Amounts = new Map();
   for await (const review of source.reviewsOfEntity(idIn({ pk }))) recount(lacking, review);
   return [compareCounts(entity, lacking)];
+}
+
+/** Finds words of a name that the index of names lacks. They may still be on their way. */
+async function checkName(pk: string, source: Source): Promise<Finding[]> {
+  const record = (await source.partition(pk)).find(({ sk }) => sk === recordSort);
+  if (!record) return [];
+  const missing: Difference[] = [];
+  for (const key of entriesIn(record)) {
+    if (await source.item(key)) continue;
+    const fault = { ...key, attribute: 'item', stored: 'none', counted: 'name' };
+    missing.push({ ...fault, isRepairable: false });
+  }
+  return [{ differences: missing, version: record.version, isBehind: true }];
 }
 
 /** Compares the counts of an item with what its reviews add up to. */

@@ -4,7 +4,7 @@ import { applicationKey, reviewKey } from '../table/keys.ts';
 import type { Source } from './source.ts';
 
 /** Partitions whose items are checked, by the start of their keys. */
-const checked = /^(REVIEW|USER|ENTITY|APP)#/;
+const checked = /^(REVIEW|USER|ENTITY|APP|METADATA|WORD)#/;
 
 /** Sort keys in these partitions that nothing is counted from. */
 const unchecked = /^(GRANT|VOTES)#/;

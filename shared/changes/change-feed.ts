@@ -1,15 +1,19 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
+import type { EntityType } from '../entity/entity-type.ts';
+import { knownEntity, presentMetadata } from '../entity/metadata.ts';
+import { type Entity, type EntityRecord, recordIn, recordKey } from '../entity/record.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
 import { readKind } from '../review/review.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
+import { getItems } from '../table/batch.ts';
 import { leftOf } from '../table/budget.ts';
 import { cursorLifetime, LogCursor } from './cursor.ts';
 import { readLogEnd } from './log.ts';
-import { isOfReview } from './logged-change.ts';
+import { isOfReview, isPublicChange, subjectOf } from './logged-change.ts';
 import type { ChangePage, PresentedAuthor, PresentedChange } from './presented.ts';
 import { reviewRecord } from './record.ts';
 import { type Changed, readWindow } from './window.ts';
@@ -63,7 +67,7 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   if (!from) throw invalidRequest('since must be a cursor: `next` of an answer, or of a dump');
   const time = Date.now();
   if (time - from.time > cursorLifetime) throw cursorGone();
-  const window = await readWindow(from, await readLogEnd(), { limit, wanted: isOfReview });
+  const window = await readWindow(from, await readLogEnd(), { limit, wanted: isPublicChange });
   const entries = await presentFirst(window.changed);
   const rest = window.changed[entries.length];
   const next = rest ? rest.before : window.end;
@@ -78,7 +82,11 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   };
 }
 
-type Entry = Awaited<ReturnType<typeof present>>;
+/** Nothing if a later change tells more. */
+interface Entry {
+  change?: PresentedChange;
+  user?: PresentedAuthor;
+}
 
 /**
  * Presents the first reviews as they are now, as many as fit an answer and the budget of a request,
@@ -89,19 +97,47 @@ async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
   let bytes = frame;
   for (const some of groupsOf(changed)) {
     if (entries.length > 0 && !isLeft(needed.group)) return entries;
-    const current = await findChangedReviews(some.map(({ newest }) => newest));
+    const ofReviews = some.map(({ newest }) => newest).filter(isOfReview);
+    const [current, records] = await Promise.all([
+      findChangedReviews(ofReviews),
+      readRecords(some),
+    ]);
     const reviews = new Map(current.map((each) => [each.review.id, each]));
     for (const each of some) {
+      const record = records.get(subjectOf(each.newest));
       const authored = reviews.get(each.newest.id);
       const hasHistory = authored !== undefined && authored.review.edits > 0;
       if (entries.length > 0 && hasHistory && !isLeft(needed.history)) return entries;
-      const entry = await present(each, authored);
+      const entry = isOfReview(each.newest)
+        ? await present(each, authored)
+        : presentEntity(each, record);
       bytes += bytesOf(entry);
       if (bytes > mostPageBytes && entries.length > 0) return entries;
       entries.push(entry);
     }
   }
   return entries;
+}
+
+/** Reads the records of changed entities, by `subjectOf`. */
+async function readRecords(changed: readonly Changed[]): Promise<Map<string, EntityRecord>> {
+  const named = changed.map(({ newest }) => newest).filter(({ kind }) => kind === 'named');
+  const entities = named.map(({ id, entity_type }): Entity => {
+    return { entity_id: id, entity_type: entity_type as EntityType };
+  });
+  const items = await getItems(entities.map(recordKey), { consistent: true });
+  return new Map(
+    entities.flatMap((entity, i) => {
+      const record = recordIn(entity, items[i]);
+      const change = named[i];
+      return record && change ? [[subjectOf(change), record] as const] : [];
+    }),
+  );
+}
+
+function presentEntity({ newest: { id }, at: version }: Changed, record: EntityRecord | undefined) {
+  const entity = record && presentMetadata(knownEntity(record));
+  return entity ? { change: { id, version, review: null, entity } } : {};
 }
 
 function isLeft({ read, commands }: { read: number; commands: number }): boolean {
@@ -129,7 +165,7 @@ function* groupsOf(changed: readonly Changed[]): Generator<Changed[]> {
 async function present(
   { newest: { id, kind }, at: version }: Changed,
   authored: AuthoredReview | undefined,
-): Promise<{ change?: PresentedChange; user?: PresentedAuthor }> {
+): Promise<Entry> {
   if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
   const record = reviewRecord(review, await listRevisions(review));

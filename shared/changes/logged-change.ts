@@ -12,15 +12,22 @@ export const reviewKinds = ['published', 'edited', 'voted', 'removed'] as const;
  */
 export const personKinds = ['revoked', 'deleted'] as const;
 
+/** Kinds of changes of the record of an entity: its name or what else people read of it. */
+export const entityKinds = ['named'] as const;
+
 export type ReviewKind = (typeof reviewKinds)[number];
 export type PersonKind = (typeof personKinds)[number];
-export type ChangeKind = ReviewKind | PersonKind;
+export type EntityKind = (typeof entityKinds)[number];
+export type ChangeKind = ReviewKind | PersonKind | EntityKind;
 
-/** A write of a public review, its end as a public review, or the end of a person's access. */
+/**
+ * A write of a public review, its end as a public review, the end of a person's access, or another
+ * name of an entity.
+ */
 export interface LoggedChange {
-  /** Of the review, or of the person. */
+  /** Of the review, the person or the entity. */
   id: string;
-  /** Version of the review's item after the write. 0 for a person. */
+  /** Version of the item after the write. 0 for a person. */
   version: number;
   kind: ChangeKind;
   /** Entity and author of the review. Unset if older code has logged the change. */
@@ -30,16 +37,26 @@ export interface LoggedChange {
   index?: string;
   /** The application, if the change is of a person. */
   client_id?: string;
+  /** The type of the entity, if the change is of its record. */
+  entity_type?: string;
 }
 
-/** Returns true unless the change is of a person. */
+/** Returns true if the change is of a review. */
 export function isOfReview({ kind }: Pick<LoggedChange, 'kind'>): boolean {
   return reviewKinds.some((each) => each === kind);
 }
 
-/** Returns a key that changes of the same review, or of one person and application, share. */
-export function subjectOf({ id, client_id = '' }: LoggedChange): string {
-  return `${id} ${client_id}`;
+/** Returns true for a change that everybody may know. */
+export function isPublicChange({ kind }: Pick<LoggedChange, 'kind'>): boolean {
+  return !personKinds.some((each) => each === kind);
+}
+
+/**
+ * Returns a key that changes of the same review, of the same entity, or of one person and
+ * application, share.
+ */
+export function subjectOf({ id, client_id, entity_type }: LoggedChange): string {
+  return `${id} ${client_id ?? entity_type ?? ''}`;
 }
 
 /** Removes repetitions: keeps the change of the highest version for each subject and kind. */
@@ -66,6 +83,7 @@ const letters = {
   voted: 'v',
   revoked: 'a',
   deleted: 'd',
+  named: 'n',
 } as const satisfies Record<ChangeKind, string>;
 
 /** Changes in the form of a log item. */
@@ -73,7 +91,7 @@ export interface StoredChanges {
   changes: string[];
   /** One letter for each change. */
   kinds?: string;
-  /** For each change its entity and author, or its application. */
+  /** For each change its entity and author, its application, or the type of the entity. */
   about?: string[];
 }
 
@@ -86,8 +104,9 @@ export function formatChanges(changes: readonly LoggedChange[]): Required<Stored
       kind === 'removed' ? `${id} ${version} gone` : `${id} ${version}`,
     ),
     kinds: changes.map(({ kind }) => letters[kind]).join(''),
-    about: changes.map(({ entity_id = '', user_id = '', index, client_id }) =>
-      client_id === undefined ? [entity_id, user_id, index].filter(isGiven).join(' ') : client_id,
+    about: changes.map(
+      ({ entity_id = '', user_id = '', index, client_id, entity_type }) =>
+        client_id ?? entity_type ?? [entity_id, user_id, index].filter(isGiven).join(' '),
     ),
   };
 }
@@ -104,6 +123,7 @@ function parseChange(text: string, letter?: string, about = ''): LoggedChange {
   const found = kinds.find((each) => letters[each] === letter) ?? 'edited';
   const kind = gone === undefined ? found : 'removed';
   const version = Number(digits);
+  if (kind === 'named') return { id, version, kind, entity_type: about };
   if (!isOfReview({ kind })) return { id, version, kind, client_id: about };
   const [entity_id, user_id, index] = about.split(' ');
   if (!entity_id || !user_id) return { id, version, kind };

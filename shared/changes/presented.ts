@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull } from '../described.ts';
-import { PresentedEntityType } from '../entity/presented.ts';
+import { Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { pick } from '../pick.ts';
 import { PresentedLanguage, PresentedRevision } from '../review/presented.ts';
 import { writtenNames } from '../review/written.ts';
@@ -43,11 +43,15 @@ export const PublicRecord = Fields('A public review, as in a dump', {
 export type PublicRecord = v.InferOutput<typeof PublicRecord>;
 
 export const PresentedChange = Fields(
-  'A review that was published, edited, voted on, hidden or deleted. `null` if it is not public now',
+  'A review that was published, edited, voted on, hidden or deleted, or an entity whose name changed',
   {
-    id,
-    version: Count('Rises with every change of the review, and never goes back', 1_795_325_400_123),
-    review: v.nullable(PublicRecord),
+    id: Id('The review or entity', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+    version: Count('Rises with every change, and never goes back', 1_795_325_400_123),
+    review: described(
+      v.nullable(PublicRecord),
+      'The review as it is now. `null` if it is not public now, and for an entity',
+    ),
+    entity: v.optional(Metadata),
   },
 );
 export type PresentedChange = v.InferOutput<typeof PresentedChange>;

@@ -1,4 +1,5 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import { entityOf, recordSort } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { grantKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
@@ -33,6 +34,20 @@ function kindOf(before: Image, after: Image): ReviewKind | undefined {
   if (!isPublic) return wasPublic ? 'removed' : undefined;
   if (!wasPublic) return 'published';
   return before.edits?.N === after.edits?.N ? 'voted' : 'edited';
+}
+
+/** Returns the changes, in stream records, of what people read of entities. */
+export function entitiesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
+  return records.flatMap(({ dynamodb: { Keys, OldImage, NewImage } = {} }) => {
+    const entity = Keys?.sk?.S === recordSort ? entityOf(`${Keys.pk?.S}`) : undefined;
+    const version = NewImage?.version?.N;
+    // What only a search has found expires, and a lease changes nothing that people read.
+    const isShown = NewImage?.name?.S !== undefined && NewImage.expires_at === undefined;
+    const isSame = OldImage?.version?.N === version && OldImage?.expires_at === undefined;
+    if (!entity || version === undefined || !isShown || isSame) return [];
+    const { entity_id: id, entity_type } = entity;
+    return [{ id, version: Number(version), kind: 'named', entity_type }];
+  });
 }
 
 /** Finds the people whose last grant to an application was deleted in these stream records. */

@@ -1,27 +1,33 @@
 import * as v from 'valibot';
+import { type Database, type DatabaseType, databases, olderNames } from './databases.ts';
+import { type OwnType, ownTypesIn } from './own-types.ts';
 
-/** The two databases that entities come from, with their entity types. */
-export const entityGroups = {
-  musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
-  bookdb: ['bk_edition_group', 'bk_literary_work', 'bk_author', 'bk_series'],
-} as const;
+/** Name of a database, or `own` for the types of this service: a filter of lists. */
+export type EntityGroup = Database | 'own';
 
-/** Name of a database, as a filter of lists. */
-export type EntityGroup = keyof typeof entityGroups;
+/** A type of the specification, or of this service. */
+export type EntityType = DatabaseType | OwnType;
 
-export type EntityType = (typeof entityGroups)[EntityGroup][number];
+/** Types that the operator has added, with their names. */
+const ownTypes = ownTypesIn(process.env.OWN_TYPES ?? '');
 
-export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
+/** Types by the group that they are in. Without own types there is no group of them. */
+export const entityGroups: ReadonlyMap<EntityGroup, readonly EntityType[]> = new Map<
+  EntityGroup,
+  readonly EntityType[]
+>(
+  Object.entries({ ...databases, own: [...ownTypes.keys()] })
+    .filter(([, types]) => types.length > 0)
+    .map(([group, types]) => [group as EntityGroup, types]),
+);
 
-/** Names of types and databases in CritiqueBrainz, by the name here. */
-const olderNames: Readonly<Record<string, string>> = {
-  musicdb: 'musicbrainz',
-  bookdb: 'bookbrainz',
-  bk_edition_group: 'bb_edition_group',
-  bk_literary_work: 'bb_literary_work',
-  bk_author: 'bb_author',
-  bk_series: 'bb_series',
-};
+/** All types of this service. */
+export const entityTypes: readonly EntityType[] = [...entityGroups.values()].flat();
+
+/** Returns true for a type of this service alone. */
+export function isOwnType(type: EntityType): type is OwnType {
+  return ownTypes.has(type as OwnType);
+}
 
 /** A type or database in a request: one of these. Names of CritiqueBrainz are understood. */
 export function EntityTypeIn<T extends string>(types: readonly T[]) {
@@ -34,13 +40,18 @@ export function EntityTypeIn<T extends string>(types: readonly T[]) {
   );
 }
 
-/** Entity types that a filter selects: those of the database, or the type itself. */
+/** Returns true for the name of a group, not of a type. */
+export function isGroup(filter: EntityGroup | EntityType): filter is EntityGroup {
+  return entityGroups.has(filter as EntityGroup);
+}
+
+/** Entity types that a filter selects: those of the group, or the type itself. */
 export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[] {
-  return filter in entityGroups ? entityGroups[filter as EntityGroup] : [filter as EntityType];
+  return entityGroups.get(filter as EntityGroup) ?? [filter as EntityType];
 }
 
 /** Types as people call them: one, and many. */
-const words: Readonly<Record<EntityType, readonly [one: string, many: string]>> = {
+const words: Readonly<Record<DatabaseType, readonly [one: string, many: string]>> = {
   event: ['Event', 'Events'],
   place: ['Place', 'Places'],
   release_group: ['Album or single', 'Albums and singles'],
@@ -56,17 +67,17 @@ const words: Readonly<Record<EntityType, readonly [one: string, many: string]>> 
 
 /** Name of an entity type for people, such as Album or single. */
 export function nameOfEntityType(type: EntityType): string {
-  return words[type][0];
+  return isOwnType(type) ? (ownTypes.get(type) ?? type) : words[type][0];
 }
 
-/** Name of several entities of a type, such as Albums and singles. */
+/** Name of several entities of a type, such as Albums and singles. An own type has one name. */
 export function pluralOfEntityType(type: EntityType): string {
-  return words[type][1];
+  return isOwnType(type) ? nameOfEntityType(type) : words[type][1];
 }
 
-/** The subject of a database, in a word. */
+/** The subject of a group, in a word or two. */
 export function nameOfGroup(group: EntityGroup): string {
-  return { musicdb: 'Music', bookdb: 'Books' }[group];
+  return { musicdb: 'Music', bookdb: 'Books', own: 'Things added here' }[group];
 }
 
 /** The name of a reviewed entity, or its type while the name is unknown. */
@@ -86,7 +97,8 @@ export function titleOfEntity(
   return metadata?.about ? `${name} (${metadata.about})` : name;
 }
 
-/** Returns the database that names entities of a type. */
+/** Returns the group that a type is in. */
 export function groupOf(type: EntityType): EntityGroup {
+  if (isOwnType(type)) return 'own';
   return type.startsWith('bk_') ? 'bookdb' : 'musicdb';
 }

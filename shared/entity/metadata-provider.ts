@@ -1,11 +1,13 @@
 import * as v from 'valibot';
 import { Described, type Description, List } from './database-answer.ts';
+import type { Database, DatabaseType } from './databases.ts';
 import type { EntityGroup, EntityType } from './entity-type.ts';
 
 // Requests to the music and book databases.
 
 /** A configured music or book database (see README.md). */
 export interface Provider {
+  group: Database;
   /** URL templates of the JSON API and of the page for people. */
   api: string;
   page: string;
@@ -16,7 +18,7 @@ export interface Provider {
 }
 
 /** Search field of the music database for the id of an entity. */
-const searchFields: Partial<Record<EntityType, string>> = {
+const searchFields: Partial<Record<DatabaseType, string>> = {
   event: 'eid',
   place: 'pid',
   release_group: 'rgid',
@@ -28,10 +30,10 @@ const searchFields: Partial<Record<EntityType, string>> = {
 
 const maxBytes = { each: 262_144, all: 4_194_304 };
 
-/** Returns the settings of a group's database, whether or not it is configured. */
+/** Returns the settings of a database, whether or not it is configured. */
 export function settingsOf(
-  group: EntityGroup,
-): Partial<Provider> & Pick<Provider, 'agent' | 'interval'> {
+  group: Database,
+): Partial<Omit<Provider, 'group'>> & Pick<Provider, 'agent' | 'interval'> {
   const prefix = group.toUpperCase();
   return {
     api: process.env[`${prefix}_API`],
@@ -41,10 +43,11 @@ export function settingsOf(
   };
 }
 
-/** Returns the database of a group, if it is configured. */
+/** Returns the database of a group, if it has one that is configured. */
 export function providerOf(group: EntityGroup): Provider | undefined {
+  if (group === 'own') return undefined;
   const { api, page, ...others } = settingsOf(group);
-  return api && page ? { api, page, ...others } : undefined;
+  return api && page ? { group, api, page, ...others } : undefined;
 }
 
 /** Number of entities of a type that one request can ask for. */
@@ -64,7 +67,7 @@ export async function askFor(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, Description | null>> {
-  const query = `${searchFields[type]}:(${ids.join(' OR ')})`;
+  const query = `${searchFields[type as DatabaseType]}:(${ids.join(' OR ')})`;
   const url = fill(api, type, ids[0] ?? '')
     .replace('{ids}', ids.join(','))
     .replace('{query}', encodeURIComponent(query));

@@ -9,9 +9,10 @@ import { paceKey } from '../table/keys.ts';
 import { merged, packed } from '../table/merge.ts';
 import { tryTransact, type Write } from '../table/transact.ts';
 import type { Description } from './database-answer.ts';
-import { type EntityType, groupOf } from './entity-type.ts';
+import { type EntityType, entityTypes, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import { epochSeconds, keptBeyond, take } from './pace.ts';
+import { pictureOf } from './picture.ts';
 import type { Metadata } from './presented.ts';
 import {
   type Entity,
@@ -73,6 +74,18 @@ export async function findKeptMetadata(
   return knownAmong(entities, records);
 }
 
+/**
+ * Returns the type of which an entity has a name here, if there is one alone. Reads a record of
+ * each type, so half a unit for each.
+ */
+export async function findNamedType(entity_id: string): Promise<EntityType | undefined> {
+  const known = await findKeptMetadata(
+    entityTypes.map((entity_type) => ({ entity_id, entity_type })),
+  );
+  const [only, ...others] = known.flatMap((each) => each ?? []);
+  return others.length === 0 ? only?.type : undefined;
+}
+
 /** Stores records that come with data, for services without a database. Others stay as they are. */
 export async function keepRecords(
   entities: readonly (Entity & Description & { url: string })[],
@@ -99,8 +112,9 @@ function knownAmong(entities: readonly Entity[], records: Records): (KnownEntity
 }
 
 /** Returns an entity for pages. The page of a thing without one elsewhere is the page here. */
-function knownEntity(record: EntityRecord): KnownEntity {
-  const { entity_id: id, entity_type: type, name, about = null, image = null } = record;
+export function knownEntity(record: EntityRecord): KnownEntity {
+  const { entity_id: id, entity_type: type, name, about = null } = record;
+  const image = pictureOf(type, id) ?? record.image ?? null;
   const provider = providerOf(groupOf(type));
   const elsewhere = provider ? pageOf(provider, type, id) : record.url;
   const url = elsewhere ?? `${authUrl()}/entity/${id}`;
@@ -180,7 +194,7 @@ async function refresh({ provider, type, ids }: Request, records: Records, signa
       entity_type: type,
       ...description,
       url: pageOf(provider, type, id),
-      origin: groupOf(type),
+      origin: provider.group,
       written_at: new Date(now).toISOString(),
       due_at: now + dueAfter.found,
     };

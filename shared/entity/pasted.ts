@@ -1,6 +1,7 @@
 import { authUrl } from '../auth-url.ts';
 import { canonicalUuid } from '../values.ts';
-import { type EntityGroup, type EntityType, entityTypes, groupOf } from './entity-type.ts';
+import { type Database, databaseTypes } from './databases.ts';
+import { type EntityType, groupOf } from './entity-type.ts';
 import { pageOf, settingsOf } from './metadata-provider.ts';
 
 // What people paste to name an entity: its id, or the address of its page.
@@ -12,7 +13,7 @@ interface Pasted {
 }
 
 /** Pages of the public databases, which are understood on every service. */
-const publicPages = {
+const publicPages: Readonly<Record<Database, string>> = {
   musicdb: 'https://musicbrainz.org/{type}/{id}',
   bookdb: 'https://bookbrainz.org/{type}/{id}',
 };
@@ -30,24 +31,27 @@ export function readPasted(text: string): Pasted | null | undefined {
   if (!named) return null;
   const isPage = (page: string) => isBelow(address, withoutScheme(page.toLowerCase()));
   if (isPage(`${authUrl()}/entity/${named}`)) return { id: named };
-  const type = entityTypes.find((type) => pagesOf(type, named).some(isPage));
+  const type = databaseTypes.find((type) => pagesOf(type, named).some(isPage));
   return type ? { id: named, type } : null;
 }
 
 /** Returns the address of the site of a database, for people. */
-export function siteOf(group: EntityGroup): string {
+export function siteOf(group: Database): string {
   const { page } = settingsOf(group);
   return new URL('/', URL.parse(page ?? '') ?? publicPages[group]).href;
 }
 
-/** Returns the page of an entity in the configured database of its type, or in the public one. */
+/**
+ * Returns the page of an entity in the configured database of its type, or in the public one. What
+ * people have added here has its page here.
+ */
 export function publicPageOf(type: EntityType, id: string): string {
-  const group = groupOf(type);
-  return pageOf({ page: settingsOf(group).page || publicPages[group] }, type, id);
+  return pagesOf(type, id)[0] ?? `${authUrl()}/entity/${id}`;
 }
 
 function pagesOf(type: EntityType, id: string): string[] {
   const group = groupOf(type);
+  if (group === 'own') return [];
   const pages = [settingsOf(group).page, publicPages[group]];
   return pages.flatMap((page) => (page ? [pageOf({ page }, type, id)] : []));
 }

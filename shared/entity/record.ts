@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
-import type { Item, Key } from '../table/item.ts';
+import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { metadataKey } from '../table/keys.ts';
 import { parseItem } from '../table/parse.ts';
+import { getItem } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { mostCharacters } from './database-answer.ts';
 import { type EntityType, entityTypes } from './entity-type.ts';
@@ -55,8 +56,29 @@ export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 /** Fields that people read. A change of anything else is no change of the entity. */
 export const shownFields = ['name', 'about', 'by', 'year', 'url', 'image', 'origin'] as const;
 
+/** Index attributes of a record that a person wrote, so that the person can be erased from it. */
+function listedIn({ entity_id, user_id, written_at }: EntityRecord): IndexAttributes {
+  if (user_id === undefined) return {};
+  return { author: `NAMER#${user_id}`, date: `${written_at}#${entity_id}` };
+}
+
 export const recordKey = ({ entity_type, entity_id }: Entity): Key =>
   metadataKey(entity_type, entity_id);
+
+/** Sort key of all records. */
+export const recordSort = metadataKey('', '').sk;
+
+/** Returns the entity in the partition key of a record. Other items lie in such partitions too. */
+export function entityOf(pk: string): Entity | undefined {
+  const [, entity_type = '', entity_id] = pk.split('#');
+  if (entity_id === undefined || !entityTypes.includes(entity_type as EntityType)) return undefined;
+  return { entity_type: entity_type as EntityType, entity_id };
+}
+
+/** Reads the record of an entity, strongly consistent. */
+export async function readRecord(entity: Entity): Promise<EntityRecord | undefined> {
+  return recordIn(entity, await getItem(recordKey(entity)));
+}
 
 /** Returns the record in an item, or undefined if there is none: the item may only mark a turn. */
 export function recordIn(entity: Entity, item: Item | undefined): EntityRecord | undefined {
@@ -87,9 +109,22 @@ export function recordWrites(before: EntityRecord | undefined, after: EntityReco
   }
   // Above every version before, also of a record that has expired.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
-  const Item = { ...Key, ...after, version };
+  const Item = { ...Key, ...listedIn(after), ...after, version };
   return [{ Put: { Item, ...(was ? { was } : isUnnamed) } }];
 }
+
+/** Returns the write that removes from a record the person who wrote it. The name stays. */
+export function anonymous({ pk, sk }: Key, user_id: string): Write {
+  const set = { user_id: undefined, author: undefined, date: undefined };
+  return { Update: { Key: { pk, sk }, set, was: { user_id } } };
+}
+
+/** Condition that there is a record. */
+export const isNamed = {
+  ConditionExpression: 'attribute_type(#name, :text)',
+  ExpressionAttributeNames: { '#name': 'name' },
+  ExpressionAttributeValues: { ':text': 'S' },
+};
 
 /** Condition that there is no record. The item may mark a turn, or that a database has no name. */
 export const isUnnamed = {

@@ -2,15 +2,17 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { describeError } from '../describe-error.ts';
 import { getItems } from '../table/batch.ts';
+import type { Key } from '../table/item.ts';
 import { paceKey, searchKey, searchPaceKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { canonicalUuid } from '../values.ts';
 import { Described, List } from './database-answer.ts';
+import type { Database } from './databases.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { writeRecords } from './metadata.ts';
 import { pageOf, readJson, request, settingsOf, withType } from './metadata-provider.ts';
-import { epochSeconds, take } from './pace.ts';
+import { epochSeconds, patienceOf, takeSoon, waitInLine } from './pace.ts';
 import { type EntityRecord, recordKey, recordWrites } from './record.ts';
 
 // Search for entities by name in the music and book databases.
@@ -31,34 +33,38 @@ const StoredSearch = v.object({ matches: v.array(Match), due_at: v.number() });
 const mostMatches = 10;
 const mostBytes = 262_144;
 
-/** Milliseconds that we wait for an answer, and that we keep it. */
+/** Milliseconds that we wait for a turn and then for an answer, and that we keep it. */
 const patience = 3_000;
 const keptFor = 3_600_000;
 
 /** Least milliseconds between two searches, for a database without an interval. */
 const leastPause = 100;
 
-/** Returns true if a database of the group can be searched by name. */
-export function isSearchable(group: EntityGroup): boolean {
-  return templateOf(group) !== undefined;
+/** Returns true if the group has a database that can be searched by name. */
+export function isSearchable(group: EntityGroup): group is Database {
+  return group !== 'own' && templateOf(group) !== undefined;
 }
 
 /**
- * Searches for entities of a type by name. Returns `busy` if the database was asked too recently,
- * and `away` if it cannot be searched or fails. Searches take turns with requests for names, and
- * every second turn at most. Answers are kept for an hour, and so are the names in them.
+ * Searches for entities of a type by name. Waits in line for three seconds, then returns `busy`.
+ * Returns `away` if the database cannot be searched or fails. Searches take turns with requests for
+ * names, and every second turn at most. Answers are kept for an hour, and so are the names in them.
  */
 export async function searchEntities(
   type: EntityType,
   name: string,
 ): Promise<Match[] | 'busy' | 'away'> {
   const group = groupOf(type);
-  const template = templateOf(group);
-  if (template === undefined) return 'away';
+  const template = group === 'own' ? undefined : templateOf(group);
+  if (group === 'own' || template === undefined) return 'away';
   const Key = searchKey(hash('sha256', JSON.stringify([template, type, name])));
-  const stored = v.safeParse(StoredSearch, await getItem(Key, { consistent: false }));
-  if (stored.success && stored.output.due_at > Date.now()) return stored.output.matches;
-  if (!(await takeTurn(group))) return 'busy';
+  const stored = await findStored(Key, false);
+  if (stored) return stored;
+  const isTurn = await takeTurn(group);
+  // Another one may have searched for the same meanwhile.
+  const late = await findStored(Key, true);
+  if (late) return late;
+  if (!isTurn) return 'busy';
   try {
     const matches = await askForMatches(group, template, type, name);
     const due_at = Date.now() + keptFor;
@@ -72,15 +78,23 @@ export async function searchEntities(
   }
 }
 
-function templateOf(group: EntityGroup): string | undefined {
+async function findStored(Key: Key, consistent: boolean): Promise<Match[] | undefined> {
+  const stored = v.safeParse(StoredSearch, await getItem(Key, { consistent }));
+  const isDue = !stored.success || stored.output.due_at <= Date.now();
+  return isDue ? undefined : stored.output.matches;
+}
+
+function templateOf(group: Database): string | undefined {
   return process.env[`${group.toUpperCase()}_SEARCH`] || undefined;
 }
 
-async function takeTurn(group: EntityGroup): Promise<boolean> {
+/** Waits for a turn among searches, and then among requests for names. */
+async function takeTurn(group: Database): Promise<boolean> {
+  const left = patienceOf(patience);
   const { interval } = settingsOf(group);
   const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, 2 * interval) };
-  if (interval === 0) return take(own);
-  return take(own, { Key: paceKey(group), milliseconds: interval });
+  if (!(await waitInLine(own, left))) return false;
+  return interval === 0 || takeSoon({ Key: paceKey(group), milliseconds: interval }, left);
 }
 
 /** Stores records for the pages of found entities that have none, until `due_at` (epoch ms). */
@@ -90,6 +104,7 @@ async function keepMatches(
   due_at: number,
 ): Promise<void> {
   const group = groupOf(type);
+  if (group === 'own') return;
   const { page } = settingsOf(group);
   if (!page) return;
   const entities = matches.map(({ id }) => ({ entity_id: id, entity_type: type }));
@@ -113,7 +128,7 @@ async function keepMatches(
 }
 
 async function askForMatches(
-  group: EntityGroup,
+  group: Database,
   template: string,
   type: EntityType,
   name: string,

@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
-import { entityTypes } from '../entity/entity-type.ts';
+import { databaseTypes } from '../entity/databases.ts';
 import {
   type ApiError,
   invalidRequest,
@@ -85,7 +85,7 @@ function encode(text: string): string {
  */
 function withNames(schema: RequestSchema, query: RequestParts['query']): RequestParts['query'] {
   if (!namesIn(schema).includes('entity_id')) return query;
-  const older = entityTypes.flatMap((type) => [type, type.replace(/^bk_/, 'bb_')]);
+  const older = databaseTypes.flatMap((type) => [type, type.replace(/^bk_/, 'bb_')]);
   const named = [...new Set(['entity_id', ...older])].flatMap((name) => query[name] ?? []);
   return named.length > 0 ? { ...query, entity_id: named } : query;
 }

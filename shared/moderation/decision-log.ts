@@ -18,7 +18,7 @@ import { type Decider, Decision } from './decision.ts';
 export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: Decider,
-  about: Pick<Decision, 'user_id' | 'review_id' | 'reports'>,
+  about: Pick<Decision, 'user_id' | 'review_id' | 'reports'> & Partial<Decision>,
 ): Decision {
   const decided_at = new Date().toISOString();
   return { id: randomUUID(), ...about, decision, reason, note, moderator_id, decided_at };
@@ -43,7 +43,7 @@ export function logEntry(decision: Decision): Write {
   const Item = {
     ...decisionKey(id),
     all: 'DECISION',
-    author: `SUBJECT#${user_id}`,
+    ...(user_id !== null && { author: `SUBJECT#${user_id}` }),
     date: `${decided_at}#${id}`,
     ...decision,
   };

@@ -1,12 +1,22 @@
 import * as v from 'valibot';
+import { EntityRecord } from '../entity/record.ts';
 import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
 
 /**
- * Decisions on a review or an account. `hide_all` blocks an account and hides all its reviews.
- * `allow` permits a user to review an entity again.
+ * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
+ * which also hides all its reviews. A user may review an entity again after `allow`. A name is
+ * changed by `correct`, and a proposed name is refused by `decline`.
  */
-export const decisions = [...verdicts, 'block', 'hide_all', 'unblock', 'allow'] as const;
+export const decisions = [
+  ...verdicts,
+  'block',
+  'hide_all',
+  'unblock',
+  'allow',
+  'correct',
+  'decline',
+] as const;
 
 export const Grounds = v.object({
   reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),
@@ -14,21 +24,38 @@ export const Grounds = v.object({
 });
 export type Grounds = v.InferOutput<typeof Grounds>;
 
+/** The words of a record, before or after a correction. */
+const Corrected = v.pick(EntityRecord, [
+  'name',
+  'about',
+  'by',
+  'year',
+  'url',
+  'image',
+  'origin',
+  'user_id',
+]);
+
 /** An entry of the log, as stored. It names people and reviews by id only; times are ISO 8601. */
 export const Decision = v.object({
   id: v.string(),
-  /** The author of the review, or the blocked user. */
-  user_id: v.string(),
+  /** The author of the review, the blocked user, or who wrote the new name, if a person did. */
+  user_id: v.nullable(v.string()),
   /** Null for a decision on an account. */
   review_id: v.nullable(v.string()),
   decision: v.picklist(decisions),
   reason: v.picklist(reasons),
   note: v.string(),
-  /** Null for the operator. */
+  /** Null for the operator. A person whose own correction needed no moderator is named here too. */
   moderator_id: v.nullable(v.string()),
   decided_at: v.string(),
   /** The number of reports that it answers. */
   reports: v.number(),
+  /** Set for a correction: the entity, and its record before and after. */
+  entity_id: v.optional(v.string()),
+  entity_type: v.optional(EntityRecord.entries.entity_type),
+  before: v.optional(Corrected),
+  after: v.optional(Corrected),
 });
 export type Decision = v.InferOutput<typeof Decision>;
 

@@ -29,7 +29,7 @@ export async function hideAll(userId: string): Promise<void> {
   const was = { hiding: user.hiding };
   const writer = { ConditionExpression: isAlive, was, otherwise: ended };
   try {
-    await hideEach(v.parse(Decision, item), writer);
+    await hideEach(userId, v.parse(Decision, item), writer);
     const done = { Key: userKey(userId), set: { hiding: undefined }, was };
     await transact([{ Update: done, otherwise: ended }]);
   } catch (error) {
@@ -38,10 +38,10 @@ export async function hideAll(userId: string): Promise<void> {
 }
 
 /** Finds the reviews by their claims: the block stops new ones, and an index may lack the last. */
-async function hideEach(decision: Decision, writer: Writer): Promise<void> {
-  const { user_id, reason, note, moderator_id, decided_at } = decision;
+async function hideEach(userId: string, decision: Decision, writer: Writer): Promise<void> {
+  const { reason, note, moderator_id, decided_at } = decision;
   const by = { reason, note, moderator_id };
-  for await (const claims of queryItems(claimKey(user_id, ''), { pageSize: 100 })) {
+  for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
     const reviews = await findPublicReviews(claims.map(({ review_id }) => String(review_id)));
     for (const { review } of reviews) {
       await hide(review.id);

@@ -1,5 +1,5 @@
 import type { EntityType } from '../entity/entity-type.ts';
-import { entityTypes } from '../entity/entity-type.ts';
+import { entityTypes, isOwnType } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import { contentOfLetter, letterOf } from '../list/rank-tree.ts';
 import { type CountedProperty, countedIn, type ReviewCounts } from './counts.ts';
@@ -16,7 +16,12 @@ type Amounts = Record<string, number>;
 /** Number of a user's own reviews, also of drafts and hidden ones. */
 const written = 'written';
 
-const types = new Set<string>(entityTypes);
+/** Prefix of the attributes of own types, whose names may be those of other attributes. */
+const own = 'own:';
+
+const attributeOf = (type: EntityType) => (isOwnType(type) ? own + type : type);
+
+const typesByAttribute = new Map(entityTypes.map((type) => [attributeOf(type), type]));
 
 const isLanguage = (name: string) => /^[A-Z]{2}$/.test(name);
 
@@ -35,8 +40,9 @@ export function countsIn(item: Readonly<Record<string, unknown>> = {}): ReviewCo
       all += number;
     } else if (isLanguage(name)) {
       byLanguage.set(name.toLowerCase(), number);
-    } else if (types.has(name)) {
-      byType.set(name as EntityType, number);
+    } else {
+      const type = typesByAttribute.get(name);
+      if (type) byType.set(type, number);
     }
   }
   return { all, types: byType, languages: byLanguage, contents: byContent };
@@ -100,7 +106,7 @@ export function countChanges(before: Review | undefined, after: Review | undefin
 
 /** Returns the attributes that a review of an owner adds 1 to. */
 export function ownerAttributes({ entity_type, language, content }: CountedProperty): string[] {
-  return [entity_type, language.toUpperCase(), letterOf(content)];
+  return [attributeOf(entity_type), language.toUpperCase(), letterOf(content)];
 }
 
 /** Returns the attributes that a review adds 1 to in the totals of its type, without stars. */
@@ -112,7 +118,8 @@ export function totalAttributes({ language, content }: Omit<CountedProperty, 'en
 export function isCount(name: string): boolean {
   const others = [written, 'karma', 'applications'];
   const isContent = contentOfLetter(name) !== undefined;
-  return isContent || isLanguage(name) || types.has(name) || others.includes(name);
+  const isType = typesByAttribute.has(name) || name.startsWith(own);
+  return isContent || isLanguage(name) || isType || others.includes(name);
 }
 
 /** Returns true for an attribute in which older code counted by several properties at once. */

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
+import { isOwnType } from '../entity/entity-type.ts';
+import { isNamed, recordKey } from '../entity/record.ts';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item } from '../table/item.ts';
@@ -122,6 +124,7 @@ export async function insertReview(sent: Review, also: readonly Write[] = []): P
     const insert = (reported?: Item) =>
       transact([
         ...publication(review, { claimed: isClaimed, writer, reported }),
+        ...exists(review),
         ...also,
         ...spendWriting('publications', user_id),
       ]);
@@ -138,6 +141,13 @@ export async function insertReview(sent: Review, also: readonly Write[] = []): P
     }
   });
   return review;
+}
+
+/** Of a type of this service, only what people have added here can be reviewed. */
+function exists(review: Review): Write[] {
+  if (!isOwnType(review.entity_type)) return [];
+  const otherwise = invalidRequest('entity_id must be of something that was added here');
+  return [{ ConditionCheck: { Key: recordKey(review), ...isNamed }, otherwise }];
 }
 
 /**

@@ -32,7 +32,9 @@ import type { Key } from './item.ts';
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | user that an issuer and subject sign in to; after its deletion: its block, hidden and reported reviews |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | the answer to a request, by its user and key            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts of its reviews, see review/owner-counts.ts       |
- * | metadata    | METADATA#<type>#<id> | METADATA              | record of an entity, see entity/record.ts              |
+ * | metadata    | METADATA#<type>#<id> | METADATA              | record of an entity; by a person: author NAMER#<user> → date |
+ * | proposal    | METADATA#<type>#<id> | PROPOSAL#<user>       | all PROPOSAL → date, author PROPOSER#<user> → date      |
+ * | name        | WORD#<character> | NAMED#<words>#<type>#<entity> | one for each of the first words of a name           |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
  * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |
@@ -107,6 +109,14 @@ export const identityKey = (sha256: string) => key(`IDENTITY#${sha256}`, 'IDENTI
 export const idempotencyKey = (sha256: string) => key(`IDEMPOTENCY#${sha256}`, 'IDEMPOTENCY');
 
 export const metadataKey = (type: string, id: string) => key(`METADATA#${type}#${id}`, 'METADATA');
+
+/** Returns the key of a person's proposal for a record, or the prefix of all proposals for it. */
+export const proposalKey = (type: string, id: string, user: string) =>
+  key(metadataKey(type, id).pk, `PROPOSAL#${user}`);
+
+/** Returns the key of a name in the index of names, or of everything in it that begins so. */
+export const nameKey = (words: string, ...of: [] | [type: string, id: string]) =>
+  key(`WORD#${[...words][0] ?? ''}`, ['NAMED', [words, ...of].join('#')].join('#'));
 
 export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
 

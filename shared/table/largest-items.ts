@@ -13,7 +13,8 @@ export const largestItems: Readonly<Record<string, number>> = {
   // A reason, a statement or a note of 1,000 characters.
   REPORT: 5 * kilobyte,
   CASE: 5 * kilobyte,
-  DECISION: 6 * kilobyte,
+  // Two records, of a correction.
+  DECISION: 16 * kilobyte,
   USER: 2 * kilobyte,
   CONTACT: 4 * kilobyte,
   // 11 types, 183 languages and 11 contents. Deferred counts have as many of them.
@@ -37,6 +38,10 @@ export const largestItems: Readonly<Record<string, number>> = {
   IDEMPOTENCY: kilobyte,
   // Three texts of 200 characters, and two URLs of 2,048. Ten of them but for the URLs.
   METADATA: 8 * kilobyte,
+  // A reason of 500 characters, and three fields of a record.
+  PROPOSAL: 8 * kilobyte,
+  // 240 bytes of words, and an id.
+  NAMED: kilobyte / 2,
   SEARCH: 32 * kilobyte,
   PACE: kilobyte,
   PROJECTION: kilobyte,

@@ -23,6 +23,7 @@ const attributes = [
   'round',
   'reported',
   'moderators',
+  'name',
 ];
 
 /**

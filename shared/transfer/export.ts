@@ -2,6 +2,8 @@
 import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
+import type { EntityType } from '../entity/entity-type.ts';
+import { entityOf, recordIn } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
@@ -48,9 +50,9 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 
 /**
  * Yields all records of a spool in a deterministic order: users, identities, applications,
- * webhooks, grants, marked claims, reviews, decisions. Each review is followed by its votes,
- * reports and case. A record that names a missing record is left out: the missing one was deleted
- * during the scan.
+ * webhooks, grants, marked claims, records of entities, proposals, reviews, decisions. Each review
+ * is followed by its votes, reports and case. A record that names a missing record is left out: the
+ * missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');
@@ -74,6 +76,14 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       }
     }
   }
+  for (const { items } of spool.read('entity')) {
+    for (const item of items) yield rawRecord('entity', lastingRecord(item, hasUser));
+  }
+  for (const { items } of spool.read('proposal')) {
+    for (const item of items) {
+      if (hasUser(item.user_id)) yield rawRecord('proposal', item);
+    }
+  }
   for (const { id, items } of spool.read('review')) {
     const reviewItem = itemAt('REVIEW', items);
     if (!reviewItem || replaced.has(id) || !hasUser(reviewItem.user_id)) continue;
@@ -94,10 +104,34 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
   for (const { items } of spool.read('decision')) {
     for (const { author, ...item } of items) {
       // A decision about an erased account stays without its note.
-      const entry = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
+      const isOfNobody = item.user_id === null || hasUser(item.user_id);
+      const entry = isOfNobody ? { author, ...item } : { ...item, note: '' };
       yield rawRecord('decision', entry);
     }
   }
+}
+
+/** Fields of a record that mean something in another table. */
+const lastingFields = [
+  'entity_id',
+  'entity_type',
+  'name',
+  'about',
+  'by',
+  'year',
+  'url',
+  'image',
+  'origin',
+  'written_at',
+] as const;
+
+/** Returns the record of an entity as an export has it, without an account that is gone. */
+function lastingRecord(item: Item, hasUser: (id: unknown) => boolean): Item {
+  const { pk, sk, user_id, author, date } = item;
+  const fields = lastingFields.filter((name) => item[name] !== undefined);
+  const writer = hasUser(user_id) ? { user_id, author, date } : {};
+  const { entity_type, entity_id } = entityOf(pk) ?? {};
+  return { pk, sk, ...writer, ...pick(item, fields), entity_type, entity_id };
 }
 
 /**
@@ -146,6 +180,31 @@ export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   }
 }
 
+/** The record of an entity in a public dump. */
+export interface PublicEntity {
+  kind: 'entity';
+  id: string;
+  type: EntityType;
+  name: string;
+  about: string | null;
+  url: string | null;
+  image: string | null;
+}
+
+/** Yields the records of entities of a spool, by type and id. */
+export function* publicEntities(spool: Spool): Generator<PublicEntity> {
+  for (const { items } of spool.read('entity')) {
+    for (const item of items) {
+      const entity = entityOf(item.pk);
+      const record = entity && recordIn(entity, item);
+      if (!record) continue;
+      const { entity_id: id, entity_type: type, name, about, url, image } = record;
+      const texts = { about: about ?? null, url: url ?? null, image: image ?? null };
+      yield { kind: 'entity', id, type, name, ...texts };
+    }
+  }
+}
+
 const publicNames = ['id', 'display_name', 'created', 'karma'] as const;
 
 type PublicUser = { kind: 'user' } & Pick<User, (typeof publicNames)[number]>;
@@ -158,8 +217,15 @@ export function* publicUsers(spool: Spool): Generator<PublicUser> {
   }
 }
 
-/** Makes the headers of a public dump: of its users, and of its reviews by licence in use. */
-export function publicHeaders(spool: Spool): { users: Header; reviews: Map<string, Header> } {
+/**
+ * Makes the headers of a public dump: of its users and entities, and of its reviews by licence in
+ * use.
+ */
+export function publicHeaders(spool: Spool): {
+  users: Header;
+  entities: Header;
+  reviews: Map<string, Header>;
+} {
   const format = formats.public;
   const reviews = new Map(licenses.map((license) => [license.id, newHeader({ format, license })]));
   for (const review of publicReviews(spool)) {
@@ -168,7 +234,11 @@ export function publicHeaders(spool: Spool): { users: Header; reviews: Map<strin
   for (const [id, { counts }] of reviews) {
     if (!counts.review) reviews.delete(id);
   }
-  return { users: headerOf(publicUsers(spool), format), reviews };
+  return {
+    users: headerOf(publicUsers(spool), format),
+    entities: headerOf(publicEntities(spool), format),
+    reviews,
+  };
 }
 
 /** Reads all records to make their header. */

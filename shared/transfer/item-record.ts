@@ -24,18 +24,25 @@ const kinds = {
   REPORT: 'report',
   CASE: 'case',
   DECISION: 'decision',
+  METADATA: 'entity',
+  PROPOSAL: 'proposal',
 } as const;
 export type ItemKind = (typeof kinds)[keyof typeof kinds] | 'claim';
 
-/** Attributes of a claim that outlives its review. */
-interface ClaimMarks {
+/** Attributes of a claim that outlives its review, and of a record that a search has found. */
+interface Marks {
   marked_at?: unknown;
   reported?: unknown;
+  name?: unknown;
+  expires_at?: unknown;
 }
 
 /** Returns the kind of an item, or undefined for items that are not exported. */
-export function kindOfItem({ sk, marked_at, reported }: ClaimMarks & { sk: string }) {
+export function kindOfItem(item: Marks & { sk: string }) {
+  const { sk, marked_at, reported, name, expires_at } = item;
   const [start = ''] = sk.split('#', 1);
+  const isPassing = typeof name !== 'string' || expires_at !== undefined;
+  if (start === 'METADATA' && isPassing) return undefined;
   if (start === 'CLAIM') return (marked_at ?? reported) === undefined ? undefined : 'claim';
   return Object.hasOwn(kinds, start) ? kinds[start as keyof typeof kinds] : undefined;
 }

@@ -1,4 +1,6 @@
 // Decides what an import writes for each record, from the records and what the table has.
+import * as v from 'valibot';
+import { EntityRecord, recordWrites } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
@@ -219,6 +221,7 @@ function planVote({ kind: _, ...vote }: VoteRecord, find: Find): Write[] | strin
 /** Plans an item that only requires the items it refers to. */
 function planRaw(record: RawRecord, find: Find): Write[] | string {
   const { kind, item } = record;
+  if (kind === 'entity') return planEntity(record, find);
   const { user_id } = item;
   const existing = find(item);
   if (existing) {
@@ -255,6 +258,14 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
     writes.push({ Update: oneMore(caseBeside(item), Number(item.round), report) });
   }
   return writes;
+}
+
+/** Plans the record of an entity. It stays when the account of who wrote it is gone. */
+function planEntity({ item }: RawRecord, find: Find): Write[] {
+  if (typeof find(item)?.name === 'string') return [];
+  const { user_id, ...record } = v.parse(EntityRecord, item);
+  const isByAccount = user_id !== undefined && hasAccount(user_id, find);
+  return recordWrites(undefined, isByAccount ? { ...record, user_id } : record);
 }
 
 function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefined {

@@ -1,6 +1,9 @@
 // The records of an export, line by line: their schemas, and how a line is read.
 import * as v from 'valibot';
+import { entityTypes } from '../entity/entity-type.ts';
+import { EntityRecord } from '../entity/record.ts';
 import { Decision } from '../moderation/decision.ts';
+import { Proposal } from '../moderation/proposal.ts';
 import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
@@ -18,6 +21,8 @@ import {
   decisionKey,
   grantKey,
   identityKey,
+  metadataKey,
+  proposalKey,
   reportKey,
   webhookKey,
   webhookSlots,
@@ -104,6 +109,7 @@ const idForms: Record<string, v.GenericSchema> = {
   client_id: Hex,
   grant_id: Hex,
   slot: v.picklist(webhookSlots),
+  entity_type: v.picklist(entityTypes),
   id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
 };
 
@@ -117,6 +123,8 @@ const rawForms = {
   report: [Report, reportKey, 'review_id', 'user_id'],
   case: [Case, caseKey, 'review_id'],
   decision: [Decision, decisionKey, 'id'],
+  entity: [EntityRecord, metadataKey, 'entity_type', 'entity_id'],
+  proposal: [Proposal, proposalKey, 'entity_type', 'entity_id', 'user_id'],
 } satisfies Record<string, RawForm>;
 export type RawKind = keyof typeof rawForms;
 

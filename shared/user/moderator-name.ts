@@ -40,6 +40,13 @@ export function namesRole(name: string): boolean {
   return roles.test(nameAsSeen(name).normalize('NFD').replaceAll(/\p{M}/gu, ''));
 }
 
+/** Returns true for a text that poses as the message of somebody with a role, as `Admin: …`. */
+export function speaksAsRole(text: string): boolean {
+  const seen = nameAsSeen(text).normalize('NFD').replaceAll(/\p{M}/gu, '');
+  // A long dash looks like a letter of Katakana.
+  return new RegExp(`(${roles.source})\\s*[:\u30fc]`, 'u').test(seen);
+}
+
 /** Returns the keys of the items that count the moderators with a name, or with a look-alike. */
 export function keysOfName(name: string): Key[] {
   const forms = new Set([nameAsRead(name), nameAsSeen(name)]);

@@ -116,6 +116,10 @@ export function wants(webhook: Webhook, { newest, kinds }: Changed): boolean {
   const { types, client_id, entity_id, author_id } = webhook;
   const isChosen = [...kinds].some((kind) => types.includes(typeOf(kind)));
   if (newest.client_id !== undefined) return isChosen && newest.client_id === client_id;
+  const isOfName = newest.kind === 'named';
+  if (isOfName) {
+    return isChosen && author_id === undefined && [undefined, newest.id].includes(entity_id);
+  }
   const isOfEntity = entity_id === undefined || newest.entity_id === entity_id;
   const isOfAuthor = author_id === undefined || newest.user_id === author_id;
   return isChosen && isOfEntity && isOfAuthor;

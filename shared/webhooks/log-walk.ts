@@ -1,4 +1,5 @@
 import type { LogCursor } from '../changes/cursor.ts';
+import { isOfReview } from '../changes/logged-change.ts';
 import type { Changed, LogWindow } from '../changes/window.ts';
 import type { LogReader } from './log-reader.ts';
 
@@ -57,7 +58,6 @@ export class LogWalk {
   /** Returns the next wanted changes of reviews in this window, up to `most`. */
   upcoming(most: number): Changed[] {
     const left = this.#window?.changed.slice(this.#index) ?? [];
-    const isOfReview = ({ newest }: Changed) => newest.client_id === undefined;
-    return left.filter((each) => isOfReview(each) && this.#wants(each)).slice(0, most);
+    return left.filter((each) => isOfReview(each.newest) && this.#wants(each)).slice(0, most);
   }
 }

@@ -1,4 +1,8 @@
+import { type ChangeKind, isOfReview } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
+import { knownEntity, presentMetadata } from '../entity/metadata.ts';
+import type { Metadata } from '../entity/presented.ts';
+import type { EntityRecord } from '../entity/record.ts';
 import { presentReview } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 import type { PersonMessage, ReviewMessage, WebhookMessage } from './presented.ts';
@@ -20,13 +24,18 @@ export type Reported = Pick<Changed, 'newest' | 'at'>;
 export const largestBody = 24 * 1024;
 
 /** Returns the id of the message about a change: the same for each attempt. */
-export function messageIdOf({ newest: { id, client_id }, at }: Reported): string {
-  return `${client_id === undefined ? 'rev' : 'usr'}_${id}_${at}`;
+export function messageIdOf({ newest: { id, kind }, at }: Reported): string {
+  return `${isOfReview({ kind }) ? 'rev' : prefixOf(kind)}_${id}_${at}`;
 }
 
-/** Returns the review or person in the id of a message about a change, and the time of logging. */
+const prefixOf = (kind: ChangeKind) => (kind === 'named' ? 'ent' : 'usr');
+
+/**
+ * Returns the review, person or entity in the id of a message about a change, and the time of
+ * logging.
+ */
 export function changeIn(messageId: string): { id: string; at: number } | undefined {
-  const [, id, at] = /^(?:rev|usr)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
+  const [, id, at] = /^(?:rev|usr|ent)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
   return id === undefined ? undefined : { id, at: Number(at) };
 }
 
@@ -57,6 +66,13 @@ export function reviewMessage(
 export function personMessage(type: PersonMessage['type'], change: Reported): Message {
   const data = { user_id: change.newest.id };
   return messageOf(messageIdOf(change), change.at, { type, data });
+}
+
+/** Makes the message about an entity whose name changed, as it is now. */
+export function entityMessage(change: Reported, record: EntityRecord): Message {
+  const entity = presentMetadata(knownEntity(record)) as Metadata;
+  const data = { entity, version: change.at };
+  return messageOf(messageIdOf(change), change.at, { type: 'entity.edited', data });
 }
 
 /** Makes the message that the cursor was lost: the receiver reads everything again. */

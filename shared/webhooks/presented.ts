@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, IsoTime } from '../described.ts';
+import { Metadata } from '../entity/presented.ts';
 import { PresentedReview } from '../review/presented.ts';
 
 // The messages of webhooks as the API describes them. Tests hold each message that is sent to this.
@@ -55,6 +56,16 @@ export const PersonMessage = Fields('A message about a person who used the appli
 });
 export type PersonMessage = v.InferOutput<typeof PersonMessage>;
 
+export const EntityMessage = Fields('A message about the name of an entity', {
+  type: described(v.literal('entity.edited'), 'Always the same', 'entity.edited'),
+  timestamp,
+  data: Fields('The entity', {
+    entity: Metadata,
+    version: Count('Rises with every change of the entity, and never goes back', 1_795_325_400_123),
+  }),
+});
+export type EntityMessage = v.InferOutput<typeof EntityMessage>;
+
 export const RestartMessage = Fields(
   'A message that changes were lost, for example by a restore. Delete what you have, and read all reviews again',
   {
@@ -75,4 +86,9 @@ export const TestMessage = Fields('A test of the receiver', {
 export type TestMessage = v.InferOutput<typeof TestMessage>;
 
 /** Any message of a webhook. */
-export type WebhookMessage = ReviewMessage | PersonMessage | RestartMessage | TestMessage;
+export type WebhookMessage =
+  | ReviewMessage
+  | EntityMessage
+  | PersonMessage
+  | RestartMessage
+  | TestMessage;

@@ -1,5 +1,7 @@
 import { findChanges } from '../changes/log.ts';
 import type { Changed } from '../changes/window.ts';
+import type { EntityType } from '../entity/entity-type.ts';
+import { readRecord } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
 import { keysOf } from '../secrets.ts';
@@ -8,9 +10,11 @@ import type { LogReader } from './log-reader.ts';
 import { LogWalk } from './log-walk.ts';
 import {
   changeIn,
+  entityMessage,
   isChallenge,
   type Message,
   personMessage,
+  type Reported,
   restartMessage,
   reviewMessage,
   testMessage,
@@ -162,6 +166,7 @@ export class Subscription {
 
   async #messageAbout(change: Changed): Promise<Message | undefined> {
     const { kind, client_id } = change.newest;
+    if (kind === 'named') return messageAboutName(change);
     if (client_id !== undefined) {
       return personMessage(typeOf(kind) as PersonMessage['type'], change);
     }
@@ -182,11 +187,19 @@ export class Subscription {
   }
 }
 
+/** Makes the message about the name that an entity has now. */
+async function messageAboutName(change: Reported): Promise<Message | undefined> {
+  const { id, entity_type } = change.newest;
+  const record = await readRecord({ entity_id: id, entity_type: entity_type as EntityType });
+  return record && entityMessage(change, record);
+}
+
 /** Makes a message once more, from what was logged. Undefined if that has expired. */
 async function messageAgain({ id, type }: { id: string; type: string }) {
   const { id: subject = '', at = 0 } = changeIn(id) ?? {};
   const newest = (await findChanges(subject, at)).at(-1);
   if (!newest) return undefined;
+  if (newest.kind === 'named') return messageAboutName({ newest, at });
   if (newest.client_id !== undefined) {
     return personMessage(type as PersonMessage['type'], { newest, at });
   }

@@ -16,6 +16,7 @@ const typesByKind = {
   removed: 'review.removed',
   revoked: 'access.revoked',
   deleted: 'user.deleted',
+  named: 'entity.edited',
 } as const satisfies Record<ChangeKind, string>;
 
 export type MessageType = (typeof typesByKind)[ChangeKind];

@@ -4,9 +4,14 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/find-entity.ts';
 import { handler as showEntity } from '../../functions/pages/show-entity.ts';
+import { searchPaceKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases } from '../helpers/names.ts';
+import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
+import { applyStream } from '../helpers/stream.ts';
+import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -40,6 +45,13 @@ async function show(query: Record<string, string> = {}): Promise<string> {
   const { status, body } = await find(query);
   expect(status).toBe(200);
   return body;
+}
+
+/** The page for somebody who is signed in, for whom databases are asked. */
+async function search(query: Record<string, string>): Promise<string> {
+  const { status, html } = await ask('find-entity', await makeUser(), { query });
+  expect(status).toBe(200);
+  return html;
 }
 
 const faultOn = (page: string) => /<p class="fault" id="q-fault">([^<]*)</.exec(page)?.[1];
@@ -116,7 +128,7 @@ describe('GET /find with a name', () => {
       'artist-credit': [{ name: 'The "Beatles"' }],
       'first-release-date': '1969',
     });
-    const page = await show({ q: ' Abbey   Road', type: 'release_group' });
+    const page = await search({ q: ' Abbey   Road', type: 'release_group' });
     expect(page).toContain('<h2>1 result for “<bdi>Abbey Road</bdi>”</h2>');
     const query = `entity_type=release_group`;
     expect(page).toContain(
@@ -133,38 +145,54 @@ describe('GET /find with a name', () => {
 
   test('says what to do without matches, when it is busy, and when nothing answers', async () => {
     answer();
-    expect(await show({ q: 'nothing' })).toContain('Check the spelling, or choose another type.');
-    const busy = await show({ q: 'nothing else' });
+    expect(await search({ q: 'nothing' })).toContain('Check the spelling, or choose another type.');
+    await setAttributes(searchPaceKey('musicdb'), { due_at: Date.now() + 60_000 });
+    const busy = await search({ q: 'nothing else' });
     expect(busy).toContain('role="alert">The database is busy with other searches.');
     expect(busy).toContain('value="nothing else"');
-    stopClock(Date.now() + 1_000);
     process.env.BOOKDB_SEARCH = 'data:text/plain,x#{type}{name}';
     jest.spyOn(console, 'warn').mockImplementation(() => {});
-    const away = await show({ q: 'kafka', type: 'bk_author' });
+    const away = await search({ q: 'kafka', type: 'bk_author' });
     expect(away).toContain('role="alert">The database does not answer.');
     expect(away).toContain('paste the address of its page');
   });
 
-  test('says without a database that names cannot be searched, while pasting works', async () => {
-    const page = await show({ q: 'Abbey Road' });
-    expect(faultOn(page)).toBe(
-      'This service cannot search by name. Paste the address of the page, or an id.',
+  test('asks no database for strangers, and offers them to sign in', async () => {
+    process.env.MUSICDB_SEARCH = 'http://127.0.0.1:9/{type}{name}';
+    const page = await show({ q: 'Abbey Road', type: 'artist' });
+    expect(page).not.toContain('role="alert"');
+    const back = encodeURIComponent(`${at}/find?q=Abbey+Road&type=artist`).replaceAll('%20', '+');
+    expect(page).toContain(`/account/sign-in?return_to=${back}`);
+  });
+
+  test('finds names that are known here without a database, and pasting works', async () => {
+    const query = newEntity();
+    await publishForm(await makeUser(), query, filledForm({ name: 'Zazou Avenue', about: '1991' }));
+    await applyStream();
+    const page = await show({ q: 'avenue zaz' });
+    expect(page).toContain('<h2>1 result for “<bdi>avenue zaz</bdi>”</h2>');
+    expect(page).toMatch(
+      new RegExp(`/entity/${query.entity_id}\\?entity_type=release_group"><bdi>Zazou Avenue</bdi>`),
     );
-    expect(page).toContain('<label for="q">Address or id</label>');
-    expect(page).not.toContain('<select');
+    expect(page).toContain('Album or single · <bdi>1991</bdi>');
+    expect(await show({ q: 'avenue', type: 'work' })).toContain('<h2>0 results');
     expect(page).toContain('<a href="https://musicbrainz.org/">musicbrainz.org</a>');
   });
 
-  test('offers the types of databases that can be searched, and no others', async () => {
-    process.env.BOOKDB_SEARCH = 'data:application/json,{"found":[]}#{type}{name}';
+  test('shows first what is known here, and nothing twice', async () => {
+    const query = newEntity();
+    await publishForm(await makeUser(), query, filledForm({ name: 'Yonder Both' }));
+    await applyStream();
+    answer({ id: query.entity_id, name: 'Yonder of the database' }, { id, name: 'Yonder' });
+    const page = await search({ q: 'yonder', type: 'release_group' });
+    const names = [...page.matchAll(/<h3><a [^>]*><bdi>([^<]*)</g)].map(([, name]) => name);
+    expect(names).toEqual(['Yonder Both', 'Yonder']);
+  });
+
+  test('offers all types', async () => {
     const page = await show();
-    expect(page.match(/<option value="\w+"( selected)?/g)).toEqual([
-      '<option value="bk_edition_group"',
-      '<option value="bk_literary_work" selected',
-      '<option value="bk_author"',
-      '<option value="bk_series"',
-    ]);
-    expect(faultOn(await show({ q: 'Blue', type: 'artist' }))).toMatch(/^This service cannot/);
+    expect(page.match(/<option value="\w+"( selected)?/g)).toHaveLength(11);
+    expect(page).not.toContain(' selected');
   });
 
   test.each([
@@ -196,17 +224,20 @@ describe('GET /find with a name', () => {
     expect(body).not.toContain('<script');
   });
 
-  test('costs one round trip or two, and few bytes', async () => {
+  test('costs a stranger nothing but reads, and a member one search of the database', async () => {
     answer(...Array.from({ length: 10 }, () => ({ id: randomUUID(), name: '\u00e9'.repeat(300) })));
     const blank = await measure('find-entity', {});
     expect(blank).toMatchObject({ status: 200, read: 0, write: 0, roundTrips: 0 });
     const query = { q: 'a common name' };
-    const first = await measure('find-entity', { query });
-    expect(first.roundTrips).toBeLessThanOrEqual(4);
+    const stranger = await measure('find-entity', { query });
+    expect(stranger).toMatchObject({ status: 200, write: 0 });
+    expect(stranger.read).toBeLessThanOrEqual(12);
+    const { cookie } = await signInAs((await makeUser()).id);
+    const first = await measure('find-entity', { query, headers: { cookie } });
     expect(first.write).toBeLessThanOrEqual(30);
-    const again = await measure('find-entity', { query });
-    expect(again).toMatchObject({ status: 200, write: 0, roundTrips: 1 });
-    expect(again.read).toBeLessThanOrEqual(2);
+    const again = await measure('find-entity', { query, headers: { cookie } });
+    expect(again).toMatchObject({ status: 200, write: 0 });
+    expect(again.read).toBeLessThanOrEqual(14);
     expect(gzipSync(`${again.body}`).length).toBeLessThan(30_000);
   });
 });
@@ -222,7 +253,7 @@ describe('the page of an entity without reviews', () => {
     const entity_id = randomUUID();
     process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
     answer({ id: entity_id, title: 'Blue & Green' });
-    await find({ q: 'blue', type: 'work' });
+    await search({ q: 'blue', type: 'work' });
     const page = await visit(entity_id, { entity_type: 'work' });
     expect(page).toContain('<h1><bdi>Blue &amp; Green</bdi></h1>');
     expect(page).toContain('Nobody has reviewed this yet.');
@@ -232,10 +263,10 @@ describe('the page of an entity without reviews', () => {
     expect(page).toContain('<meta name="robots" content="noindex">');
   });
 
-  test('leads back to the search if it knows nothing', async () => {
+  test('asks for the type if it knows nothing', async () => {
     const page = await visit(randomUUID(), {});
     expect(page).toContain('Nobody has reviewed this yet.');
-    expect(page).toContain(`<a class="button" href="${at}/find"`);
+    expect(page).toContain('<label for="entity_type">What is it?</label>');
     expect(page).not.toContain('/review/new');
   });
 

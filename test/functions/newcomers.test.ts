@@ -18,7 +18,7 @@ afterEach(() => {
 /** Publishes a review by the form of the pages. Returns its id and the next page. */
 async function publishOnPage(author: Person) {
   const query = { entity_id: randomUUID(), entity_type: 'work' };
-  const form = { text, rating: '4', language: 'en', license_choice: 'CC0 1.0' };
+  const form = { name: 'Blue', text, rating: '4', language: 'en', license_choice: 'CC0 1.0' };
   const { headers } = await ask('publish-review', author, { query, form });
   const { body } = await author.listsOwnReviews();
   return { id: body.reviews[0].id as string, location: headers.location };

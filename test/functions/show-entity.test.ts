@@ -147,8 +147,9 @@ describe('GET /entity/{entity_id} for people', () => {
       expect((await visitor.readsEntity(id)).status).toBe(200);
       const page = await show(id);
       expect(page.match(/<h1>.*<\/h1>/)?.[0]).toBe('<h1><bdi>No reviews yet</bdi></h1>');
-      expect(page).toContain(`href="${at}/find">Find it to review it</a>`);
-      expect(page).toContain(`href="${at}/reviews">Read other reviews</a>`);
+      expect(page).toContain(`<form action="${at}/entity/${id}">`);
+      expect(page).toContain('<label for="entity_type">What is it?</label>');
+      expect(page.match(/<option value="/g)).toHaveLength(11);
       expect(page).not.toContain('no public reviews');
       expect(page).toContain('<meta name="robots" content="noindex">');
       expect(dataIn(page)).toBeUndefined();

@@ -155,7 +155,9 @@ describe('the page of an entity', () => {
     const form = `${at}/review/new?entity_id=${path.entity_id}&amp;entity_type=work`;
     expect(await show({ entity_type: 'work' })).toContain(`href="${form}">Write a review</a>`);
     for (const query of [{}, { entity_type: 'x' }] as Record<string, string>[]) {
-      expect(await show(query)).toContain(`href="${at}/find">Find it to review it</a>`);
+      const page = await show(query);
+      expect(page).toContain(`<form action="${at}/entity/${path.entity_id}">`);
+      expect(page).toContain('<option value="work">Composition</option>');
     }
   });
 });

@@ -16,6 +16,10 @@ export default class PlainEnvironment extends TestEnvironment {
     } finally {
       vm.createContext = createContext;
     }
+    // Code reads these as soon as it is loaded. A test file sets them in its first comment:
+    // @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}}
+    const { variables } = settings[0].projectConfig.testEnvironmentOptions;
+    Object.assign(this.global.process.env, variables);
     if (this.context !== this.global) throw new Error('Jest makes its global object otherwise now');
   }
 

@@ -18,6 +18,7 @@ export const filledForm = (fields: Record<string, string> = {}) => ({
   rating: '4',
   language: 'de',
   license_choice: 'CC BY 4.0',
+  name: 'Blue',
   ...fields,
 });
 

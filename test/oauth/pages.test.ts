@@ -1,3 +1,4 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
@@ -30,6 +31,7 @@ const named = {
   review_id: await author.publishes(),
   user_id: author.id,
   webhook_id: webhook.id,
+  entity_id: randomUUID(),
 };
 /** The review of the user, for the pages to change it. */
 const written = await user.publishes();
@@ -67,7 +69,8 @@ function pathOf({ path }: Route) {
 }
 
 function ask(route: Route, { query, ...request }: Parameters<typeof requestPage>[1]) {
-  const about = route.path === '/review/new' ? { ...entity, ...query } : query;
+  const isAbout = ['/review/new', '/entity/{entity_id}/name'].includes(route.path);
+  const about = isAbout ? { ...entity, ...query } : query;
   return requestPage(route, { path: pathOf(route), query: about, ...request });
 }
 

@@ -17,9 +17,12 @@ import { newsSection } from './news.ts';
 export function accountPage(
   { user, contact }: Account,
   csrf: string,
-  { decided, cursor }: { decided: readonly Decided[]; cursor?: string } = { decided: [] },
+  decisions: { decided: readonly Decided[]; cursor?: string } = { decided: [] },
   filled: FormState = blank,
 ): Page {
+  const { cursor } = decisions;
+  // A correction that needed no moderator is no news.
+  const decided = decisions.decided.filter(({ decision }) => decision.moderator_id !== user.id);
   return {
     title: user.display_name,
     content: html`${faultOf(filled)}
@@ -99,6 +102,7 @@ function entry({ decision, review }: Decided, csrf: string) {
   const { note, decided_at } = decision;
   return html`<h3>${decisionOf(decision)}</h3>
     <p class="soft">${minuteOf(decided_at)}</p>
+    ${decision.after && html`<p><bdi>${decision.after.name}</bdi></p>`}
     ${saying(note)}
     ${review?.text && html`<p>Your review:</p><p class="soft" lang="${review.language}" dir="auto">${excerptOf(review.text)}</p>`}
     ${review?.is_hidden && review.moderation?.decided_at === decided_at && appealOn(review, csrf)}`;

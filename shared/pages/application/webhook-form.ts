@@ -22,6 +22,7 @@ const labels: Readonly<Record<MessageType, string>> = {
   'review.removed': 'A review is deleted or hidden',
   'access.revoked': 'A person revokes the access of your application',
   'user.deleted': 'A person who uses your application deletes the account',
+  'entity.edited': 'The name of something reviewed changes',
 };
 
 /** Types that are ticked in a new form. Votes are many, and people only concern some. */

@@ -8,7 +8,12 @@ import {
   nameOfEntityType,
   titleOfEntity,
 } from '../../entity/entity-type.ts';
-import { findKeptMetadata, findMetadata, type KnownEntity } from '../../entity/metadata.ts';
+import {
+  findKeptMetadata,
+  findMetadata,
+  findNamedType,
+  type KnownEntity,
+} from '../../entity/metadata.ts';
 import { publicPageOf } from '../../entity/pasted.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
@@ -31,8 +36,9 @@ export interface NamedEntity {
 }
 
 /**
- * Reads an entity for its pages, in two round trips. Without reviews it has no type but the
- * `presumed` one. No database is asked for a name then, because anybody may presume anything.
+ * Reads an entity for its pages, in two round trips. Without reviews it has the `presumed` type, or
+ * the one that it has a name of. No database is asked for a name then, because anybody may presume
+ * anything.
  */
 export async function readNamedEntity(
   entity_id: string,
@@ -40,7 +46,7 @@ export async function readNamedEntity(
 ): Promise<NamedEntity> {
   const url = `${authUrl()}/entity/${entity_id}`;
   const summary = await findSummary(entity_id);
-  const entity_type = summary.entity_type ?? presumed;
+  const entity_type = summary.entity_type ?? presumed ?? (await findNamedType(entity_id));
   if (!entity_type) {
     const name = 'No reviews yet';
     return { url, name, title: name, summary, metadata: null };
@@ -95,8 +101,10 @@ export function entityLine(
   const { entity_id, entity_type } = entity;
   const page = metadata?.url ?? publicPageOf(entity_type, entity_id);
   const isElsewhere = page !== `${authUrl()}/entity/${entity_id}`;
+  // A person may have given another address.
+  const isByPerson = page !== publicPageOf(entity_type, entity_id);
   return html`<p class="soft">
-    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}">${hostOf(page)}</a>`}
+    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}"${isByPerson && html` rel="nofollow ugc"`}>${hostOf(page)}</a>`}
   </p>`;
 }
 

@@ -1,12 +1,13 @@
 // Structured data of public pages for search engines (schema.org).
 import { authUrl } from '../../auth-url.ts';
-import type { EntityType } from '../../entity/entity-type.ts';
+import type { DatabaseType } from '../../entity/databases.ts';
+import { type EntityType, isOwnType } from '../../entity/entity-type.ts';
 import type { KnownEntity } from '../../entity/metadata.ts';
 import { licenseOf } from '../../review/licenses.ts';
 import type { AuthoredReview } from '../../review/review-repository.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
 
-const schemaTypes: Readonly<Record<EntityType, string>> = {
+const schemaTypes: Readonly<Record<DatabaseType, string>> = {
   event: 'Event',
   place: 'Place',
   release_group: 'MusicAlbum',
@@ -19,6 +20,9 @@ const schemaTypes: Readonly<Record<EntityType, string>> = {
   bk_author: 'Person',
   bk_series: 'BookSeries',
 };
+
+/** Anything may be of a type that the operator has added. */
+const schemaTypeOf = (type: EntityType) => (isOwnType(type) ? 'Thing' : schemaTypes[type]);
 
 const scale = { bestRating: 5, worstRating: 1 };
 
@@ -65,7 +69,7 @@ export function ratingData(
 function itemOf({ id, type, name, url, about, image, by, year }: KnownEntity) {
   const page = `${authUrl()}/entity/${id}`;
   return {
-    '@type': schemaTypes[type],
+    '@type': schemaTypeOf(type),
     name,
     url: page,
     sameAs: url === page ? undefined : url,
@@ -81,11 +85,11 @@ function creatorOf(type: EntityType, name: string | undefined) {
   if (name === undefined) return {};
   const isMusic = type === 'release_group' || type === 'recording';
   if (isMusic) return { byArtist: { '@type': 'MusicGroup', name } };
-  return schemaTypes[type].startsWith('Book') ? { author: { '@type': 'Person', name } } : {};
+  return schemaTypeOf(type).startsWith('Book') ? { author: { '@type': 'Person', name } } : {};
 }
 
 function dateOf(type: EntityType, year: string) {
   if (type === 'event') return { startDate: year };
-  const isWork = /^(Music(Album|Recording|Composition)|Book)/.test(schemaTypes[type]);
+  const isWork = /^(Music(Album|Recording|Composition)|Book)/.test(schemaTypeOf(type));
   return isWork ? { datePublished: year } : {};
 }

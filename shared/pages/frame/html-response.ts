@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../../auth-url.ts';
+import { pictureSources } from '../../entity/picture.ts';
 import { transportHeaders } from '../../http/response.ts';
 import { site } from '../../site/site.ts';
 import { framed } from './frame.ts';
@@ -26,7 +27,8 @@ export async function respond(
   answer: Page | Redirect | Download,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
-  const policy = [`style-src ${style().source}`, `img-src data:${site().logo ? " 'self'" : ''}`];
+  const images = ['data:', ...(site().logo ? ["'self'"] : []), ...pictureSources()];
+  const policy = [`style-src ${style().source}`, `img-src ${images.join(' ')}`];
   if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {

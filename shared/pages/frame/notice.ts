@@ -46,6 +46,13 @@ const notices = {
   'user-allow': 'The author may review it again.',
   'vote-cast': 'Your vote is counted.',
   'vote-taken-back': 'Your vote is taken back.',
+  'name-saved': 'The name is saved.',
+  'name-proposed': 'Thank you. A moderator looks at it.',
+  'name-same': 'Nothing was changed.',
+  'entity-added': 'It is here now. Be the first to review it.',
+  'name-accept': 'The name is corrected.',
+  'name-decline': 'The proposal is declined.',
+  'name-undo': 'The correction is undone.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 

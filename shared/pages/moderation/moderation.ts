@@ -42,12 +42,15 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   hide_all: 'Account blocked, all reviews hidden',
   unblock: 'Account unblocked',
   allow: 'May be reviewed again',
+  correct: 'Name corrected',
+  decline: 'Correction declined',
 };
 
 /** Tabs of the moderation pages. */
-export function moderationTabs(path: '' | '/log'): Html {
+export function moderationTabs(path: '' | '/names' | '/log'): Html {
   return tabs('Moderation', moderationUrl(path), [
     [moderationUrl(), 'Reported reviews'],
+    [moderationUrl('/names'), 'Names'],
     [moderationUrl('/log'), 'Log'],
   ]);
 }
@@ -58,9 +61,13 @@ export function decisionOf({
   reason,
 }: Pick<Moderation, 'reason'> & { decision: Decision['decision'] | 'hold' }): string {
   if (decision === 'hold') return 'Waits for a moderator';
-  // Approval needs no reason.
-  if (decision === 'approve') return decisionWords[decision];
+  if (isWithoutReason(decision)) return decisionWords[decision];
   return `${decisionWords[decision]}: ${reasonWords[reason].toLowerCase()}`;
+}
+
+/** Approval needs no reason, and a name is right or wrong. */
+function isWithoutReason(decision: Decision['decision']): boolean {
+  return ['approve', 'correct', 'decline'].includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
@@ -93,8 +100,8 @@ export function nameOfPerson(id: string | null, users: ReadonlyMap<string, User>
 }
 
 /** The name, with a link to the page about that person, if the account exists. */
-export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
-  const user = users.get(id);
+export function linkTo(id: string | null, users: ReadonlyMap<string, User>): Html {
+  const user = users.get(id ?? '');
   if (!user) return html`<bdi>${nameOfPerson(id, users)}</bdi>`;
   return html`<a href="${moderationUrl(`/users/${id}`)}">${nameWithRole(user)}</a>`;
 }

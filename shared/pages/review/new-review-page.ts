@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
-import { nameOfEntity } from '../../entity/entity-type.ts';
+import { isOwnType, nameOfEntity } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
 import { ReviewedType } from '../../review/review.ts';
@@ -11,6 +11,8 @@ import { site } from '../../site/site.ts';
 import { findSummary } from '../../summary/summary.ts';
 import { Uuid } from '../../values.ts';
 import { entityLine } from '../entity/named-entity.ts';
+import { namingFieldsOf } from '../entity/naming-form.ts';
+import { newEntityUrl } from '../entity/new-entity-page.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
@@ -89,6 +91,21 @@ async function readProposal(entity: ReviewedEntity, userId: string) {
   return { metadata, last };
 }
 
+/** The first review of something without a name gives it one. */
+function firstNaming(filled: FormState): Html {
+  return html`<fieldset class="group">
+    <legend>What are you reviewing?</legend>
+    <p class="soft">It has no name here yet.</p>
+    ${namingFieldsOf(filled)}
+  </fieldset>`;
+}
+
+/** Nothing of a type of this service exists before somebody adds it. */
+function addFirst(): Html {
+  return html`<p>Nothing of this type has this id.</p>
+    <p><a class="button" href="${newEntityUrl()}">Add it first</a></p>`;
+}
+
 function formPage(
   entity: ReviewedEntity,
   { user, csrf }: Visitor,
@@ -98,6 +115,7 @@ function formPage(
   const name = nameOfEntity(entity, metadata);
   const title = `Write a review: ${name}`;
   if (obstacle) return obstaclePage(title, obstacle, filled);
+  if (!metadata && isOwnType(entity.entity_type)) return obstaclePage(title, addFirst(), filled);
   return {
     title,
     heading: html`Write a review: <bdi>${name}</bdi>`,
@@ -107,6 +125,7 @@ function formPage(
         <form method="post" action="${newReviewUrl(entity)}">
           ${csrfField(csrf)}
           ${publishedAs(user, newReviewUrl(entity))}
+          ${!metadata && firstNaming(filled)}
           ${writtenFields(filled)}
           ${languageField(filled, last?.language ?? site().language)}
           ${licenseField(filled, last?.license ?? site().license)}

@@ -6,6 +6,7 @@ import type { Metadata } from '../../entity/presented.ts';
 import type { Review } from '../../review/review.ts';
 import type { AuthoredReview } from '../../review/review-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
+import { pictureTile } from '../entity/picture.ts';
 import type { Html } from '../frame/layout.ts';
 import { nameWithRole } from '../frame/person.ts';
 import { dayOf } from '../frame/words.ts';
@@ -23,8 +24,13 @@ export function reviewCard(
   return html`<div>
     ${
       !about.isOfOneEntity &&
-      html`<h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>
-      ${aboutLine(review, about.metadata)}`
+      html`<div class="thing">
+        ${pictureTile(review, about.metadata)}
+        <div>
+          <h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>
+          ${aboutLine(review, about.metadata)}
+        </div>
+      </div>`
     }
     <p class="by">
       ${shortRating(review)}

@@ -4,7 +4,9 @@ import * as v from 'valibot';
 import {
   type EntityGroup,
   type EntityType,
-  entityGroups,
+  isGroup,
+  isOwnType,
+  nameOfEntityType,
   nameOfGroup,
   pluralOfEntityType,
   titleOfEntity,
@@ -142,10 +144,10 @@ function filterInWords({ rating, language, entity_type, review_type }: ListQuery
 
 /** A type or group in the plural, such as works. */
 function thingsOf(filter: EntityGroup | EntityType): string {
-  return (isGroup(filter) ? nameOfGroup(filter) : pluralOfEntityType(filter)).toLowerCase();
+  if (isGroup(filter)) return nameOfGroup(filter).toLowerCase();
+  if (isOwnType(filter)) return `the type “${nameOfEntityType(filter)}”`;
+  return pluralOfEntityType(filter).toLowerCase();
 }
-
-const isGroup = (filter: string): filter is EntityGroup => filter in entityGroups;
 
 function starsIn(rating: readonly number[]): string {
   return `${rating.join(' or ')} ${rating.join() === '1' ? 'star' : 'stars'}`;

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { expect, jest } from '@jest/globals';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
+import type { Browser } from '../browser.ts';
 import { stopClock } from '../clock.ts';
 import { listen } from '../listen.ts';
 import type { Calls } from './role-calls.ts';
@@ -141,6 +142,9 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
     await eve.visit(`account/moderation?sort=${sort}&reason=spam`);
   }
   await visitPages(sessionOf(eve), client);
+  await nameJourney(calls, { cora, dan, eve });
+  await stream.idle();
+  await call('GET', '/entity/?q=azure');
   // Each page is the first to ask for the name of an entity.
   const publish = async () => (await call('POST', '/review/', { token, body: reviewBody() })).id;
   await publish();
@@ -216,6 +220,33 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
 }
 
 /** Does with forms what scripts do with the API, each with something unknown to the table. */
+/** Names something, proposes, accepts, declines and undoes corrections, and adds a film. */
+async function nameJourney(
+  { fillIn }: Calls,
+  { cora, dan, eve }: Record<'cora' | 'dan' | 'eve', Browser>,
+): Promise<void> {
+  const entity_id = randomUUID();
+  const naming = `entity/${entity_id}/name?entity_type=work`;
+  const named = await fillIn(cora, naming, 'name="seen"', { name: 'Azure', about: '1957' });
+  expect(named.html).toContain('The name is saved.');
+  for (const { person, name, decision } of [
+    { person: dan, name: 'Blue', decision: 'accept' },
+    { person: cora, name: 'Green', decision: 'decline' },
+  ]) {
+    const sent = await fillIn(person, naming, 'name="seen"', { name, note: 'A typo' });
+    expect(sent.html).toContain('A moderator looks');
+    const desk = await eve.visit('account/moderation/names');
+    const decided = await eve.submit(desk, entity_id, { decision });
+    expect(decided.html).toContain('role="status"');
+  }
+  const again = await fillIn(cora, naming, 'name="seen"', { name: 'Azure' });
+  expect(again.html).toContain('A moderator looks');
+  const undone = await fillIn(eve, 'account/moderation/log', 'name="id"', { decision: 'undo' });
+  expect(undone.html).toContain('role="status"');
+  const film = { name: 'A film', entity_type: 'film' };
+  expect((await fillIn(cora, 'entity/new', 'Add it', film)).html).toContain('It is here now.');
+}
+
 async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
   const { browser: hal } = await signedIn('Hal');
   const form = () => `review/new?entity_id=${randomUUID()}&entity_type=work`;

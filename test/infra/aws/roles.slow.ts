@@ -1,3 +1,4 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { consumers } from '../../../shared/background/consumers.ts';
@@ -37,7 +38,7 @@ const { startSession } = await import('../../../shared/pages/session/session.ts'
 const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, totalKey } = await import(
   '../../../shared/table/keys.ts'
 );
-const { entityTypes } = await import('../../../shared/entity/entity-type.ts');
+const { databaseTypes } = await import('../../../shared/entity/databases.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
@@ -192,7 +193,7 @@ describe('each function does with its role', () => {
     await author.votes(review);
     await stream.idle();
     await readAll({ review, entity_id, user_id: author.id }, true);
-    for (const type of entityTypes) await call('GET', `/review/?entity_type=${type}`);
+    for (const type of databaseTypes) await call('GET', `/review/?entity_type=${type}`);
     const { access_token: token } = await makeGrant(author, []);
     await call('GET', '/user/me/reviews?limit=2&offset=401', { token });
     await call('GET', '/user/me?inc=stats', { token });

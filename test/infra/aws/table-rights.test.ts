@@ -142,7 +142,7 @@ describe('the rights to the table', () => {
       // Applications tell who may still send, and the log's ends where to begin.
       {
         Action: 'dynamodb:BatchGetItem',
-        Condition: keys(['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', ...own]),
+        Condition: keys(['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*', ...own]),
       },
       { Action: 'dynamodb:UpdateItem', Condition: keys(own) },
       // Owners are told of webhooks that were turned off, and nothing else of them is written.

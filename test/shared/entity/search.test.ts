@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { findKeptMetadata, findMetadata, keepRecords } from '../../../shared/entity/metadata.ts';
@@ -152,51 +153,67 @@ describe('a search by name', () => {
   });
 });
 
-describe('a database with a limit of one request a second', () => {
-  test('is searched every two seconds at most, whoever asks', async () => {
-    process.env.MUSICDB_INTERVAL = '1000';
-    const search = (name: string) => searchEntities('label', name);
-    const results = await Promise.all(['a', 'b', 'c', 'd'].map(search));
-    expect(results.filter((result) => result === 'busy')).toHaveLength(3);
-    expect(asked).toHaveLength(1);
-    later(1_999);
-    expect(await search('e')).toBe('busy');
-    later(1);
-    expect(await search('e')).toEqual([]);
-    expect(asked).toHaveLength(2);
-  });
+describe('a database with an interval', () => {
+  /** Times of requests, in milliseconds. */
+  const times: number[] = [];
+  const gaps = () => times.slice(1).map((time, i) => time - (times[i] ?? 0));
 
-  test('keeps its pace for names and searches together, and names have their turns', async () => {
-    process.env.MUSICDB_INTERVAL = '1000';
-    process.env.MUSICDB_API = `${origin}/name/{type}/{id}`;
+  beforeEach(() => {
+    // People wait in line, so the clock goes on.
+    restore();
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    times.length = 0;
+    process.env.BOOKDB_SEARCH = process.env.MUSICDB_SEARCH;
+    process.env.BOOKDB_PAGE = 'https://books.example/{type}/{id}';
     respond = (request, response) => {
+      times.push(performance.now());
       if (request.url?.startsWith('/name/')) response.end('{"name":"Blue"}');
       else found()(request, response);
     };
-    const nameOf = async () => {
-      const [metadata] = await findMetadata(
-        [{ entity_id: randomUUID(), entity_type: 'label' }],
-        10_000,
-      );
-      return metadata?.name;
-    };
-    expect(await searchEntities('label', 'f')).toEqual([]);
-    expect(await nameOf()).toBeUndefined();
-    later(1_000);
-    expect(await searchEntities('label', 'g')).toBe('busy');
-    expect(await nameOf()).toBe('Blue');
-    expect(await searchEntities('label', 'g')).toBe('busy');
-    later(1_000);
-    expect(await searchEntities('label', 'g')).toEqual([]);
-    expect(asked).toHaveLength(3);
   });
 
-  test('is searched ten times a second at most if it has no interval', async () => {
-    const names = Array.from({ length: 20 }, (_, i) => `name ${i}`);
-    await Promise.all(names.map((name) => searchEntities('recording', name)));
-    expect(asked).toHaveLength(1);
-    later(100);
-    await Promise.all(names.map((name) => searchEntities('recording', name)));
-    expect(asked.length).toBeLessThanOrEqual(2);
+  test('is searched at every second turn at most. Others wait for three seconds in line', async () => {
+    process.env.BOOKDB_INTERVAL = '1000';
+    const search = (name: string) => searchEntities('bk_author', name);
+    const results = await Promise.all(['a', 'b', 'c', 'd'].map(search));
+    expect(results.filter((result) => result === 'busy')).toHaveLength(2);
+    expect(gaps()).toEqual([expect.any(Number)]);
+    expect(gaps()[0]).toBeGreaterThan(1_980);
+  });
+
+  test('answers everybody who searches for the same at once, by one request', async () => {
+    process.env.BOOKDB_INTERVAL = '100';
+    // The line of the test before.
+    await sleep(4_000);
+    const searches = Array.from({ length: 10 }, () => searchEntities('bk_author', 'the same'));
+    expect(await Promise.all(searches)).toEqual(Array(10).fill([]));
+    expect(times).toHaveLength(1);
+  });
+
+  test('keeps its pace for names and searches together, and names have their turns', async () => {
+    process.env.BOOKDB_INTERVAL = '100';
+    process.env.BOOKDB_API = `${origin}/name/{type}/{id}`;
+    const names: unknown[] = [];
+    const asking = (async () => {
+      for (let i = 0; i < 20; i++) {
+        const entity = { entity_id: randomUUID(), entity_type: 'bk_author' as const };
+        const [metadata] = await findMetadata([entity], 10_000);
+        names.push(metadata?.name);
+        await sleep(50);
+      }
+    })();
+    const texts = Array.from({ length: 5 }, (_, i) => `pace ${i}`);
+    const results = await Promise.all(texts.map((text) => searchEntities('bk_author', text)));
+    await asking;
+    expect(results).toEqual(texts.map(() => []));
+    expect(names).toContain('Blue');
+    expect(Math.min(...gaps())).toBeGreaterThan(60);
+  });
+
+  test('gives ten people at once ten answers if it has no interval', async () => {
+    const texts = Array.from({ length: 10 }, (_, i) => `name ${i}`);
+    const results = await Promise.all(texts.map((text) => searchEntities('bk_series', text)));
+    expect(results).toEqual(texts.map(() => []));
+    expect(Math.min(...gaps())).toBeGreaterThan(60);
   });
 });

@@ -4,14 +4,18 @@ import { expect, jest, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { beginEpoch } from '../../../shared/changes/log.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
+import { readRecord } from '../../../shared/entity/record.ts';
 import { searchEntities } from '../../../shared/entity/search.ts';
 import { recordRun } from '../../../shared/health/health.ts';
+import { correctName } from '../../../shared/moderation/correction.ts';
 import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { largestItems } from '../../../shared/table/largest-items.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem } from '../../../shared/transfer/item-record.ts';
+import type { User } from '../../../shared/user/user.ts';
+import { findUser } from '../../../shared/user/user-repository.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { scanTable } from '../../helpers/items.ts';
@@ -93,6 +97,13 @@ async function live(): Promise<Item[]> {
   expect(await searchEntities('bk_author', 'Kafka')).toEqual([]);
   jest.restoreAllMocks();
   await makeModerator('Mia');
+  const named = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const words = { about: undefined, url: undefined };
+  const correction = { naming: { ...words, name: 'Blue' }, note: '', seen: undefined };
+  await correctName(named, correction, (await findUser(author.id)) as User);
+  const proposal = { naming: { ...words, name: 'Green' }, note: '' };
+  const { version: seen } = (await readRecord(named)) ?? {};
+  await correctName(named, { ...proposal, seen }, (await findUser(voter.id)) as User);
   await beginBulk();
   await recordRun('backup');
   await applyStream();
@@ -125,7 +136,8 @@ const notExported = {
   REQUEST: 'lives for minutes',
   IDEMPOTENCY: 'lives for a day',
   ENTITY: 'counted from reviews',
-  METADATA: 'comes from another database',
+  METADATA: 'a turn to ask a database, unless it has a name',
+  NAMED: 'index of names, counted from records of entities',
   PACE: 'temporary',
   SEARCH: 'comes from another database, kept for an hour',
   TOTAL: 'counted from reviews',

@@ -6,6 +6,7 @@ import { keyString } from '../../../shared/table/item.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { admin, dataFolder } from '../../helpers/admin.ts';
 import { scanTable } from '../../helpers/items.ts';
+import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeGrant, makeUsers, text } from '../../helpers/world.ts';
 
@@ -28,7 +29,9 @@ async function useEmptyTable(): Promise<void> {
 async function itemsNow() {
   return Object.fromEntries(
     (await scanTable())
-      .filter(({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#|HEALTH$)/.test(pk) && sk !== 'PROJECTION')
+      .filter(
+        ({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#|HEALTH$|WORD#)/.test(pk) && sk !== 'PROJECTION',
+      )
       .map((item) => {
         const isKept = ([name, value]: [string, unknown]) =>
           name !== 'version' && !(['COUNTS', 'ENTITY'].includes(item.sk) && value === 0);
@@ -65,6 +68,9 @@ test('an import makes the same items as publishing, editing and voting', async (
   await eve.publishes({ entity_id, text: null, rating: 1 });
   await eve.publishes({ is_draft: true });
   await makeGrant(ann, ['vote'], { owner: bob });
+  const thing = await reviewNew(ann, { name: 'Blue', about: '1957', url: 'https://a.example/' });
+  await bob.publishes({ ...thing });
+  await correct(bob, thing, { name: 'Bleu', note: 'French' });
   await expectSameElsewhere();
 });
 

@@ -1,3 +1,4 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
@@ -44,7 +45,15 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'send-report': ({ voted }) => ({ path: { review_id: voted }, form: { reason: 'spam' } }),
   'publish-review': () => ({
     query: { entity_id: randomUUID(), entity_type: 'work' },
-    form: { rating: '4', language: 'en', license_choice: 'CC0 1.0' },
+    form: { name: 'Blue', rating: '4', language: 'en', license_choice: 'CC0 1.0' },
+  }),
+  'save-naming': () => ({
+    path: { entity_id: randomUUID() },
+    query: { entity_type: 'work' },
+    form: { name: 'Blue', seen: '' },
+  }),
+  'add-entity': () => ({
+    form: { name: 'Blue', entity_type: 'film', entity_id: randomUUID() },
   }),
   'save-review': async ({ own }) => {
     const revision = (await visitor.reads(own)).headers.etag?.slice(1, 12) ?? '';
@@ -126,7 +135,7 @@ describe('a blocked account', () => {
     // It marks news as read.
     others.push('show-account');
     // Operations of moderators, who are not blocked in these tests.
-    const moderators = ['decide-review', 'decide-user'];
+    const moderators = ['decide-review', 'decide-user', 'decide-proposal'];
     const known = [...Object.keys(refused), ...Object.keys(allowed), ...others, ...moderators];
     const writing = routes.filter((route) => route.table === 'write');
     expect(writing.map(({ operation }) => operation).toSorted()).toEqual(known.toSorted());

@@ -1,0 +1,56 @@
+import { EntityTypeIn, entityTypes } from '../../shared/entity/entity-type.ts';
+import { findByName } from '../../shared/entity/name-index.ts';
+import { type EntityRecord, readRecord } from '../../shared/entity/record.ts';
+import { notFound } from '../../shared/errors.ts';
+import { nameAsOperator } from '../../shared/moderation/correction.ts';
+import { namingFields } from '../../shared/moderation/naming.ts';
+import { pick } from '../../shared/pick.ts';
+import { Text, Uuid } from '../../shared/values.ts';
+import { type AdminCommand, as } from './command.ts';
+
+const { name, about, url } = namingFields;
+const type = as(EntityTypeIn(entityTypes));
+
+type NamingOptions = { name: string; about?: string; url?: string; note: string };
+
+export function addEntityCommands(admin: AdminCommand): void {
+  const entity = admin.command('entity').description('names of what people review');
+
+  entity
+    .command('find')
+    .description('finds at most eight entities by the beginning of words of their names')
+    .argument('<text>', 'the name, or a part of it')
+    .answer(async (text: string) => ({ entities: (await findByName(text)).map(present) }));
+
+  entity
+    .command('show')
+    .description('shows the record of an entity')
+    .argument('<type>', 'its type, such as release_group', type)
+    .argument('<entity id>', 'the entity', as(Uuid))
+    .answer(async (entity_type: EntityRecord['entity_type'], entity_id: string) => {
+      const record = await readRecord({ entity_type, entity_id });
+      if (!record) throw notFound('Name');
+      return { ...present(record), ...pick(record, ['origin', 'user_id', 'written_at']) };
+    });
+
+  entity
+    .command('name')
+    .description('names an entity or corrects its name, which no database overwrites then')
+    .argument('<type>', 'its type, such as release_group', type)
+    .argument('<entity id>', 'the entity', as(Uuid))
+    .required('--name <text>', 'the name', name)
+    .option('--about <text>', 'what tells it apart, such as artist and year', as(about.wrapped))
+    .option('--url <url>', 'the address of a page about it', as(url.wrapped))
+    .option('--note <text>', 'a note for the log of decisions', as(Text(0, 500)), '')
+    .answer(
+      async (
+        entity_type: EntityRecord['entity_type'],
+        entity_id: string,
+        { note, name, about, url }: NamingOptions,
+      ) => present(await nameAsOperator({ entity_type, entity_id }, { name, about, url }, note)),
+    );
+}
+
+function present(record: EntityRecord) {
+  return pick(record, ['entity_type', 'entity_id', 'name', 'about', 'url']);
+}

@@ -1,0 +1,117 @@
+// Names that people give to entities: what they write, and the first name of an entity.
+import * as v from 'valibot';
+import {
+  type Entity,
+  type EntityRecord,
+  type Origin,
+  readRecord,
+  recordWrites,
+} from '../entity/record.ts';
+import { invalidRequest } from '../errors.ts';
+import { pick } from '../pick.ts';
+import type { Write } from '../table/transact.ts';
+import { isModeratorName, keysOfName, speaksAsRole } from '../user/moderator-name.ts';
+import type { User } from '../user/user.ts';
+import { canModerate } from '../user/user-type.ts';
+import { Name, parseWebUrl } from '../values.ts';
+
+/** Most characters of a name, and of the line below it. */
+export const longestNaming = 200;
+
+/** An address in a text, which would advertise on every list. */
+const link = /:\/\/|\bwww\.|\b[\w-]+\.[a-z]{2,}\/\S/i;
+
+/** A text of one line, with single spaces. */
+function Line<T extends v.GenericSchema<string, string>>(schema: T) {
+  return v.pipe(
+    v.string('must be a string'),
+    v.transform((text) => text.replaceAll(/\s+/gu, ' ').trim()),
+    schema,
+    v.check((text) => !link.test(text), 'must not contain an address of a website'),
+    v.check((text) => !speaksAsRole(text), 'must not look like a message of a moderator'),
+  );
+}
+
+const emptyAsAbsent = v.transform((text: string) => text || undefined);
+
+/** Fields of a record that people write. An empty field is absent. */
+export const namingFields = {
+  name: Line(Name(longestNaming)),
+  /** Artist or author, year, place: what tells it from others of its name. */
+  about: v.optional(v.pipe(Line(v.union([v.literal(''), Name(longestNaming)])), emptyAsAbsent), ''),
+  url: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.check(
+        (url) => url === '' || parseWebUrl(url) !== null,
+        'must be the whole address of a page, as https://example.org/page',
+      ),
+      emptyAsAbsent,
+    ),
+    '',
+  ),
+};
+
+export const Naming = v.object(namingFields);
+export type Naming = v.InferOutput<typeof Naming>;
+
+/** The person who names something. The operator has no account. */
+export type Namer = Pick<User, 'id' | 'is_moderator' | 'blocked_at'> | undefined;
+
+/** Returns the record with these words. What a database told of the line stays with the line. */
+export function recordOf(
+  entity: Entity,
+  { name, about, url }: Naming,
+  namer: { origin: Origin; user_id?: string | undefined },
+  before?: EntityRecord,
+): EntityRecord {
+  const isSameLine = about !== undefined && about === before?.about;
+  return {
+    ...pick(entity, ['entity_id', 'entity_type']),
+    name,
+    ...(about !== undefined && { about }),
+    ...(url !== undefined && { url }),
+    ...(isSameLine && present(pick(before, ['by', 'year']))),
+    ...(before && present(pick(before, ['image']))),
+    ...present(namer),
+    written_at: new Date().toISOString(),
+  };
+}
+
+/** Returns the fields that are not undefined. */
+function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Returns the origin of what a person writes. */
+export function originOf(namer: Namer): Origin {
+  if (!namer) return 'operator';
+  return canModerate(namer) ? 'moderator' : 'member';
+}
+
+/** Throws ApiError 400 for the name of a moderator, which only moderators may give. */
+export async function checkNaming({ name, about = '' }: Naming, namer: Namer): Promise<void> {
+  if (originOf(namer) !== 'member') return;
+  const keys = [...keysOfName(name), ...(about === '' ? [] : keysOfName(about))];
+  const distinct = [...new Map(keys.map((key) => [key.pk, key])).values()];
+  if (await isModeratorName(distinct)) {
+    throw invalidRequest('name and line must not be the name of a moderator');
+  }
+}
+
+/**
+ * Returns the writes that give an entity its first name, to be written with something else. None if
+ * it has a name by now. They fail as a stale read if somebody names it meanwhile.
+ */
+export async function firstName(
+  entity: Entity,
+  naming: Naming,
+  namer: NonNullable<Namer>,
+): Promise<Write[]> {
+  const before = await readRecord(entity);
+  if (before) return [];
+  await checkNaming(naming, namer);
+  const { id: user_id } = namer;
+  return recordWrites(undefined, recordOf(entity, naming, { origin: originOf(namer), user_id }));
+}

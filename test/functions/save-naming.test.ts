@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { findMetadata } from '../../shared/entity/metadata.ts';
+import { readRecord, recordWrites } from '../../shared/entity/record.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { transact } from '../../shared/table/transact.ts';
+import { countNews } from '../../shared/user/news.ts';
+import { findUser } from '../../shared/user/user-repository.ts';
+import { faultsOn } from '../helpers/browser.ts';
+import { scanTable } from '../helpers/items.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
+import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
+import { applyStream } from '../helpers/stream.ts';
+import { ask } from '../helpers/visit.ts';
+import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts';
+
+const at = 'https://api.example/ws';
+const mia = await makeModerator('Mia Modestly');
+
+afterEach(forgetDatabases);
+
+describe('the first review of something without a name', () => {
+  test('names it in the same form, with a line and an address', async () => {
+    const [ann] = await makeUsers(1);
+    const words = { name: ' Blue \n Train ', about: 'John Coltrane · 1957' };
+    const url = 'https://music.example/blue-train';
+    const entity = await reviewNew(ann, { ...words, url });
+    expect(await wordsOf(entity)).toEqual({
+      name: 'Blue Train',
+      about: words.about,
+      url,
+      origin: 'member',
+      user_id: ann.id,
+    });
+    const { body } = await visitor.readsEntity(entity.entity_id, { include_metadata: 'true' });
+    expect(body.metadata).toMatchObject({ name: 'Blue Train', about: words.about, url });
+  });
+
+  test('needs the name, and asks for it with all that was typed', async () => {
+    const query = newEntity();
+    const answer = await publishForm(await makeUser(), query, filledForm({ name: '' }));
+    expect([answer.status, faultsOn(answer.shown).name]).toEqual([400, 'Please fill this in.']);
+    expect(answer.html).toContain('<legend>What are you reviewing?</legend>');
+    expect((await visitor.lists({ entity_id: query.entity_id })).body.count).toBe(0);
+  });
+
+  test('is not asked for a name that is known, and ignores one that is sent', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Blue' });
+    const form = await ask('show-review-form', ben, { query: { ...entity } });
+    expect(form.html).not.toContain('What are you reviewing?');
+    const answer = await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }));
+    expect(answer.status).toBe(303);
+    expect((await wordsOf(entity)).name).toBe('Blue');
+  });
+
+  test('two at once name it once, and both are published', async () => {
+    for (let round = 0; round < 5; round++) {
+      const people = await makeUsers(4);
+      const query = newEntity();
+      const answers = await Promise.all(
+        people.map((person, i) => publishForm(person, query, filledForm({ name: `Name ${i}` }))),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
+      const record = await readRecord(query as never);
+      const winner = people.findIndex(({ id }) => id === record?.user_id);
+      expect(record?.name).toBe(`Name ${winner}`);
+    }
+  });
+});
+
+describe('a correction', () => {
+  test('is made at once where nobody else has reviewed, and logged', async () => {
+    const [ann] = await makeUsers(1);
+    const entity = await reviewNew(ann, { name: 'Bleu', about: '1957' });
+    const answer = await correct(ann, entity, { name: 'Blue', about: '1958' });
+    expect(answer.headers.location).toBe(`${at}/entity/${entity.entity_id}?entity_type=work`);
+    expect(answer.headers['set-cookie']).toContain('notice=name-saved');
+    expect(await wordsOf(entity)).toMatchObject({ name: 'Blue', about: '1958' });
+    await applyStream();
+    const { html } = await ask('show-decisions', mia);
+    expect(html).toContain('<del><bdi>Bleu</bdi></del> → <bdi>Blue</bdi>');
+    // It is no decision of a moderator about her.
+    expect((await ask('show-account', ann)).html).not.toContain('Name corrected');
+  });
+
+  test('is proposed to moderators where somebody else has reviewed', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await ben.publishes({ ...entity });
+    for (const person of [ann, ben]) {
+      expect((await correct(person, entity, { name: 'Blue', note: 'A typo' })).status).toBe(303);
+    }
+    expect((await wordsOf(entity)).name).toBe('Bleu');
+    await applyStream();
+    const desk = (await ask('show-proposals', mia)).html;
+    expect(desk).toContain('<del><bdi>Bleu</bdi></del> → <bdi>Blue</bdi>');
+    expect(desk).toContain('A typo');
+    expect((await decideName(mia, entity, ben, 'accept')).status).toBe(303);
+    expect(await wordsOf(entity)).toMatchObject({
+      name: 'Blue',
+      user_id: ben.id,
+      origin: 'member',
+    });
+    // Ann reads that her words were corrected. Her own proposal is outdated now.
+    expect(countNews((await findUser(ann.id)) as never)).toBe(1);
+    const late = await decideName(mia, entity, ann, 'accept');
+    expect([late.status, faultsOn(late.shown)['']]).toEqual([
+      400,
+      'The proposal changes nothing: decline it.',
+    ]);
+    expect((await decideName(mia, entity, ann, 'decline')).status).toBe(303);
+    expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
+  });
+
+  test('of a name that somebody else gave is proposed, although nobody has reviewed', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    await correct(ann, entity, { name: 'Given' });
+    await correct(ben, entity, { name: 'Taken' });
+    expect((await wordsOf(entity)).name).toBe('Given');
+  });
+
+  test('counts only public reviews of others', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await ben.publishes({ ...entity, is_draft: true });
+    const [carl] = await makeUsers(1);
+    await setHidden(await carl.publishes({ ...entity }), true);
+    await correct(ann, entity, { name: 'Blue' });
+    expect((await wordsOf(entity)).name).toBe('Blue');
+    // A draft of hers is no review that counts, so that of Dora is another's.
+    const other = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    nameEntities({ [other.entity_id]: 'From a database' });
+    await findMetadata([other]);
+    const [dora] = await makeUsers(1);
+    await dora.publishes({ ...other });
+    await ann.publishes({ ...other, is_draft: true });
+    await correct(ann, other, { name: 'Mine' });
+    expect((await wordsOf(other)).name).toBe('From a database');
+  });
+
+  test('by a moderator is made at once, undone from the log, and undone once', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Bleu', about: '1957', url: 'https://a.example/' });
+    await ben.publishes({ ...entity });
+    await correct(mia, entity, { name: 'Blue', about: '', url: '' });
+    expect(await wordsOf(entity)).toEqual({ name: 'Blue', origin: 'moderator', user_id: mia.id });
+    await applyStream();
+    const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
+    const form = { decision: 'undo', id };
+    const undone = await ask('decide-proposal', mia, { form });
+    expect(undone.headers.location).toBe(`${at}/account/moderation/log`);
+    const words = { name: 'Bleu', about: '1957', url: 'https://a.example/' };
+    expect(await wordsOf(entity)).toEqual({ ...words, origin: 'member', user_id: ann.id });
+    const again = await ask('decide-proposal', mia, { form });
+    expect([again.status, faultsOn(again.shown)['']]).toEqual([
+      400,
+      'The name has been corrected again since.',
+    ]);
+  });
+
+  test('of what has changed since the form was shown is refused, and keeps the words', async () => {
+    const [ann] = await makeUsers(1);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    const { version } = (await readRecord(entity)) ?? {};
+    await correct(ann, entity, { name: 'Blau' });
+    const late = await correct(ann, entity, { name: 'Blue', seen: `${version}` });
+    expect([late.status, faultsOn(late.shown)['']]).toEqual([
+      412,
+      'This was saved elsewhere after you opened this page, so nothing was changed.',
+    ]);
+    expect(late.html).toContain('value="Blue"');
+    expect((await wordsOf(entity)).name).toBe('Blau');
+  });
+
+  test('without a change is a report if it says why, and nothing otherwise', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'An insult' });
+    const nothing = await correct(ben, entity, { name: 'An insult' });
+    expect(nothing.headers['set-cookie']).toContain('notice=name-same');
+    await correct(ben, entity, { name: 'An insult', note: 'This insults somebody' });
+    await applyStream();
+    const { html } = await ask('show-proposals', mia);
+    expect(html).toMatch(/reported <time[^>]*>[^<]*<\/time> ago/);
+    expect(html).toContain('>Close the report</button>');
+    await decideName(mia, entity, ben, 'decline');
+  });
+
+  test('needs a session, a moderator for the desk, and counts as an edit', async () => {
+    const [ann] = await makeUsers(1);
+    for (const operation of ['show-proposals', 'decide-proposal']) {
+      const form = { decision: 'undo', id: randomUUID() };
+      expect((await ask(operation, ann, { form })).status).toBe(404);
+    }
+    process.env.EDITS_PER_DAY = '2';
+    try {
+      const entity = await reviewNew(ann, { name: 'One' });
+      for (const name of ['Two', 'Three']) {
+        expect((await correct(ann, entity, { name })).status).toBe(303);
+      }
+      const refused = await correct(ann, entity, { name: 'Four' });
+      expect([refused.status, (await wordsOf(entity)).name]).toEqual([403, 'Three']);
+    } finally {
+      process.env.EDITS_PER_DAY = '100000';
+    }
+  });
+});
+
+describe('the text of a name', () => {
+  test.each([
+    ['x'.repeat(201), 'It must have 1 to 200 characters.'],
+    ['a\u0000b', 'It must not contain U+0000.'],
+    ['a\u202eb', 'It must not contain invisible characters or controls of the direction of text.'],
+    ['\u200b', 'It must have some visible character.'],
+    ['Buy at https://shop.example', 'It must not contain an address of a website.'],
+    ['www.shop.example', 'It must not contain an address of a website.'],
+    ['shop.example/blue', 'It must not contain an address of a website.'],
+    ['Moderator: call 555', 'It must not look like a message of a moderator.'],
+    ['Αdmin — sign in again', 'It must not look like a message of a moderator.'],
+  ])('%j is refused', async (name, sentence) => {
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const answer = await correct(await makeUser(), entity, { name });
+    expect([answer.status, faultsOn(answer.shown).name]).toEqual([400, sentence]);
+    expect(await readRecord(entity)).toBeUndefined();
+  });
+
+  test.each([
+    'Smooth Operator',
+    'Amazon.com',
+    'S.W.A.T.',
+    'Se7en',
+    '<b>&"\'</b>',
+    'Ночь',
+    '千と千尋',
+  ])('%j is taken, and stands on pages as it is', async (name) => {
+    const [ann] = await makeUsers(1);
+    const entity = await reviewNew(ann, { name, about: '"><script>alert(1)</script>' });
+    expect((await wordsOf(entity)).name).toBe(name);
+    const { entity_id } = entity;
+    for (const operation of ['show-entity', 'show-my-reviews', 'show-home', 'show-reviews']) {
+      const { html } = await ask(operation, ann, { path: { entity_id } });
+      expect(html).not.toMatch(/<script>|<b>&/);
+    }
+  });
+
+  test('of a moderator is for moderators', async () => {
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    for (const name of ['Mia Modestly', 'ＭＩＡ  modestly', 'Mіa Modestly']) {
+      expect([name, (await correct(await makeUser(), entity, { name })).status]).toEqual([
+        name,
+        400,
+      ]);
+    }
+    expect((await correct(mia, entity, { name: 'Mia Modestly' })).status).toBe(303);
+  });
+
+  test.each(['javascript:alert(1)', 'ftp://a.example/', 'https://user@a.example/', 'a b'])(
+    'an address %j is refused',
+    async (url) => {
+      const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+      const answer = await correct(await makeUser(), entity, { name: 'Blue', url });
+      expect([answer.status, Object.keys(faultsOn(answer.shown))]).toEqual([400, ['', 'url']]);
+    },
+  );
+});
+
+describe('races', () => {
+  test('a correction and a renewal by a database: the person’s words stay', async () => {
+    for (let round = 0; round < 5; round++) {
+      const [ann] = await makeUsers(1);
+      const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+      nameEntities({ [entity.entity_id]: 'Database' });
+      await findMetadata([entity]);
+      const due = await readRecord(entity);
+      await transact(recordWrites(due, { ...due, due_at: 0 } as never));
+      nameEntities({ [entity.entity_id]: 'Renewed' });
+      const [answer] = await Promise.all([
+        correct(ann, entity, { name: 'Person' }),
+        findMetadata([entity]),
+        findMetadata([entity]),
+      ]);
+      const words = await wordsOf(entity);
+      if (answer.status === 303) expect(words).toMatchObject({ name: 'Person', origin: 'member' });
+      else expect([answer.status, words.name]).toEqual([412, 'Renewed']);
+      await findMetadata([entity]);
+      expect((await wordsOf(entity)).name).toBe(words.name);
+    }
+  });
+
+  test('a correction and the deletion of its account: the name stays, the person does not', async () => {
+    for (let round = 0; round < 5; round++) {
+      const [ann, ben] = await makeUsers(2);
+      const entity = await reviewNew(ann, { name: 'Bleu' });
+      const other = await reviewNew(ben, { name: 'Rouge' });
+      const corrections = [
+        correct(ann, entity, { name: 'Blue' }),
+        correct(ann, other, { name: 'Red', note: 'English' }),
+      ];
+      await Promise.all([...corrections, ann.leaves()]);
+      await applyStream();
+      expect(['Bleu', 'Blue']).toContain((await wordsOf(entity)).name);
+      const rest = (await scanTable()).filter((item) =>
+        JSON.stringify(item, noRank).includes(ann.id),
+      );
+      // The logs name ids, and the projection remembers the version.
+      expect(
+        rest.map(({ sk }) => sk).filter((sk) => !/^(DECISION$|PROJECTION$|AT#)/.test(sk)),
+      ).toEqual([]);
+    }
+  });
+
+  test('a proposal of somebody who leaves is gone, and cannot be accepted', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await correct(ben, entity, { name: 'Blue' });
+    await applyStream();
+    await ben.leaves();
+    const { status } = await decideName(mia, entity, ben, 'accept');
+    expect(status).toBe(400);
+    await applyStream();
+    expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
+    expect((await wordsOf(entity)).name).toBe('Bleu');
+  });
+});
+
+const noRank = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+
+test('own data has names and proposals', async () => {
+  const [ann, ben] = await makeUsers(2);
+  const entity = await reviewNew(ann, { name: 'Bleu', about: '1957' });
+  await correct(ben, entity, { name: 'Blue', note: 'A typo' });
+  const { names } = (await ann.exports()).body;
+  expect(names).toMatchObject([{ ...entity, name: 'Bleu', about: '1957' }]);
+  const { proposed_names } = (await ben.exports()).body;
+  expect(proposed_names).toMatchObject([{ ...entity, name: 'Blue', note: 'A typo' }]);
+});

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { createTable } from '../../../infra/local/table.ts';
+import { findMetadata } from '../../../shared/entity/metadata.ts';
+import { findByName, rebuildNames } from '../../../shared/entity/name-index.ts';
+import { recordKey, recordWrites } from '../../../shared/entity/record.ts';
+import { transact } from '../../../shared/table/transact.ts';
+import { publicEntities, scanInto } from '../../../shared/transfer/export.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import { Spool } from '../../../shared/transfer/spool.ts';
+import { readItem } from '../../helpers/items.ts';
+import { forgetDatabases, nameEntities } from '../../helpers/names.ts';
+import { correct, reviewNew, wordsOf } from '../../helpers/names-by-people.ts';
+import { applyStream } from '../../helpers/stream.ts';
+import { exported, sourced } from '../../helpers/transfer.ts';
+import { makeUsers } from '../../helpers/world.ts';
+
+const first = process.env.TABLE_NAME ?? '';
+afterEach(() => {
+  process.env.TABLE_NAME = first;
+  forgetDatabases();
+});
+
+async function useEmptyTable(): Promise<void> {
+  process.env.TABLE_NAME = `names-${randomUUID()}`;
+  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
+}
+
+const work = () => ({ entity_id: randomUUID(), entity_type: 'work' }) as const;
+
+test('names travel with who wrote them, and databases may renew theirs', async () => {
+  const [ann, ben, eve] = await makeUsers(3);
+  const own = await reviewNew(ann, { name: 'Blue', about: '1957', url: 'https://a.example/' });
+  const left = await reviewNew(eve, { name: 'Left behind' });
+  const known = work();
+  nameEntities({ [known.entity_id]: 'From a database' });
+  await findMetadata([known]);
+  const passing = { ...work(), name: 'Passing', expires_at: 2 ** 32 };
+  await transact(recordWrites(undefined, passing));
+  await correct(ben, own, { name: 'Bleu' });
+  await eve.leaves();
+  await applyStream();
+  const records = await exported();
+  await useEmptyTable();
+  expect((await importRecords(sourced(records), { isAlone: true })).refused).toEqual({});
+  expect(await rebuildNames()).toBe(3);
+  const words = { name: 'Blue', about: '1957', url: 'https://a.example/' };
+  expect(await wordsOf(own)).toEqual({ ...words, origin: 'member', user_id: ann.id });
+  expect(await wordsOf(left)).toEqual({ name: 'Left behind', origin: 'member' });
+  expect(await wordsOf(known)).toMatchObject({ name: 'From a database', origin: 'musicdb' });
+  expect(await readItem(recordKey(passing))).toBeUndefined();
+  expect((await findByName('blu')).map(({ name }) => name)).toEqual(['Blue']);
+  nameEntities({ [known.entity_id]: 'Renewed' });
+  expect((await findMetadata([known]))[0]?.name).toBe('Renewed');
+  // The same import again changes nothing.
+  const again = await importRecords(sourced(records));
+  expect(again.written).toEqual({});
+  expect((await wordsOf(known)).name).toBe('Renewed');
+});
+
+test('an import leaves names that are there, and drops an account that is not', async () => {
+  const [ann] = await makeUsers(1);
+  const entity = await reviewNew(ann, { name: 'Theirs' });
+  const names = (await exported()).filter(({ kind }) => kind === 'entity');
+  await useEmptyTable();
+  const mine = { ...entity, name: 'Mine', origin: 'operator' } as const;
+  await transact(recordWrites(undefined, mine));
+  expect((await importRecords(sourced(names))).refused).toEqual({});
+  expect((await wordsOf(entity)).name).toBe('Mine');
+  await useEmptyTable();
+  await importRecords(sourced(names));
+  expect(await wordsOf(entity)).toEqual({ name: 'Theirs', origin: 'member' });
+});
+
+test('a dump has the names, without who wrote them', async () => {
+  const [ann] = await makeUsers(1);
+  const { entity_id: id } = await reviewNew(ann, { name: 'Dumped', about: '1957' });
+  const spool = new Spool(join(mkdtempSync(join(tmpdir(), 'names-')), 'spool'));
+  await scanInto(spool, () => {});
+  const entities = [...publicEntities(spool)];
+  expect(entities.find((each) => each.id === id)).toEqual({
+    kind: 'entity',
+    id,
+    type: 'work',
+    name: 'Dumped',
+    about: '1957',
+    url: null,
+    image: null,
+  });
+  expect(JSON.stringify(entities)).not.toContain(ann.id);
+  spool.close();
+});
