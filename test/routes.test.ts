@@ -108,9 +108,10 @@ const contract = `
   GET    /user/{user_id}                                    public  metadata
   GET    /health                                            public  public
   GET    /.well-known/oauth-authorization-server            public  none
-  GET    /docs                                              public  none
-  GET    /docs/api                                          public  none
-  GET    /docs/{guide}                                      public  none
+  GET    /docs                                              public  public
+  GET    /docs/api                                          public  public
+  GET    /docs/{guide}                                      public  public
+  GET    /help                                              public  public
   GET    /pages/{slug}                                      public  public
   GET    /logo                                              public  none
   GET    /oauth/authorize                                   public  write

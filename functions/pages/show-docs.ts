@@ -2,11 +2,11 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { guides } from '../../shared/docs/guides.ts';
-import { publicPage } from '../../shared/pages/frame/public-page.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { version } from '../../shared/routes.ts';
 
 /** Shows the list of guides, and links to the reference. */
-export const handler = publicPage(v.object({}), () => {
+export const handler = visitedPage(v.object({}), async () => {
   const base = authUrl();
   return {
     title: 'For developers',

@@ -5,13 +5,13 @@ import { type Guide, guideAt, guides } from '../../shared/docs/guides.ts';
 import { PathParameter } from '../../shared/http/request.ts';
 import { beside } from '../../shared/pages/frame/beside.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
-import { publicPage } from '../../shared/pages/frame/public-page.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 
 export const request = v.object({
   path: v.object({ guide: PathParameter('Page', v.picklist(guides.map(({ slug }) => slug))) }),
 });
 
-export const handler = publicPage(request, ({ path }) => {
+export const handler = visitedPage(request, async ({ path }) => {
   const index = guides.findIndex(({ slug }) => slug === path.guide);
   const previous = guides[index - 1];
   const guide = guides[index] as Guide;

@@ -18,7 +18,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
   const rows = written.map(({ review, metadata }) => [
     reviewCell(review, metadata, isPublic(review) ? `${base}/review/${review.id}` : undefined),
     html`${stateOf(review)}${review.is_hidden && whyHidden(review, visitor.csrf)}`,
-    `${review.votes_positive} up, ${review.votes_negative} down`,
+    `Yes ${review.votes_positive} · No ${review.votes_negative}`,
     dayOf(review.published_on ?? review.created),
     changeLinks(review),
   ]);
@@ -28,7 +28,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     title: 'Your reviews',
     isWide: true,
     content: html`${ownTabs('reviews')}<section>
-      ${rowsUnder(['Review', 'State', 'Votes', 'Date', 'Change'], rows, none)}
+      ${rowsUnder(['Review', 'State', 'Helpful?', 'Date', 'Change'], rows, none)}
       ${nextPage(`${base}/account/reviews`, cursor)}
     </section>`,
   };

@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { referenceAt } from '../../shared/docs/reference.ts';
 import { beside } from '../../shared/pages/frame/beside.ts';
-import { publicPage } from '../../shared/pages/frame/public-page.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { version } from '../../shared/routes.ts';
 
 /** Shows the API reference, which is rendered from the OpenAPI description at build time. */
-export const handler = publicPage(v.object({}), () => {
+export const handler = visitedPage(v.object({}), async () => {
   const base = authUrl();
   const reference = referenceAt(base);
   return {

@@ -57,7 +57,7 @@ function goesWith(review: Review): string[] {
   if (isDraft(review)) return [content];
   return [
     revisions > 1 ? `${content}, with all ${revisions} revisions` : content,
-    `The votes on it: ${votes_positive} up, ${votes_negative} down. Your karma changes with them`,
+    `The votes on it: ${votes_positive} yes, ${votes_negative} no. Your karma changes with them`,
     'Its page: links to it lead nowhere',
   ];
 }

@@ -46,6 +46,7 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
     title,
     heading: html`<a href="${base}/entity/${review.entity_id}"><bdi>${name}</bdi></a>`,
     description: text === null ? `${rating} of 5 stars.` : excerptOf(text),
+    shownAt: html`<a href="${base}/entity/${review.entity_id}">See it on the page of <bdi>${name}</bdi></a>`,
     head: headOf({
       path: `/review/${review_id}`,
       type: 'article',
@@ -54,18 +55,12 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
     }),
     content: html`<section>
         ${entityLine(review, metadata)}
-        ${authorLine(author, dayOf(published_on ?? created))}
         ${inFull(review)}
+        ${authorLine(author, dayOf(published_on ?? created))}
       </section>
       ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}
-      ${facts(review)}
-      ${attribution(authored, titleOfEntity(review, metadata))}
-      ${
-        visitor?.user.id !== author.id &&
-        html`<section>
-          <p><a class="button quiet" rel="nofollow" href="${base}/review/${review_id}/report">Report this review</a></p>
-        </section>`
-      }`,
+      ${more(authored, name)}
+      ${smallPrint(authored, titleOfEntity(review, metadata), visitor?.user.id === author.id)}`,
   };
 }
 
@@ -82,28 +77,32 @@ function ownLinks({ id }: Review) {
   </section>`;
 }
 
-function facts(review: Review) {
-  const { id, language } = review;
-  const revisions = currentRevision(review);
-  return html`<section>
-    <h2>About this review</h2>
-    <dl>
-      <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
-      ${
-        revisions > 1 &&
-        html`<dt>Revisions</dt>
-          <dd>${revisions}, the latest on ${dayOf(review.last_updated)}: <a href="${authUrl()}/review/${id}/revisions">see all revisions</a></dd>`
-      }
-    </dl>
+/** Ways to other reviews of the entity and of the author. */
+function more({ review, author }: AuthoredReview, name: string) {
+  const base = authUrl();
+  return html`<section class="more">
+    <h2>More</h2>
+    <ul>
+      <li><a href="${base}/entity/${review.entity_id}">All reviews of <bdi>${name}</bdi></a></li>
+      <li><a href="${base}/user/${author.id}">All reviews by <bdi>${author.display_name}</bdi></a></li>
+    </ul>
   </section>`;
 }
 
-/** The licence, and a line to credit the review (title, author, source, licence). */
-function attribution({ review, author }: AuthoredReview, name: string) {
+/** The language, revisions and licence in a line each, and the credit for those who quote. */
+function smallPrint({ review, author }: AuthoredReview, name: string, isOwn: boolean) {
+  const { id, language } = review;
   const { full_name, info_url } = licenseOf(review);
-  return html`<section>
-    <h2>Quote this review</h2>
-    <p>You may use this review under this licence: <a rel="license" href="${info_url}">${full_name}</a>. Credit its author and this page:</p>
-    <p class="copy">“<bdi>${name}</bdi>”, a review by <bdi>${author.display_name}</bdi>, ${authUrl()}/review/${review.id}, ${full_name}, ${info_url}</p>
+  const address = `${authUrl()}/review/${id}`;
+  const revisions = currentRevision(review);
+  return html`<section class="small">
+    <p>Language: ${nameOfLanguage(language)}${revisions > 1 && html` · ${revisions} revisions, the latest on ${dayOf(review.last_updated)}: <a href="${address}/revisions">see all revisions</a>`}</p>
+    <p>Licence: <a rel="license" href="${info_url}">${full_name}</a></p>
+    <details>
+      <summary>Quote this review</summary>
+      <p>Credit its author and this page:</p>
+      <p class="copy">“<bdi>${name}</bdi>”, a review by <bdi>${author.display_name}</bdi>, ${address}, ${full_name}, ${info_url}</p>
+    </details>
+    ${!isOwn && html`<p><a rel="nofollow" href="${address}/report">Report this review</a></p>`}
   </section>`;
 }

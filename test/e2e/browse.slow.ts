@@ -48,12 +48,12 @@ describe('somebody who looks around', () => {
     await follow('Write the first review');
     await arrive('Find something to review');
     await expectAccessible();
-    await fill('Address or id', 'Abbey Road');
-    await click('Find it');
-    await page.getByText('This service cannot search by name.').waitFor();
+    await fill('Name, address or id', 'Abbey Road');
+    await click('Search');
+    await page.getByText('0 results for “Abbey Road”').waitFor();
     await expectAccessible();
     const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
-    await fill('Address or id', `musicbrainz.org/release-group/${id}`);
+    await fill('Name, address or id', `musicbrainz.org/release-group/${id}`);
     await page.keyboard.press('Enter');
     await page.getByText('Nobody has reviewed this yet.').waitFor();
     await expectAccessible();
@@ -76,7 +76,7 @@ describe('somebody who looks around', () => {
     const first = await headings();
     expect(first.slice(0, 6)).toHaveLength(6);
     await page.getByRole('heading', { name: 'Worth reading' }).waitFor();
-    await press('Find something to review');
+    await press('Write a review');
     await arrive('Find something to review');
     await press('Name, address or id', 'o');
     await page.keyboard.type('k COMPUTER');

@@ -71,9 +71,9 @@ async function press(name: string): Promise<void> {
 
 test('a key that is held while a page opens votes for nothing, and saves no name', async () => {
   const id = await (await makeUser()).publishes();
-  await open(`${at}/review/${id}/vote?vote=down`, 'Vote on a review');
+  await open(`${at}/review/${id}/vote?vote=down`, 'Was this review helpful?');
   await holdEnterTowards(`${at}/review/${id}/vote?vote=down`);
-  await arrive('Vote on a review');
+  await arrive('Was this review helpful?');
   expect((await visitor.reads(id)).body.review.popularity).toBe(0);
   const name = `${at}/account?${new URLSearchParams({ return_to: `${at}/reviews` })}`;
   await holdEnterTowards(name);

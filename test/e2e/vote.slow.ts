@@ -43,25 +43,23 @@ test('a person signs in on the way, and casts a vote by keys alone', async () =>
   const author = await makeUser({ display_name: 'Zoë' });
   const id = await author.publishes();
   await page.goto(`${at}/review/${id}`);
-  expect(await votes()).toMatch(/0 up, 0 down\.[\s\S]*so you sign in first/);
-  await press('Vote up');
+  expect(await votes()).toMatch(/Yes 0[\s\S]*No 0[\s\S]*so you sign in first/);
+  await press(/^Yes/);
   await signIn('Ben');
-  await arrive('Vote on a review');
+  await arrive('Was this review helpful?');
   // Nothing is cast by the address alone, nor by a key that is held while the page opens.
   await page.keyboard.press('Enter');
   expect(await popularityOf(id)).toBe(0);
-  await press('Vote up');
+  await press(/^Yes/);
   await hear('Your vote is counted.');
   expect(page.url()).toBe(`${at}/review/${id}#vote`);
-  expect(await votes()).toMatch(
-    /1 up, 0 down\.[\s\S]*You voted up\.[\s\S]*on 9 more reviews today/,
-  );
-  await press('Vote down');
-  await page.getByText('You voted down.').waitFor();
-  expect(await votes()).toContain('0 up, 1 down.');
+  expect(await votes()).toMatch(/Yes 1 · No 0[\s\S]*You said yes\.[\s\S]*on 9 more reviews today/);
+  await press(/^No/);
+  await page.getByText('You said no.').waitFor();
+  expect(await votes()).toContain('Yes 0 · No 1');
   await press('Take back');
   await hear('Your vote is taken back.');
-  expect(await votes()).toContain('0 up, 0 down.');
+  expect(await votes()).toMatch(/Yes 0[\s\S]*No 0/);
   await page.reload();
   expect(await page.getByRole('status').count()).toBe(0);
   await signOut();
@@ -82,18 +80,18 @@ test('a vote in a list returns to its place in the list', async () => {
   await page.setViewportSize({ width: 390, height: 600 });
   const entry = page.locator('li[id]').nth(2);
   const place = await entry.getAttribute('id');
-  await entry.getByRole('button', { name: /^Vote down/ }).click();
+  await entry.getByRole('button', { name: /^No/ }).click();
   await hear('Your vote is counted.');
   expect(page.url()).toBe(`${at}/entity/${entity_id}?language=en#${place}`);
   // Both the notice and the entry are in the window, and neither covers the other.
   const { y = -1, height = 0 } = (await page.getByRole('status').boundingBox()) ?? {};
   const { y: below = -1 } = (await page.locator(`#${place}`).boundingBox()) ?? {};
   expect([y >= 0, y + height <= below, below < 600]).toEqual([true, true, true]);
-  expect(await page.locator(`#${place}`).innerText()).toContain('You voted down.');
-  expect(await page.getByRole('button', { name: /^Vote up/ }).count()).toBe(4);
-  await page.locator('li[id]').nth(5).getByRole('link', { name: 'Vote' }).click();
+  expect(await page.locator(`#${place}`).innerText()).toContain('You said no.');
+  expect(await page.getByRole('button', { name: /^Yes/ }).count()).toBe(4);
+  await page.locator('li[id]').nth(5).getByRole('link', { name: /^Yes/ }).click();
   await page.locator('#vote').waitFor();
-  await click('Vote up');
+  await click('Yes 0');
   await hear('Your vote is counted.');
 });
 
@@ -101,17 +99,17 @@ test('a session that ended leads through sign-in to the same vote', async () => 
   const id = await (await makeUser()).publishes();
   await page.goto(`${at}/review/${id}/vote`);
   await signIn('Dan');
-  await arrive('Vote on a review');
+  await arrive('Was this review helpful?');
   await page.context().clearCookies();
   // The page says 401, of which the browser's console tells.
-  await click('Vote down');
+  await click('No 0');
   await arrive('You are signed out');
   complaints.length = 0;
   await page.getByRole('link', { name: 'Sign in' }).last().click();
   await signIn('Dan');
-  await arrive('Vote on a review');
-  expect(await page.getByRole('button', { name: /^Vote/ }).allInnerTexts()).toEqual(['Vote down']);
-  await click('Vote down');
+  await arrive('Was this review helpful?');
+  expect(await page.getByRole('button', { name: /^(Yes|No) / }).allInnerTexts()).toEqual(['No 0']);
+  await click('No 0');
   await hear('Your vote is counted.');
 });
 
@@ -119,7 +117,7 @@ test('another site can cast no vote', async () => {
   const id = await (await makeUser()).publishes();
   await page.goto(`${at}/review/${id}/vote`);
   await signIn('Eve');
-  await arrive('Vote on a review');
+  await arrive('Was this review helpful?');
   await page.route('https://evil.example/', (route) =>
     route.fulfill({
       contentType: 'text/html',

@@ -151,7 +151,7 @@ describe('GET /entity/{entity_id}/embed', () => {
     expect(light).toContain('color-scheme: light;');
     // The last value of a property counts.
     const paper = (style: string) => [...style.matchAll(/--paper: (#\w+)/g)].at(-1)?.[1];
-    expect(paper(light)).toBe('#fff');
+    expect(paper(light)).toBe('#ffffff');
     expect(paper(dark)).toBe('#161a22');
     const wrong = await invoke(showEmbed, { path, query: { theme: 'blue' } });
     expect(wrong.status).toBe(400);

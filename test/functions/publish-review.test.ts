@@ -180,8 +180,9 @@ describe('POST /review/new', () => {
     const review_id = idIn(answer);
     expect(answer.headers.location).toBe(`${at}/review/${review_id}`);
     const [notice] = (answer.headers['set-cookie'] ?? '').split(';');
-    const { shown } = await ask('show-review', user, { path: { review_id }, cookie: notice });
+    const { shown, html } = await ask('show-review', user, { path: { review_id }, cookie: notice });
     expect(noticeOn(shown)).toBe('Your review is public.');
+    expect(html).toMatch(/role="status">[^<]*<a href="[^"]*\/entity\/[^"]*">See it on the page of/);
   });
 
   test('takes another type than the reviews of the entity have, as the API does', async () => {

@@ -207,7 +207,7 @@ describe('/review/{review_id}/delete', () => {
     await user.edits(id, { text: other });
     const { html } = await show(user, id);
     expect(html).toContain('Your text and stars, with all 2 revisions');
-    expect(html).toContain('The votes on it: 1 up, 0 down. Your karma changes with them');
+    expect(html).toContain('The votes on it: 1 yes, 0 no. Your karma changes with them');
     expect((await stored(id)).text).toBe(other);
     const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(user, id)));
     const ways = answers.map(({ status, headers }) => `${status} ${headers.location}`);

@@ -35,9 +35,9 @@ describe('POST /review/{review_id}/vote for people', () => {
     const [ben] = await makeUsers(1);
     const id = await author.publishes();
     for (const [choice, up, down, own, buttons] of [
-      ['up', 1, 0, 'You voted up.', ['down', 'none']],
-      ['up', 1, 0, 'You voted up.', ['down', 'none']],
-      ['down', 0, 1, 'You voted down.', ['up', 'none']],
+      ['up', 1, 0, 'You said yes.', ['down', 'none']],
+      ['up', 1, 0, 'You said yes.', ['down', 'none']],
+      ['down', 0, 1, 'You said no.', ['up', 'none']],
       ['none', 0, 0, 'You can vote on 9 more reviews today (UTC).', ['up', 'down']],
       ['none', 0, 0, 'You can vote on 9 more reviews today (UTC).', ['up', 'down']],
     ] as const) {
@@ -45,7 +45,7 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect([answer.status, notice(answer)]).toEqual([303, `${at}/review/${id}#vote`]);
       expect(await votesOf(id)).toEqual({ up, down, popularity: up - down });
       const { html } = await see(ben, id);
-      expect(textOf(html)).toContain(`${up} up, ${down} down.`);
+      expect(textOf(html)).toMatch(new RegExp(`Yes ${up}.*No ${down}|No ${down}.*Yes ${up}`));
       expect(textOf(html)).toContain(own);
       const offered = [...html.matchAll(/formaction="[^"]*\/vote\?vote=(\w+)"/g)];
       expect(offered.map(([, name]) => name)).toEqual(buttons);
@@ -115,7 +115,7 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect(html).not.toContain('formaction');
     }
     const list = await ask('show-user', ben, { path: { user_id: author.id } });
-    expect(list.html).toContain(`href="${at}/review/${id}#vote">Vote</a>`);
+    expect(list.html).toContain(`href="${at}/review/${id}#vote">Yes `);
     expect(list.html).not.toContain('formaction');
     for (const choice of ['up', 'none']) {
       const answer = await vote(ben, id, { vote: choice });

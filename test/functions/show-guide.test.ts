@@ -33,7 +33,7 @@ describe('GET /docs', () => {
   test('lists the guides in their order, and leads to the reference', async () => {
     const { status, body } = await invoke(docs);
     expect(status).toBe(200);
-    const [, content = ''] = /<main[^>]*>(.*)<\/main>/s.exec(body) ?? [];
+    const [, content = ''] = /<main id="main">(.*)<\/main>/s.exec(body) ?? [];
     expect(linksOf(content)).toEqual([
       ...slugs.map((slug) => `${at}/docs/${slug}`),
       `${at}/docs/api`,

@@ -16,7 +16,7 @@ describe('GET /', () => {
   test('explains what to do on an empty service', async () => {
     const { status, body } = await invoke(handler);
     expect(status).toBe(200);
-    expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">0<\/dd>/);
+    expect(body).toContain('0 reviews by ');
     expect(body).toContain('Nobody has written a review yet.');
     expect(body).toContain('href="https://api.example/ws/find" rel="noreferrer">Write the first');
     expect(body).not.toContain('Worth reading');
@@ -42,8 +42,7 @@ describe('GET /', () => {
     expect(body).not.toContain('Worth reading');
     expect(body).toContain(`/ws/user/${ann.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
     expect(body).toContain('<bdi>Book without a name</bdi>');
-    expect(body).toMatch(/<dt>reviews<\/dt><dd class="number">4<\/dd>/);
-    expect(body).toMatch(/<dt>people<\/dt><dd class="number">2<\/dd>/);
+    expect(body).toContain('4 reviews by 2 members.');
     expect(body).not.toContain('bk_literary_work');
     expect(body).toMatch(/<meta name="description" content="People’s reviews/);
     expect(body).toMatch(/<meta property="og:title" content="Open reviews">/);

@@ -30,7 +30,7 @@ describe('GET /account/reviews', () => {
     expect(first).toContain(`<a href="https://api.example/ws/review/${shown}">`);
     expect(first).toContain('lang="fr" dir="auto">The first one');
     expect(first).toContain('<td data-name="State">Public</td>');
-    expect(first).toContain('1 up, 0 down');
+    expect(first).toContain('Yes 1 · No 0');
     expect(rowWith('The second one')).toContain('<td data-name="State">Draft</td>');
     const third = rowWith('aria-label="2 of 5 stars"');
     expect(third).toContain('Hidden: spam<p class="verbatim" dir="auto">A &lt;shop&gt;.</p>');

@@ -47,15 +47,21 @@ describe('GET /review/{review_id} for people', () => {
     expect(page).toContain(`<div class="review verbatim" lang="de" dir="auto">${text}</div>`);
     const described = `<a href="https://music.example/release-group/${entity_id}">music.example</a>`;
     expect(page).toContain(`Album or single, described at ${described}`);
-    expect(page).toContain('<dd>German</dd>');
-    expect(page).toContain('<p>1 up, 1 down.</p>');
+    expect(page).toContain('Language: German<');
+    expect(page).toMatch(/>Was this helpful\?<[\s\S]*>Yes 1<\/a>\s*<a[^>]*>No 1<\/a>/);
+    // The stars and the text come before the author, votes and small print.
+    const order = ['aria-label="4 of 5 stars"', text, 'rel="author"', 'Was this', 'rel="license"'];
+    expect(order.map((part) => page.indexOf(part))).toEqual(
+      order.map((part) => page.indexOf(part)).toSorted((a, b) => a - b),
+    );
+    expect(page).toContain(`<a href="${at}/help#karma">karma</a> 0`);
     const licence = 'Creative Commons Attribution 4.0 International';
     const deed = 'https://creativecommons.org/licenses/by/4.0/';
     expect(page).toContain(`<a rel="license" href="${deed}">${licence}</a>`);
     const cited = `“${name}”, a review by <bdi>Zoë &lt;i&gt;</bdi>, ${at}/review/${id}`;
     expect(page).toContain(`${cited}, ${licence}, ${deed}</p>`);
     expect(page).toContain(`href="${at}/review/${id}/report"`);
-    expect(page).not.toContain('Revisions');
+    expect(page).not.toContain('revisions');
     expect(page).not.toMatch(/>\s*(de|release_group)\s*</);
   });
 
@@ -64,7 +70,7 @@ describe('GET /review/{review_id} for people', () => {
     await author.edits(id, { rating: 1 });
     await setAttributes(reviewKey(id), { last_updated: '2025-12-31T00:00:00.000Z' });
     const page = await show(id);
-    expect(page).toMatch(/<dd>2, the latest on <time[^>]*>31 December 2025</);
+    expect(page).toMatch(/ · 2 revisions, the latest on <time[^>]*>31 December 2025</);
     expect(page).toContain(`href="${at}/review/${id}/revisions">see all revisions</a>`);
   });
 

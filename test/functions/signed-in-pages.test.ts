@@ -38,23 +38,23 @@ describe('votes in lists', () => {
     const path = { entity_id };
     const { html } = await ask('show-entity', ben, { path });
     const of = (id: string) => html.split(`id="review-${id}"`)[1]?.split('</li>')[0] ?? '';
-    expect(of(stars)).not.toMatch(/ up, |Vote/);
-    expect(textOf(of(own))).toContain('0 up, 0 down. Your review');
-    expect(textOf(of(`${ids[1]}`))).toContain('0 up, 1 down. You voted down. Vote up Take back');
+    expect(of(stars)).not.toMatch(/helpful|Yes 0/);
+    expect(textOf(of(own))).toContain('Was this helpful? Yes 0 · No 0 Your review');
+    expect(textOf(of(`${ids[1]}`))).toContain('Yes 0 · No 1 You said no. Yes 0 Take back');
     for (const id of [ids[0], ids[2], ids[3]]) {
-      expect(textOf(of(`${id}`))).toContain('0 up, 0 down. Vote up Vote down');
+      expect(textOf(of(`${id}`))).toContain('Was this helpful? Yes 0 No 0');
       expect(of(`${id}`)).toContain(`name="return_to" value="${at}/entity/${entity_id}"`);
-      expect(of(`${id}`)).toContain('aria-label="Vote up: Ann"');
+      expect(of(`${id}`)).toContain('aria-label="Yes 0: Ann"');
     }
     for (const id of ids.slice(4)) {
-      expect(of(id)).toContain(`href="${at}/review/${id}#vote">Vote</a>`);
-      expect(of(id)).not.toContain('<form method="post"');
+      expect(of(id)).toContain(`href="${at}/review/${id}#vote">Yes 0 · No 0</a>`);
+      expect(of(id)).not.toContain('<form');
     }
     const { html: anonymous } = {
       html: (await requestPage(routeOf('show-entity'), { path })).body as string,
     };
-    expect(anonymous).not.toContain('<form method="post"');
-    expect(anonymous.match(/#vote">Vote</g)).toHaveLength(8);
+    expect(anonymous).not.toContain('method="post"');
+    expect(anonymous.match(/#vote">Yes \d · No \d</g)).toHaveLength(8);
   });
 
   test('cost three read units and one round trip more at most, and 30 KB', async () => {
@@ -88,7 +88,7 @@ describe('the page of a review', () => {
       expect(body).toContain(`rel="nofollow" href="${at}/review/${id}/vote?vote=${way}"`);
     }
     expect(body).toContain('so you sign in first');
-    expect(body).not.toContain('<form method="post"');
+    expect(body).not.toContain('method="post"');
   });
 
   test('offers its author what authors do, and no vote or report', async () => {
@@ -101,11 +101,11 @@ describe('the page of a review', () => {
   });
 
   test.each([
-    [{ karma: 16 }, 'New author: karma 16, and Apprentice from 50 on.'],
-    [{ karma: 50 }, 'Apprentice: karma 50, and Sorcerer from 1000 on.'],
-    [{ karma: 1000 }, 'Sorcerer: karma 1000.'],
-    [{ karma: -11 }, 'Spammer: karma -11, and new author from -10 on.'],
-    [{ karma: -21 }, 'Blocked: karma -21, and Spammer from -20 on.'],
+    [{ karma: 16 }, `New author · <a href="${at}/help#karma">karma</a> 16<`],
+    [{ karma: 50 }, `Apprentice · <a href="${at}/help#karma">karma</a> 50<`],
+    [{ karma: 1000 }, `Sorcerer · <a href="${at}/help#karma">karma</a> 1000<`],
+    [{ karma: -11 }, `Spammer · <a href="${at}/help#karma">karma</a> -11<`],
+    [{ karma: -21 }, `Blocked · <a href="${at}/help#karma">karma</a> -21<`],
     [{ blocked_at: '2026-01-01T00:00:00.000Z' }, 'A moderator has blocked this account.'],
   ])('explains the type of an author with %j', async (attributes, sentence) => {
     const zoe = await makeUser({ display_name: 'Zoë' });

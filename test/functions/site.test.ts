@@ -55,6 +55,7 @@ describe('a site with settings of its own', () => {
         `Rules ${at}/pages/rules`,
         `Privacy ${at}/pages/privacy`,
         `Imprint ${at}/pages/imprint`,
+        `Help ${at}/help`,
         `Developers ${at}/docs`,
         'Contact mailto:ann@example.org',
       ]);

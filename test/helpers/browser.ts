@@ -161,7 +161,7 @@ export const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 
 /** Returns the notice about a change. */
 export function noticeOn({ html }: Shown): string | undefined {
-  return /<p class="notice" role="status">([^<]*)</.exec(html)?.[1];
+  return /<p class="notice" role="status">([^<]*)</.exec(html)?.[1]?.trim();
 }
 
 /** Returns the targets of links that look like buttons, by their texts. */

@@ -47,6 +47,10 @@ const open = [
   'show-user',
   'show-reviews',
   'find-entity',
+  'show-docs',
+  'show-reference',
+  'show-guide',
+  'show-help',
   'show-site-page',
 ];
 const pages = routes.filter(
@@ -193,7 +197,11 @@ test('no page opens with the focus on something that acts', async () => {
       titles.push(/<title>(.*)<\/title>/.exec(`${answer.body}`)?.[1] ?? '');
     }
   }
-  const needed = ['Vote on a review', 'Let Demo use your account?', 'Choose your public name'];
+  const needed = [
+    'Was this review helpful?',
+    'Let Demo use your account?',
+    'Choose your public name',
+  ];
   for (const title of needed) expect(titles).toContain(`${title} · Reviews`);
 });
 

@@ -10,6 +10,6 @@ export function footer(): Html {
   const { pages, contact } = site();
   const about = pages.some(({ slug }) => slug === 'about') ? [] : [['/', 'About']];
   return html`<footer>
-    <nav aria-label="More">${pages.map(({ slug, title }) => html`<a href="${base}/pages/${slug}">${title}</a>`)}${[...about, ['/docs', 'Developers']].map(([path, name]) => html`<a href="${base}${path}">${name}</a>`)}${contact && html`<a href="${contact}">Contact</a>`}</nav>
+    <nav aria-label="More">${pages.map(({ slug, title }) => html`<a href="${base}/pages/${slug}">${title}</a>`)}${[...about, ['/help', 'Help'], ['/docs', 'Developers']].map(([path, name]) => html`<a href="${base}${path}">${name}</a>`)}${contact && html`<a href="${contact}">Contact</a>`}</nav>
   </footer>`;
 }

@@ -38,6 +38,8 @@ export interface Page {
    * leaves by mistake, and the form policy, because it also holds for redirects.
    */
   isDecision?: boolean;
+  /** A link to the page that also shows what was just saved, for the notice. */
+  shownAt?: Html;
   /** Address of the page, without parameters that it does not read. */
   here?: string;
   /** Address to sign in and return to the page, if its reader is known to be signed out. */

@@ -59,6 +59,9 @@ const notices = {
 /** The code of a notice. */
 export type Notice = keyof typeof notices;
 
+/** Notices with a link to where others find the review. */
+const saved: readonly Notice[] = ['review-published', 'review-saved'];
+
 /**
  * Returns the Set-Cookie header that leaves a notice for the next page, or deletes it. A query
  * parameter would let anybody's link show a notice, and would repeat it on reload.
@@ -69,18 +72,20 @@ export function leaveNotice(notice?: Notice): string {
 
 /** Shows the notice of the last change on a page, once. The last page of a session has none. */
 export function withNotice(page: Page, event: APIGatewayProxyEvent): Page {
-  const notice = readNotice(event);
-  if (!notice) return page;
+  const code = readNotice(event);
+  if (!code) return page;
+  const notice = notices[code];
+  const shownAt = saved.includes(code) && page.shownAt;
   const { content, isLast, cookies = [] } = page;
   return {
     ...page,
-    content: html`${!isLast && html`<p class="notice" role="status">${notice}</p>`}
+    content: html`${!isLast && html`<p class="notice" role="status">${notice}${shownAt && html` ${shownAt}`}</p>`}
       ${content}`,
     cookies: [...cookies, leaveNotice()],
   };
 }
 
-function readNotice(event: APIGatewayProxyEvent): string | undefined {
+function readNotice(event: APIGatewayProxyEvent): Notice | undefined {
   const code = readCookie(event, 'notice') ?? '';
-  return Object.hasOwn(notices, code) ? notices[code as Notice] : undefined;
+  return Object.hasOwn(notices, code) ? (code as Notice) : undefined;
 }

@@ -10,16 +10,6 @@ import { withNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
 import { findVisitor } from './visitor.ts';
 
-/** Makes a Lambda handler for a page that is the same for everybody, and knows no visitor. */
-export function publicPage<T extends RequestSchema>(
-  schema: T,
-  handle: (request: v.InferOutput<T>) => Promise<Page> | Page,
-) {
-  return publicDocument(schema, async (request, event) =>
-    respond({ ...(await handle(request)), here: addressOf(event, '') }),
-  );
-}
-
 /**
  * Makes a Lambda handler for a public page that greets people who are signed in. For anyone else it
  * is the same for everybody, with an ETag, and caches keep it as long as a list.
@@ -65,7 +55,7 @@ function readQuery(schema: RequestSchema, event: APIGatewayProxyEvent): string {
   return `${new URLSearchParams([...sent].filter(([name]) => names.includes(name)))}`;
 }
 
-/** Makes a Lambda handler like `publicPage`, for an HTML document without the frame of a page. */
+/** Makes a Lambda handler for an HTML document without the frame, the same for everybody. */
 export function publicDocument<T extends RequestSchema>(
   schema: T,
   handle: (

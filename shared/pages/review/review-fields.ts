@@ -144,8 +144,19 @@ const licenseWords: Readonly<Record<string, string>> = {
   'CC BY-NC-SA 3.0': 'The older version of CC BY-NC-SA 4.0.',
 };
 
-/** The licences. Without a `proposal` none is chosen. */
+/** The licences. A proposed one is shown alone, with the others folded behind it. */
 export function licenseField(filled: FormState, proposal: string | undefined): Html {
+  const chosen = filled.values.license_choice ?? proposal;
+  const words = chosen && licenseWords[chosen];
+  if (!words || filled.faults.license_choice) return licenseChoices(filled, proposal);
+  return html`<p class="choice-made">Licence: <strong>${chosen}</strong>. <span class="soft">${words} Neither language nor licence can be changed later.</span></p>
+    <details class="field">
+      <summary>Choose another licence</summary>
+      ${licenseChoices(filled, proposal)}
+    </details>`;
+}
+
+function licenseChoices(filled: FormState, proposal: string | undefined): Html {
   return radios({
     name: 'license_choice',
     label: 'Licence',

@@ -15,11 +15,13 @@ import { withQuery } from '../frame/own-url.ts';
 export const VoteChoice = oneOf(['up', 'down', 'none']);
 export type Choice = 'up' | 'down' | 'none';
 
-const words: Readonly<Record<Choice, string>> = {
-  up: 'Vote up',
-  down: 'Vote down',
-  none: 'Take back',
-};
+/** Words of a button, with the number of votes that the choice has. */
+function wordsOf(choice: Choice, { votes_positive, votes_negative }: Review): string {
+  if (choice === 'none') return 'Take back';
+  return choice === 'up' ? `Yes ${votes_positive}` : `No ${votes_negative}`;
+}
+
+const question = 'Was this helpful?';
 
 /** Reviews at the top of a list that show the visitor's vote. More would cost too much to read. */
 const votesShown = 4;
@@ -54,16 +56,16 @@ export function voteLine(review: Review, name: string, mine?: Votes): Html | '' 
   if (text === null) return '';
   const address = `${authUrl()}/review/${id}`;
   if (mine?.visitor.user.id === user_id) {
-    return html`<p class="votes soft">${tally(review)} <a href="${address}">Your review</a></p>`;
+    return html`<p class="votes soft">${question} ${tally(review)} <a href="${address}">Your review</a></p>`;
   }
   if (!mine?.votes.has(id) || mine.visitor.user.blocked_at !== undefined) {
-    return html`<p class="votes soft">${tally(review)} <a href="${address}#vote">Vote</a></p>`;
+    return html`<p class="votes soft">${question} <a href="${address}#vote">${tally(review)}</a></p>`;
   }
   const vote = mine.votes.get(id);
   return html`<form class="votes soft" method="post" action="${voteUrl(id)}">
       ${csrfField(mine.visitor.csrf)}<input type="hidden" name="return_to" value="${mine.visitor.here}">
-      ${tally(review)} ${vote && html`<strong>${stateOf(vote)}</strong>`}
-      ${choicesAfter(vote).map((choice) => button(id, choice, 'link', name))}
+      ${vote ? html`${tally(review)} <strong>${stateOf(vote)}</strong>` : question}
+      ${choicesAfter(vote).map((choice) => button(review, choice, 'link', name))}
     </form>`;
 }
 
@@ -71,15 +73,14 @@ export function voteLine(review: Review, name: string, mine?: Votes): Html | '' 
 export function voteSection(review: Review, visitor?: Visitor, ballot?: Ballot): Html | '' {
   if (review.text === null) return '';
   return html`<section id="vote">
-    <h2>Votes</h2>
-    <p>${tally(review)}</p>
+    <h2>${question}</h2>
     ${visitor && ballot ? ownVote(review, visitor, ballot) : signInToVote(review)}
   </section>`;
 }
 
-function signInToVote({ id }: Review) {
+function signInToVote(review: Review) {
   return html`<div class="buttons">
-      ${(['up', 'down'] as const).map((choice) => html`<a class="button quiet" rel="nofollow" href="${voteUrl(id, choice)}">${words[choice]}</a>`)}
+      ${(['up', 'down'] as const).map((choice) => html`<a class="button quiet" rel="nofollow" href="${voteUrl(review.id, choice)}">${wordsOf(choice, review)}</a>`)}
     </div>
     <p class="soft">Everybody has one vote on a review, so you sign in first. Then you confirm your vote and come back here.</p>`;
 }
@@ -96,15 +97,17 @@ export function ownVote(
 ): Html {
   const isBlocked = user.blocked_at !== undefined;
   const obstacle = isBlocked ? blockedAccount : voteObstacle(review, user.id)?.message;
-  if (obstacle !== undefined) return html`<p>${obstacle}.</p>`;
-  if (!vote && left === 0) return html`<p>${limitReached('votes', user).message}.</p>`;
+  if (obstacle !== undefined) return html`<p>${tally(review)}</p><p>${obstacle}.</p>`;
+  if (!vote && left === 0) {
+    return html`<p>${tally(review)}</p><p>${limitReached('votes', user).message}.</p>`;
+  }
   const choices = choicesAfter(vote);
   const isAsked = choice !== undefined && choices.includes(choice);
-  return html`${vote && html`<p><strong>${stateOf(vote)}</strong></p>`}
+  return html`${vote && html`<p>${tally(review)} <strong>${stateOf(vote)}</strong></p>`}
     <form method="post" action="${voteUrl(review.id)}">
       ${csrfField(csrf)}
       <div class="buttons">
-        ${isAsked ? button(review.id, choice, 'confirm') : choices.map((each) => button(review.id, each, 'quiet'))}
+        ${isAsked ? button(review, choice, 'confirm') : choices.map((each) => button(review, each, 'quiet'))}
       </div>
     </form>
     <p class="soft">${restOf(left)} You can always change a vote.</p>`;
@@ -116,10 +119,11 @@ function restOf(left: number): string {
 }
 
 /** The choice is in the address, so that a sign-in in between leads back to it. */
-function button(id: string, choice: Choice, kind: 'confirm' | 'quiet' | 'link', name?: string) {
-  const label = name && html` aria-label="${words[choice]}: ${name}"`;
+function button(review: Review, choice: Choice, kind: 'confirm' | 'quiet' | 'link', name?: string) {
+  const words = wordsOf(choice, review);
+  const label = name && html` aria-label="${words}: ${name}"`;
   const look = kind !== 'confirm' && html` class="${kind}"`;
-  return html`<button${look} formaction="${voteUrl(id, choice)}"${label}>${words[choice]}</button>`;
+  return html`<button${look} formaction="${voteUrl(review.id, choice)}"${label}>${words}</button>`;
 }
 
 function choicesAfter(vote: Vote | undefined): Choice[] {
@@ -128,9 +132,9 @@ function choicesAfter(vote: Vote | undefined): Choice[] {
 }
 
 function stateOf({ vote }: Vote) {
-  return `You voted ${vote ? 'up' : 'down'}.`;
+  return `You said ${vote ? 'yes' : 'no'}.`;
 }
 
 function tally({ votes_positive, votes_negative }: Review) {
-  return `${votes_positive} up, ${votes_negative} down.`;
+  return `Yes ${votes_positive} · No ${votes_negative}`;
 }

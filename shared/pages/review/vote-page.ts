@@ -20,7 +20,7 @@ export function votePage(
   const href = `${authUrl()}/review/${review.id}`;
   const { text, language } = review;
   return {
-    title: 'Vote on a review',
+    title: 'Was this review helpful?',
     content: html`<section>
         <p>The review by <a href="${href}">${nameWithRole(author)}</a>:</p>
         ${text !== null && html`<p class="review" lang="${language}" dir="auto">${excerptOf(text)}</p>`}

@@ -1,0 +1,53 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
+import { askOperator } from '../../shared/pages/frame/operator.ts';
+import { linkToRules } from '../../shared/pages/frame/own-pages.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { nameOfType } from '../../shared/pages/frame/words.ts';
+import { userTypes } from '../../shared/user/user-type.ts';
+
+/** The user types that may vote. */
+const voters = userTypes.filter(({ votes_per_day }) => votes_per_day > 0);
+
+/** Help for members: reading, writing and voting, without a word for programs. */
+export const handler = visitedPage(v.object({}), async () => {
+  const base = authUrl();
+  return {
+    title: 'Help',
+    description: 'Write reviews, vote on them, report them, and leave with all that is yours.',
+    head: headOf({ path: '/help', apiPath: false, type: 'website' }),
+    content: html`<section>
+        <h2>Write a review</h2>
+        <p><a href="${base}/find">Search</a> for an album, event or book, and choose “Write a review”. Give stars, a text of 25 to 5000 characters, or both. You have one review of each thing, and can change it at any time: earlier versions stay readable.</p>
+        <p>A draft is seen by you alone. The language and the licence cannot be changed after you publish.</p>
+        ${linkToRules()}
+      </section>
+      <section>
+        <h2>Choose a licence</h2>
+        <p>A licence says what others may do with your review, for example copy it into a magazine. You keep your rights. Once given, a licence cannot be taken back from those who have a copy.</p>
+      </section>
+      <section>
+        <h2>Say what was helpful</h2>
+        <p>“Yes” and “No” below a review are votes. You have one on each review, and can change it or take it back. Nobody sees who voted.</p>
+      </section>
+      <section id="karma">
+        <h2>Karma</h2>
+        <p>The karma of an author is the number of “Yes” minus the number of “No” on all reviews of that author. With more karma one votes on more reviews in a day:</p>
+        <table class="rows">
+          <thead><tr><th scope="col">Called</th><th scope="col">Karma</th><th scope="col">Votes a day</th></tr></thead>
+          <tbody>${voters.map((type) => html`<tr><td>${nameOfType(type)}</td><td>from ${type.from} on</td><td>${type.votes_per_day}</td></tr>`)}</tbody>
+        </table>
+      </section>
+      <section>
+        <h2>Report a review</h2>
+        <p>Every review has a link to report it. A moderator reads the report and decides. The author does not learn who reported. If a review of yours is hidden, your account says why, and you can appeal once.</p>
+      </section>
+      <section>
+        <h2>Take your data, or leave</h2>
+        <p>Your <a href="${base}/account">account</a> has a file with everything about you. There you can also delete the account with all that you wrote.</p>
+        <p>Anything else? Please ${askOperator()}.</p>
+      </section>`,
+  };
+});
