@@ -34,7 +34,7 @@ async function person(name: string, width: number) {
     await page.goto(`${at}/account`);
     await hands.signIn(name);
     await hands.arrive(name);
-    return (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+    return (await page.locator('dt:text-is("Your id") + dd').textContent()) ?? '';
   };
   const id = await signIn();
   const token = ['--user', id, '--name', 'Script', '--scope', 'review,vote'];

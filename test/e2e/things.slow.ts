@@ -28,7 +28,7 @@ async function person(name: string, width: number) {
   const hands = handsOn(() => page);
   await page.goto(`${at}/account`);
   await hands.signIn(name);
-  const id = (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+  const id = (await page.locator('dt:text-is("Your id") + dd').textContent()) ?? '';
   return {
     id,
     page,
