@@ -212,7 +212,7 @@ describe.each([
     await rob.call('PUT', `/review/${newest}/vote`, { vote: false });
     await mia.call('POST', `/review/${newest}/report`, { reason: 'abuse' });
     await rob.visit('/account/votes');
-    await rob.row('Book without a name').getByText('Down', { exact: true }).waitFor();
+    await rob.row('Book without a name').getByText('No', { exact: true }).waitFor();
     await rob.look('votes');
 
     await mia.visit(`/account/moderation/users/${ann.id}`);
