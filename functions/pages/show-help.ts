@@ -2,14 +2,17 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
+import { rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { askOperator } from '../../shared/pages/frame/operator.ts';
 import { linkToRules } from '../../shared/pages/frame/own-pages.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { nameOfType } from '../../shared/pages/frame/words.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
 
-/** The user types that may vote. */
-const voters = userTypes.filter(({ votes_per_day }) => votes_per_day > 0);
+/** The user types that may vote, as rows of a table. */
+const levels = userTypes
+  .filter(({ votes_per_day }) => votes_per_day > 0)
+  .map((type) => [nameOfType(type), `from ${type.from} on`, `${type.votes_per_day}`]);
 
 /** Help for members: reading, writing and voting, without a word for programs. */
 export const handler = visitedPage(v.object({}), async () => {
@@ -35,10 +38,7 @@ export const handler = visitedPage(v.object({}), async () => {
       <section id="karma">
         <h2>Karma</h2>
         <p>The karma of an author is the number of “Yes” minus the number of “No” on all reviews of that author. With more karma one votes on more reviews in a day:</p>
-        <table class="rows">
-          <thead><tr><th scope="col">Called</th><th scope="col">Karma</th><th scope="col">Votes a day</th></tr></thead>
-          <tbody>${voters.map((type) => html`<tr><td>${nameOfType(type)}</td><td>from ${type.from} on</td><td>${type.votes_per_day}</td></tr>`)}</tbody>
-        </table>
+        ${rowsUnder(['Called', 'Karma', 'Votes a day'], levels, html``)}
       </section>
       <section>
         <h2>Report a review</h2>

@@ -30,7 +30,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
           html`<a href="${base}/user/${on.author.id}">${nameWithRole(on.author)}</a>`,
         ]
       : [html`<span class="soft">A review that is not public any more</span>`, 'unknown']),
-    vote.vote ? 'Up' : 'Down',
+    vote.vote ? 'Yes' : 'No',
     dayOf(vote.voted_at),
   ]);
   const none = html`<p>You have not voted on any review yet.</p>
@@ -39,7 +39,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
     title: 'Your votes',
     isWide: true,
     content: html`${ownTabs('votes')}<section>
-      ${rowsUnder(['Review', 'Author', 'Vote', 'Cast'], rows, none)}
+      ${rowsUnder(['Review', 'Author', 'Helpful?', 'Said on'], rows, none)}
       ${nextPage(`${base}/account/votes`, cursor)}
     </section>`,
   };

@@ -46,8 +46,8 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
         ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
         <dl>
           <dt>Member since</dt><dd>${dayOf(created)}</dd>
-          <dt>Karma</dt><dd>${user.karma} <span class="soft">(votes of others: up minus down)</span></dd>
-          <dt>Standing</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
+          <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
+          <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
         </dl>
         <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
       </section>

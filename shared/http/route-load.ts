@@ -15,7 +15,7 @@ export function isLarge({ path }: Route): boolean {
   return path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(path);
 }
 
-/** Returns true for the guides: pages of some ten kilobytes, the same for everybody. */
+/** Returns true for the guides: pages of some ten kilobytes. */
 export function isGuide(route: Route): boolean {
   return /^\/docs(\/|$)/.test(route.path) && !isLarge(route);
 }

@@ -34,7 +34,7 @@ async function person(name: string, width: number) {
     await page.goto(`${at}/account`);
     await hands.signIn(name);
     await hands.arrive(name);
-    return (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+    return (await page.locator('dt:text-is("Your id") + dd').textContent()) ?? '';
   };
   const id = await signIn();
   const token = ['--user', id, '--name', 'Script', '--scope', 'review,vote'];
@@ -212,7 +212,7 @@ describe.each([
     await rob.call('PUT', `/review/${newest}/vote`, { vote: false });
     await mia.call('POST', `/review/${newest}/report`, { reason: 'abuse' });
     await rob.visit('/account/votes');
-    await rob.row('Book without a name').getByText('Down', { exact: true }).waitFor();
+    await rob.row('Book without a name').getByText('No', { exact: true }).waitFor();
     await rob.look('votes');
 
     await mia.visit(`/account/moderation/users/${ann.id}`);

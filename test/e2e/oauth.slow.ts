@@ -237,7 +237,7 @@ describe.each([
     await hear('Your profile is saved.');
     await arrive('Annie');
     expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
-    const id = await described('User id');
+    const id = await described('Your id');
 
     await follow('Delete my account …');
     await arrive('Delete your account');
@@ -257,7 +257,7 @@ describe.each([
     await follow('sign in');
     await signIn(`${name}, leaving`);
     await arrive(`${name}, leaving`);
-    expect(await described('User id')).not.toBe(id);
+    expect(await described('Your id')).not.toBe(id);
   });
 
   test('shows the mistakes of an authorization request on a page', async () => {
@@ -316,7 +316,7 @@ describe.each([390, 360])('on a window of %i pixels', (width) => {
     expect(await page.getByRole('heading', { name }).isVisible()).toBe(true);
     await fits();
     await choose('Account');
-    await page.getByText('Standing').waitFor();
+    await page.getByText('Karma and votes').waitFor();
     await fits();
     await page.goto(`${issuer}/account/sign-out`);
     await fits();

@@ -28,7 +28,7 @@ async function person(name: string, width: number) {
   const hands = handsOn(() => page);
   await page.goto(`${at}/account`);
   await hands.signIn(name);
-  const id = (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+  const id = (await page.locator('dt:text-is("Your id") + dd').textContent()) ?? '';
   return {
     id,
     page,
@@ -44,6 +44,9 @@ async function person(name: string, width: number) {
       await page.getByRole('radio', { name: stars }).check();
       await hands.fill('Your review', text);
       await page.getByLabel('Language of the text').selectOption({ label: 'English' });
+      // A licence that the person has chosen before is proposed, and the others are folded.
+      const another = page.getByText('Choose another licence');
+      if (await another.count()) await another.click();
       await page.getByRole('radio', { name: /^CC BY 4\.0/ }).check();
       await hands.click('Publish');
     },

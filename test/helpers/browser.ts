@@ -151,7 +151,7 @@ export function credentialsOn(shown: Shown): { client_id: string; client_secret:
 
 /** Returns the id of the account on its page. */
 export const userIdOn = (shown: Shown) =>
-  textBetween(shown, '<dt>User id</dt><dd><code>', '</code>');
+  textBetween(shown, '<dt>Your id</dt><dd><code>', '</code>');
 
 /** Returns the token of the session in the forms of a page. */
 export const csrfOn = (shown: Shown) => textBetween(shown, 'name="csrf" value="', '"');

@@ -80,7 +80,7 @@ describe('GET /account/sign-out', () => {
     const asked = await browser.visit('account/sign-out');
     expect(headingOf(asked)).toBe('Sign out?');
     expect(asked.html.match(/Sign out</g)).toHaveLength(1);
-    expect((await browser.visit('account')).html).toContain('User id');
+    expect((await browser.visit('account')).html).toContain('Your id');
     const atProvider = await browser.submit(asked, 'Sign out');
     const over = await browser.submit(atProvider, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('You are signed out');

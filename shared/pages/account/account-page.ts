@@ -79,12 +79,12 @@ function standing(user: User) {
       ? `votes on up to ${type.votes_per_day} reviews a day`
       : 'a moderator has blocked the account, which can read but not write';
   return html`<section>
-    <h2>Standing</h2>
+    <h2>Karma and votes</h2>
     <dl>
-      <dt>Karma</dt><dd>${user.karma}</dd>
-      <dt>User type</dt><dd>${nameOfType(type)}: ${may}</dd>
+      <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
+      <dt>You are</dt><dd>${nameOfType(type)}: ${may}</dd>
       <dt>Public page</dt><dd><a href="${authUrl()}/user/${user.id}">Shows others your reviews</a></dd>
-      <dt>User id</dt><dd><code>${user.id}</code></dd>
+      <dt>Your id</dt><dd><code>${user.id}</code></dd>
     </dl>
   </section>`;
 }

@@ -87,7 +87,7 @@ function facts(review: Review, metadata?: Metadata | null) {
     <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a>${aboutLine(review, metadata)}</dd>
     <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
     <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
-    <dt>Votes</dt><dd>${review.votes_positive} up, ${review.votes_negative} down</dd>
+    <dt>Helpful?</dt><dd>Yes ${review.votes_positive} · No ${review.votes_negative}</dd>
     <dt>State</dt><dd>${stateOf(review)}</dd>
     <dt>Review id</dt><dd><code>${review.id}</code></dd>
   </dl>`;

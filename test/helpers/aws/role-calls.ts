@@ -67,7 +67,7 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
   /** A moderator, signed in. */
   async function moderator(name: string): Promise<Browser> {
     const { browser, account } = await signedIn(name);
-    const [, id = ''] = /<dt>User id<\/dt><dd><code>([^<]+)</.exec(account.html) ?? [];
+    const [, id = ''] = /<dt>Your id<\/dt><dd><code>([^<]+)</.exec(account.html) ?? [];
     await setModerator(id, true);
     return browser;
   }
