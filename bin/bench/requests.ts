@@ -272,6 +272,7 @@ function tagOf({ own }: Scene): string {
 /** A draft, so that no list of the benchmark has one more review. */
 function newForm() {
   return {
+    name: 'Blue',
     text,
     rating: '4',
     language: 'en',

@@ -5,11 +5,15 @@ import { ageOf } from '../../../shared/pages/frame/words.ts';
 import { languages } from '../../../shared/review/languages.ts';
 import { stopClock } from '../../helpers/clock.ts';
 
-test('every language has its English name in Unicode', () => {
+test('every language has its English name in Unicode, and Twi its own beside Akan', () => {
   const unicode = new Intl.DisplayNames(['en'], { type: 'language' });
   expect(languages.map((code) => `${code} ${nameOfLanguage(code)}`)).toEqual(
-    languages.map((code) => `${code} ${unicode.of(code)}`),
+    languages.map((code) => `${code} ${code === 'tw' ? 'Twi' : unicode.of(code)}`),
   );
+});
+
+test('no two languages have one name', () => {
+  expect(new Set(languages.map(nameOfLanguage)).size).toBe(languages.length);
 });
 
 test.each([
