@@ -30,12 +30,12 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .action(async (folder: string, { keep }: { keep?: number }, command: AdminCommand) => {
       const dataDir = privateFolder(command);
       const copied = await backUp(dataDir, folder);
-      const deleted = keep === undefined ? undefined : deleteOldBackups(folder, keep);
+      const pruned = keep !== undefined && { deleted: deleteOldBackups(folder, keep) };
       if (isRunning(dataDir)) {
         connect(dataDir);
         await recordRun('backup');
       }
-      await command.print({ ...copied, deleted });
+      await command.print({ ...copied, ...pruned });
     });
 
   admin

@@ -277,7 +277,6 @@ function newForm() {
     rating: '4',
     language: 'en',
     license_choice: 'CC BY-SA 4.0',
-    key: randomUUID(),
     is_draft: 'yes',
   };
 }

@@ -58,7 +58,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
     ? html`<p>None of these reviews matches. There are more.</p>`
     : html`<p>There is nothing to decide.</p>`;
   return {
-    title: 'Reported reviews',
+    title: 'Reviews to decide on',
     isWide: true,
     content: html`${moderationTabs('')}
       <section>

@@ -40,7 +40,7 @@ const user = '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2';
 /** Examples of parameters. The reference makes its commands with them. */
 const examples: Record<string, Record<string, string | number>> = {
   path: { review_id: review, entity_id: entity, user_id: user, rev: 1 },
-  query: { entity_id: entity, entity_ids: entity, review_ids: review, limit: 10 },
+  query: { entity_id: entity, entity_ids: entity, q: 'kind blue', review_ids: review, limit: 10 },
 };
 
 export function openApiDocument(endpoints: readonly Endpoint[]) {

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { ApiError } from '../errors.ts';
-import { isPublic, type Review } from '../review/review.ts';
-import { findPublicReviews } from '../review/review-repository.ts';
+import { isHeld, isPublic, Review } from '../review/review.ts';
 import type { Verdict } from '../review/verdict.ts';
-import { claimKey, decisionKey, userKey } from '../table/keys.ts';
+import { getItems } from '../table/batch.ts';
+import { claimKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
+import { parseItems } from '../table/parse.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
@@ -14,10 +15,10 @@ import { Decision } from './decision.ts';
 import { applyVerdict, checkVerdict } from './decision-repository.ts';
 
 /**
- * Carries out the decision to hide all reviews of an account, if there is one. Each review is
- * hidden by a decision of its own. Reviews that were decided on since stay as they are, and so do
- * those that the moderator has reported. Can be stopped anywhere and repeated. Ends without an
- * error when the account is unblocked or deleted meanwhile.
+ * Carries out the decision to hide all reviews of an account, if there is one. Each review, also
+ * one that waits for a moderator, is hidden by a decision of its own. Reviews that were decided on
+ * since stay as they are, and so do those that the moderator has reported. Can be stopped anywhere
+ * and repeated. Ends without an error when the account is unblocked or deleted meanwhile.
  */
 export async function hideAll(userId: string): Promise<void> {
   const user = await findUser(userId);
@@ -42,15 +43,16 @@ async function hideEach(userId: string, decision: Decision, writer: Writer): Pro
   const { reason, note, moderator_id, decided_at } = decision;
   const by = { reason, note, moderator_id };
   for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
-    const reviews = await findPublicReviews(claims.map(({ review_id }) => String(review_id)));
-    for (const { review } of reviews) {
+    const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
+    const reviews = parseItems(Review, await getItems(keys, { consistent: true }));
+    for (const review of reviews.filter(isToHide)) {
       await hide(review.id);
     }
   }
 
   function chooseToHide(current: ReviewCase): Verdict | undefined {
     const { review } = current;
-    if (!isPublic(review) || lastDecision(review) > decided_at) return undefined;
+    if (!isToHide(review) || lastDecision(review) > decided_at) return undefined;
     checkVerdict('hide', current, by);
     return 'hide';
   }
@@ -64,6 +66,11 @@ async function hideEach(userId: string, decision: Decision, writer: Writer): Pro
       if (!isLeft) throw error;
     }
   }
+}
+
+/** Is true for what people see, and for what waits for a moderator to be seen. */
+function isToHide(review: Review): boolean {
+  return isPublic(review) || isHeld(review);
 }
 
 function lastDecision({ moderation }: Review): string {

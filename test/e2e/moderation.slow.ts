@@ -108,7 +108,7 @@ describe.each([
 
     await mia.visit('/account');
     await mia.choose('Moderation (1)');
-    await mia.arrive('Reported reviews');
+    await mia.arrive('Reviews to decide on');
     await mia.look('queue');
     await mia.follow('Abuse');
     await mia.page.getByText('There is nothing to decide.').waitFor();

@@ -107,11 +107,11 @@ test(
       );
     const publishByPage = () =>
       send(`/review/new?entity_id=${randomUUID()}&entity_type=work`, pick(people).user, {
+        name: 'Blue',
         text: `Forty minutes that reward every new listen, ${Math.random()}.`,
         rating: '4',
         language: 'en',
         license_choice: 'CC BY-SA 4.0',
-        key: randomUUID(),
       });
     const rebuild = () => admin(dataDir, ['aggregates', 'rebuild']);
     const rotate = () => admin(dataDir, ['key', 'rotate', '--secret', 'WEBHOOK_KEYS']);

@@ -7,6 +7,7 @@ import type { Decision } from '../../moderation/decision.ts';
 import { findHistory } from '../../moderation/decision-log.ts';
 import { listHiddenClaims } from '../../moderation/hidden-claims.ts';
 import type { HiddenClaim } from '../../review/hidden-claim.ts';
+import { isHeld } from '../../review/review.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { userTypeOf } from '../../user/user-type.ts';
@@ -40,11 +41,12 @@ export async function authorPage(
   const [history, claims, written] = await Promise.all([
     findHistory(userId),
     listHiddenClaims(userId),
-    reviewTable(userId, cursor),
+    readWritten(userId, cursor),
   ]);
   if (!history) throw notFound('User');
   const { user } = history;
   const isBlocked = user.blocked_at !== undefined;
+  const areWaiting = written.written.some(({ review }) => isHeld(review));
   // Only the form that was submitted is filled again.
   const stateOfForm = (...decisions: string[]) =>
     decisions.includes(filled.values.decision ?? '') ? filled : blank;
@@ -54,18 +56,17 @@ export async function authorPage(
     content: html`${faultOf(filled)}
       <section>${facts(history)}</section>
       <div class="desk">
-      <section><h2>Reviews</h2>${written}</section>
+      <section><h2>Reviews</h2>${reviewTable(userId, written)}</section>
       <div>
       ${claims.length > 0 && allowance(claims, user, visitor, stateOfForm('allow'))}
-      ${user.is_moderator ? onModerator : html`${blocking(history, visitor, stateOfForm('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, stateOfForm('unblock'))}`}
+      ${user.is_moderator ? onModerator : html`${blocking(history, areWaiting, visitor, stateOfForm('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, stateOfForm('unblock'))}`}
       <section>${await decisionsOn(history)}</section>
       </div>
       </div>`,
   };
 }
 
-async function reviewTable(userId: string, start: string | undefined) {
-  const { written, cursor } = await readWritten(userId, start);
+function reviewTable(userId: string, { written, cursor }: Awaited<ReturnType<typeof readWritten>>) {
   const rows = written.flatMap(({ review, metadata }) => {
     if (review.published_on === null) return [];
     const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
@@ -81,10 +82,17 @@ const onModerator = html`<section>
   </section>`;
 
 /** The form to block an account, with or without its reviews. Empty if nothing is left to do. */
-function blocking({ user, reviews }: History, { csrf }: Visitor, filled: FormState) {
+function blocking(
+  { user, reviews }: History,
+  areWaiting: boolean,
+  { csrf }: Visitor,
+  filled: FormState,
+) {
   const isBlocked = user.blocked_at !== undefined;
+  const canHide = reviews > 0 || (areWaiting && !isBlocked);
   if (user.hiding !== undefined || (isBlocked && reviews === 0)) return '';
-  const all = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
+  const publicOnes = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
+  const all = reviews === 0 ? 'the reviews that wait' : publicOnes;
   return html`<section class="end">
     <h2>${isBlocked ? 'Hide all reviews' : 'Block the account'}</h2>
     ${
@@ -96,11 +104,11 @@ function blocking({ user, reviews }: History, { csrf }: Visitor, filled: FormSta
       </p>`
     }
     ${
-      reviews > 0 &&
+      canHide &&
       html`<p>
-        Each review is hidden by a decision of its own, with the same reason and note. This goes on
-        after you leave the page. The author can appeal against each. Reviews that you have reported
-        stay for another moderator.
+        Each review, also one that waits for a moderator, is hidden by a decision of its own, with
+        the same reason and note. This goes on after you leave the page. The author can appeal
+        against each. Reviews that you have reported stay for another moderator.
       </p>`
     }
     <form method="post" action="${moderationUrl(`/users/${user.id}`)}">
@@ -108,7 +116,7 @@ function blocking({ user, reviews }: History, { csrf }: Visitor, filled: FormSta
       ${whyFields(filled)}
       <div class="buttons">
         ${!isBlocked && html`<button class="danger" name="decision" value="block">Block</button>`}
-        ${reviews > 0 && html`<button class="danger" name="decision" value="hide_all">${isBlocked ? 'Hide' : 'Block and hide'} ${all}</button>`}
+        ${canHide && html`<button class="danger" name="decision" value="hide_all">${isBlocked ? 'Hide' : 'Block and hide'} ${all}</button>`}
       </div>
     </form>
   </section>`;

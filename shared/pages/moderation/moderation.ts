@@ -49,7 +49,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
 /** Tabs of the moderation pages. */
 export function moderationTabs(path: '' | '/names' | '/log'): Html {
   return tabs('Moderation', moderationUrl(path), [
-    [moderationUrl(), 'Reported reviews'],
+    [moderationUrl(), 'Reviews to decide on'],
     [moderationUrl('/names'), 'Names'],
     [moderationUrl('/log'), 'Log'],
   ]);

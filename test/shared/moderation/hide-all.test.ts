@@ -9,7 +9,7 @@ import {
 import { hideAll } from '../../../shared/moderation/hide-all.ts';
 import { insertReport } from '../../../shared/moderation/report-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
-import { reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
@@ -68,6 +68,26 @@ test('one decision blocks the account, and the background hides each public revi
     const reports = review_id === first ? 1 : 0;
     expect(each).toMatchObject({ ...byMia, decision: 'hide', reports, user_id: author.id });
   }
+  await expectExact();
+});
+
+test('reviews that wait for a moderator are hidden too, and wait no more', async () => {
+  process.env.HELD_REVIEWS = '5';
+  const { author, ids } = await written(3);
+  delete process.env.HELD_REVIEWS;
+  await decideUser(author.id, 'hide_all', byMia);
+  await applyStream();
+  for (const id of ids) {
+    expect(await readItem(reviewKey(id))).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide' },
+    });
+    expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  }
+  expect((await logOf(author)).map(({ decision }) => decision)).toEqual([
+    ...Array(3).fill('hide'),
+    'hide_all',
+  ]);
   await expectExact();
 });
 
