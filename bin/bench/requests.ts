@@ -157,8 +157,9 @@ export const steps: readonly Step[] = [
     read: 6,
     roundTrips: 3,
   }),
+  // What has no name yet gets one, unless it is that of a moderator.
   redirected('publish-review', (scene) => sent(scene, newForm(), { query: newEntity() }), {
-    read: 1.5,
+    read: 3,
     roundTrips: 3,
   }),
   step('show-review-editor', atPage, { read: 3.5, roundTrips: 3 }),

@@ -102,16 +102,16 @@ export async function checkNaming({ name, about = '' }: Naming, namer: Namer): P
 
 /**
  * Returns the writes that give an entity its first name, to be written with something else. None if
- * it has a name by now. They fail as a stale read if somebody names it meanwhile.
+ * it has a name by now. They fail as a stale read if somebody names it meanwhile. Throws like
+ * `checkNaming`.
  */
 export async function firstName(
   entity: Entity,
   naming: Naming,
   namer: NonNullable<Namer>,
 ): Promise<Write[]> {
-  const before = await readRecord(entity);
+  const [before] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
   if (before) return [];
-  await checkNaming(naming, namer);
   const { id: user_id } = namer;
   return recordWrites(undefined, recordOf(entity, naming, { origin: originOf(namer), user_id }));
 }

@@ -110,8 +110,8 @@ describe('npm start -- --demo --memory', () => {
   test('gives feeds their names', async () => {
     const { entity_id } = reviews.find(({ metadata }) => metadata?.name === 'Der Process') ?? {};
     const feed = await (await fetch(`${url}/entity/${entity_id}/reviews.atom`)).text();
-    expect(feed).toContain('<title>Reviews of Der Process</title>');
-    expect(feed).toMatch(/<title>★+☆* Der Process<\/title>/);
+    expect(feed).toContain('<title>Reviews of Der Process (Franz Kafka · 1925)</title>');
+    expect(feed).toMatch(/<title>★+☆* Der Process \(Franz Kafka · 1925\)<\/title>/);
   });
 
   test('counts all of it right, and logs every review', async () => {

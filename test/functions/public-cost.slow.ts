@@ -202,6 +202,7 @@ describe('every other public GET', () => {
     ['show-reviews', () => ({})],
     ['show-reviews', () => ({ query: { sort: 'popularity', entity_type: 'musicdb' } })],
     ['find-entity', () => ({ query: { q: 'Blue' } })],
+    ['list-entities', () => ({ query: { q: 'Blue' } })],
     ['get-sitemap', () => ({})],
     ['get-sitemap', () => ({ query: { page: '1' } })],
     ['show-review', () => ({ path: { review_id: `${ids[0]}` } })],
