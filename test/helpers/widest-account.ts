@@ -71,7 +71,7 @@ export async function makeWidestAccount(): Promise<WidestAccount> {
   ]);
   await makeVotesAndCases(member, people, others);
   await makeDecisions(member, friend);
-  const { client_id, webhook_id } = await makeApplications(member, friend);
+  const { client_id, webhook_id } = await makeApplications(member, people);
   return { member, others, own, client_id, webhook_id, subject: friend };
 }
 
@@ -133,7 +133,8 @@ async function makeDecisions(member: Person, friend: Person) {
 }
 
 /** Own applications with their webhooks, tokens, and connections with those of others. */
-async function makeApplications(member: Person, friend: Person) {
+async function makeApplications(member: Person, people: Person[]) {
+  const [friend, ...owners] = people as [Person, ...Person[]];
   const registration = {
     name: '🎷'.repeat(64),
     desc: '🎷'.repeat(500),
@@ -162,15 +163,16 @@ async function makeApplications(member: Person, friend: Person) {
     made(grantKey(member.id, client_id, grant.grant_id)),
   ]);
   await put(
-    Array.from({ length: mostConnections - 1 }, () => randomUUID().replaceAll('-', '')).flatMap(
-      (id) =>
-        [application, connection].map((item) =>
-          like(item, [
-            [client_id, id],
-            [friend.id, randomUUID()],
-          ]),
-        ),
-    ),
+    owners.slice(0, mostConnections - 1).flatMap((owner) => {
+      const id = randomUUID().replaceAll('-', '');
+      // An owner who does not exist would be made by a recount, as a user without an id.
+      return [application, connection].map((item) =>
+        like(item, [
+          [client_id, id],
+          [friend.id, owner.id],
+        ]),
+      );
+    }),
   );
   return { client_id: webhook.client_id, webhook_id: webhook.id };
 }
