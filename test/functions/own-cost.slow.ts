@@ -1,3 +1,4 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
@@ -47,7 +48,19 @@ const requests: [operation: string, request: () => Asked][] = [
   ['show-revisions', () => ({ path: { review_id: `${widest.own[0]?.id}` } })],
   ['show-entity', () => ({ path: { entity_id: `${widest.others[0]?.entity_id}` } })],
   ['show-user', () => ({ path: { user_id: widest.member.id } })],
+  ['show-docs', () => ({})],
+  ['show-reference', () => ({})],
+  ['show-guide', () => ({ path: { guide: 'oauth' } })],
+  ['show-help', () => ({})],
 
+  ['show-new-entity', () => ({ query: { entity_type: 'film' } })],
+  [
+    'show-naming',
+    () => {
+      const { entity_id = '', entity_type = '' } = widest.others[0] ?? {};
+      return { path: { entity_id }, query: { entity_type } };
+    },
+  ],
   ['show-review-form', () => ({ query: { entity_id: crypto.randomUUID(), entity_type: 'work' } })],
   ['show-review-editor', () => ({ path: { review_id: `${widest.own[0]?.id}` } })],
   ['show-review-deletion', () => ({ path: { review_id: `${widest.own[0]?.id}` } })],
@@ -65,6 +78,7 @@ const requests: [operation: string, request: () => Asked][] = [
   ['show-tokens', () => ({})],
   ['download-data', () => ({})],
   ['show-cases', () => ({})],
+  ['show-proposals', () => ({})],
   ['show-decisions', () => ({})],
   ['show-case', () => ({ path: { review_id: `${widest.others[0]?.id}` } })],
   ['show-author', () => ({ path: { user_id: widest.subject.id } })],
@@ -107,8 +121,10 @@ describe('a request of the widest account stays within its budget', () => {
         (table.startsWith('read') || (table !== 'none' && secrets.includes('SESSION_KEYS'))) &&
         !known.has(operation),
     );
-    // Asking for access writes a request, and signing in an account.
+    // Asking for access writes a request, and signing in an account. A page of the operator's needs
+    // a folder, and reads what the other pages read.
     expect(missing.map(({ operation }) => operation)).toEqual([
+      'show-site-page',
       'request-authorization',
       'finish-sign-in',
     ]);

@@ -14,13 +14,21 @@ import { inShort, isCut, shortParts } from './written-parts.ts';
 
 const { rating: shortRating, ...belowAuthor } = shortParts;
 
-/** Renders a review in a list. `metadata` is for lists about several entities. */
+/**
+ * Renders a review in a list. `metadata` is for lists about several entities. Each review has a
+ * heading, by which a screen reader goes from one to the next.
+ */
 export function reviewCard(
   { review, author }: AuthoredReview,
   about: { metadata?: Metadata | null; isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},
 ): Html {
   const { id, entity_id, text, published_on, created } = review;
   const base = authUrl();
+  const byLine = html`${shortRating(review)}
+      <span class="soft">
+        ${!about.isOfOneAuthor && html`<a href="${base}/user/${author.id}">${nameWithRole(author)}</a>,`}
+        <a href="${base}/review/${id}">${dayOf(published_on ?? created)}</a>
+      </span>`;
   return html`<div>
     ${
       !about.isOfOneEntity &&
@@ -32,13 +40,7 @@ export function reviewCard(
         </div>
       </div>`
     }
-    <p class="by">
-      ${shortRating(review)}
-      <span class="soft">
-        ${!about.isOfOneAuthor && html`<a href="${base}/user/${author.id}">${nameWithRole(author)}</a>,`}
-        <a href="${base}/review/${id}">${dayOf(published_on ?? created)}</a>
-      </span>
-    </p>
+    ${about.isOfOneEntity ? html`<h3 class="by">${byLine}</h3>` : html`<p class="by">${byLine}</p>`}
     ${Object.values(belowAuthor).map((part) => part(review))}
     ${isCut(text) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
   </div>`;
