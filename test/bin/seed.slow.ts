@@ -16,7 +16,7 @@ test('npm run admin -- seed makes the same data for the same options, with all c
   const options = ['seed', '--reviews', '150', '--users', '40'];
   const first = await admin(options);
   const answer = JSON.parse(first.stdout);
-  const totals = { reviews: 150, users: 40, corrected_projections: expect.any(Number) };
+  const totals = { reviews: 150, users: 40, names: 0, corrected_projections: expect.any(Number) };
   const votes = expect.any(Number);
   expect(answer).toEqual({ reviews: 150, users: 40, entities: 8, votes, totals });
   expect(answer.votes).toBeGreaterThan(10);
