@@ -40,16 +40,6 @@ async function person(name: string, width: number) {
       await page.getByLabel('Name, address or id', { exact: true }).fill(text);
       await page.locator('main').getByRole('button', { name: 'Search', exact: true }).click();
     },
-    async review(text: string, stars: string) {
-      await page.getByRole('radio', { name: stars }).check();
-      await hands.fill('Your review', text);
-      await page.getByLabel('Language of the text').selectOption({ label: 'English' });
-      // A licence that the person has chosen before is proposed, and the others are folded.
-      const another = page.getByText('Choose another licence');
-      if (await another.count()) await another.click();
-      await page.getByRole('radio', { name: /^CC BY 4\.0/ }).check();
-      await hands.click('Publish');
-    },
     async look(picture: string) {
       if (pictures)
         await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true });

@@ -12,6 +12,20 @@ export function handsOn(page: () => Page) {
     follow: (name: string) => page().getByRole('link', { name, exact: true }).click(),
     fill: (name: string, text: string) =>
       page().getByRole('textbox', { name, exact: true }).fill(text),
+    /** Publishes a review in English by the form. A name is for a thing that has none. */
+    async review(text: string, stars: string, name?: string): Promise<void> {
+      if (name !== undefined) await hands.fill('Name', name);
+      await page().getByRole('radio', { name: stars }).check();
+      await hands.fill('Your review', text);
+      await page().getByLabel('Language of the text').selectOption({ label: 'English' });
+      // A licence that the person has chosen before is proposed, and the others are folded.
+      const another = page().getByText('Choose another licence');
+      if (await another.count()) await another.click();
+      await page()
+        .getByRole('radio', { name: /^CC BY 4\.0/ })
+        .check();
+      await hands.click('Publish');
+    },
     /** Waits for a page with this heading. */
     arrive: (name: string | RegExp) =>
       page().getByRole('heading', { level: 1, name, exact: true }).waitFor(),
