@@ -143,8 +143,9 @@ const most = 120;
 
 /**
  * Returns the budget of a page. Each review costs 0.5 read units, the authors cost their batch, and
- * 3 are free. A descent adds 0.5 for each level and tree, and up to 12 for its leaf. A small offset
- * adds 1 for 40 skipped entries. With a content, the roots of the trees tell the count.
+ * 3 are free. A descent adds 0.5 for each level and tree, and up to 12 for its leaf. A filter of an
+ * entity or author may read two leaves at once instead. A small offset adds 1 for 40 skipped entries.
+ * With a content, the roots of the trees tell the count.
  */
 async function budgetOf(
   { query, trees, isDirect }: Listed,
@@ -158,7 +159,8 @@ async function budgetOf(
   const levels = sort === 'popularity' ? 4 : 3;
   const isCounted = query.review_type !== undefined;
   const near = offset / 40 + (isCounted ? 0.5 * trees : 0);
-  const position = isNear ? near : 0.5 * trees * levels + 12;
+  const isSifted = trees > 1 && (query.entity_id ?? query.user_id) !== undefined;
+  const position = isNear ? near : 0.5 * trees * levels + (isSifted ? 24 : 12);
   const read = 0.5 * reviews.length + authors.read + 3 + position;
   return { read: Math.min(read, most), roundTrips: isNear ? 2 : 6 };
 }
