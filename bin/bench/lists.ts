@@ -144,8 +144,8 @@ const most = 120;
 /**
  * Returns the budget of a page. Each review costs 0.5 read units, the authors cost their batch, and
  * 3 are free. A descent adds 0.5 for each level and tree, and up to 12 for its leaf. A filter of an
- * entity or author may read two leaves at once instead. A small offset adds 1 for 40 skipped entries.
- * With a content, the roots of the trees tell the count.
+ * entity or author may read two leaves at once instead. A small offset adds 1 for 40 skipped
+ * entries. With a content, the roots of the trees tell the count.
  */
 async function budgetOf(
   { query, trees, isDirect }: Listed,

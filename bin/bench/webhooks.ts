@@ -27,8 +27,8 @@ export async function* benchWebhooks(): AsyncGenerator<Line> {
     for (let i = 0; i < 2; i++) await sendWebhooks();
     yield toLine('send-webhooks, idle', await measureMinute(), { read: 1.5, write: 1 });
     await measureConsumer([reviews[0].id]);
-    // Writes: the lease and its release, the run, the webhook and its place. Reads: these, the owner,
-    // and two units for the review and its author in the log.
+    // Writes: the lease and its release, the run, the webhook and its place. Reads: these, the
+    // owner, and two units for the review and its author in the log.
     yield toLine('send-webhooks, a change', await measureMinute(), { read: 5.5, write: 5 });
   } finally {
     await deleteWebhook(webhook);

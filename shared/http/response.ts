@@ -43,6 +43,11 @@ export function json(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ) {
+  return written(statusCode, JSON.stringify(body), headers);
+}
+
+/** Makes a response with a body that is text already, of JSON unless `headers` say otherwise. */
+function written(statusCode: number, body: string, headers: Readonly<Record<string, string>>) {
   return {
     statusCode,
     headers: {
@@ -52,7 +57,7 @@ export function json(
       ...transportHeaders(),
       ...headers,
     },
-    body: JSON.stringify(body),
+    body,
   };
 }
 
@@ -109,16 +114,14 @@ function taggedAnswer(
   ifNoneMatch: string | undefined,
   tag?: string,
 ): APIGatewayProxyResult {
-  const response = json(200, body, {
+  const isJson = type === undefined;
+  const response = written(200, isJson ? JSON.stringify(body) : `${body}`, {
     'Cache-Control': `public, no-cache, ${neverStale}`,
     // API Gateway compresses responses, but does not tell caches.
     Vary: 'Accept-Encoding',
     ...headers,
+    ...(!isJson && { 'Content-Type': type }),
   });
-  if (type !== undefined) {
-    response.headers['Content-Type'] = type;
-    response.body = `${body}`;
-  }
   use({ answer: Buffer.byteLength(response.body) });
   const digest = tag ?? hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
