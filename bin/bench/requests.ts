@@ -83,7 +83,7 @@ export const steps: readonly Step[] = [
   step('get-health', () => ({}), { read: 4, roundTrips: 2 }),
   // Six reviews with their authors and names.
   step('show-home', () => ({}), { read: 12, roundTrips: 3 }),
-  // The order, then 20 reviews by as many authors, then the names of their entities. Each item costs
+  // The order, then 20 reviews by as many authors, then the names of their entities. Each item is
   // half a unit, and 3 are for the rest.
   step('show-reviews', () => ({}), { read: 33, roundTrips: 3 }),
   step(
