@@ -165,7 +165,10 @@ export async function decideUser(
       const last = decisions.find(({ review_id }) => review_id === null);
       if (last && isSame(last, verdict, by)) return last;
       if (hiding !== undefined) throw invalidRequest('Its reviews are being hidden already');
-      throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
+      // Reviews that wait for a moderator are in no count, and a block alone leaves them.
+      if (verdict !== 'hide_all' || last?.decision === 'hide_all') {
+        throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
+      }
     }
     if (is_moderator && by.moderator_id !== null) {
       throw invalidRequest('A moderator is blocked by the operator of the service alone');

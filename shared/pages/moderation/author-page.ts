@@ -89,8 +89,8 @@ function blocking(
   filled: FormState,
 ) {
   const isBlocked = user.blocked_at !== undefined;
-  const canHide = reviews > 0 || (areWaiting && !isBlocked);
-  if (user.hiding !== undefined || (isBlocked && reviews === 0)) return '';
+  const canHide = reviews > 0 || areWaiting;
+  if (user.hiding !== undefined || (isBlocked && !canHide)) return '';
   const publicOnes = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
   const all = reviews === 0 ? 'the reviews that wait' : publicOnes;
   return html`<section class="end">

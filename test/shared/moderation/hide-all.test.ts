@@ -71,25 +71,36 @@ test('one decision blocks the account, and the background hides each public revi
   await expectExact();
 });
 
-test('reviews that wait for a moderator are hidden too, and wait no more', async () => {
-  process.env.HELD_REVIEWS = '5';
-  const { author, ids } = await written(3);
-  delete process.env.HELD_REVIEWS;
-  await decideUser(author.id, 'hide_all', byMia);
-  await applyStream();
-  for (const id of ids) {
-    expect(await readItem(reviewKey(id))).toMatchObject({
-      is_hidden: true,
-      moderation: { decision: 'hide' },
-    });
-    expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
-  }
-  expect((await logOf(author)).map(({ decision }) => decision)).toEqual([
-    ...Array(3).fill('hide'),
-    'hide_all',
-  ]);
-  await expectExact();
-});
+test.each([
+  ['too', []],
+  ['after a block too', ['block']],
+] as const)(
+  'reviews that wait for a moderator are hidden %s, and wait no more',
+  async (_, before) => {
+    process.env.HELD_REVIEWS = '5';
+    const { author, ids } = await written(3);
+    delete process.env.HELD_REVIEWS;
+    for (const verdict of before) await decideUser(author.id, verdict, byBen);
+    const decision = await decideUser(author.id, 'hide_all', byMia);
+    await applyStream();
+    for (const id of ids) {
+      expect(await readItem(reviewKey(id))).toMatchObject({
+        is_hidden: true,
+        moderation: { decision: 'hide' },
+      });
+      expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+    }
+    expect((await logOf(author)).map(({ decision }) => decision)).toEqual([
+      ...Array(3).fill('hide'),
+      'hide_all',
+      ...before,
+    ]);
+    // The same form sent twice, and another moderator.
+    expect(await decideUser(author.id, 'hide_all', byMia)).toEqual(decision);
+    await expect(decideUser(author.id, 'hide_all', byBen)).rejects.toMatchObject({ status: 400 });
+    await expectExact();
+  },
+);
 
 test('publications that race with the decision are hidden or refused', async () => {
   for (let round = 0; round < 3; round++) {
