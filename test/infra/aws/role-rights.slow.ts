@@ -101,8 +101,17 @@ describe('who reads for everybody', () => {
 
 describe('who votes, reports or writes reviews', () => {
   const id = randomUUID();
-  // biome-ignore format: nine words
-  const operations = ['put-vote', 'delete-vote', 'send-vote', 'report-review', 'send-report', 'create-review', 'update-review', 'publish-review', 'save-review'];
+  const operations = [
+    'put-vote',
+    'delete-vote',
+    'send-vote',
+    'report-review',
+    'send-report',
+    'create-review',
+    'update-review',
+    'publish-review',
+    'save-review',
+  ];
   test.each(['UpdateItem', 'PutItem', 'GetItem'])(
     'must not %s an application or webhook',
     (name) => {
