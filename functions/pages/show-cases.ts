@@ -73,7 +73,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
             [linkWith({ sort: 'popularity' }), 'Most reported first'],
           ])}
         </div>
-        ${rowsUnder(['Review', 'Author', 'Reports', 'Waiting'], rows, none)}
+        ${rowsUnder(['Review', 'Author', 'Why', 'Waiting'], rows, none)}
         ${nextPage(moderationUrl(), cursor, { sort, reason })}
       </section>`,
   };

@@ -28,7 +28,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     title: 'Your reviews',
     isWide: true,
     content: html`${ownTabs('reviews')}<section>
-      ${rowsUnder(['Review', 'State', 'Helpful?', 'Date', 'Change'], rows, none)}
+      ${rowsUnder(['Review', 'State', 'Helpful', 'Date', 'Change'], rows, none)}
       ${nextPage(`${base}/account/reviews`, cursor)}
     </section>`,
   };

@@ -39,7 +39,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
     title: 'Your votes',
     isWide: true,
     content: html`${ownTabs('votes')}<section>
-      ${rowsUnder(['Review', 'Author', 'Helpful?', 'Said on'], rows, none)}
+      ${rowsUnder(['Review', 'Author', 'Helpful', 'Said on'], rows, none)}
       ${nextPage(`${base}/account/votes`, cursor)}
     </section>`,
   };

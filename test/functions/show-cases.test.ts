@@ -101,7 +101,7 @@ describe('the pages of moderators', () => {
     const { html } = await ask('show-cases', mia, { query: { sort: 'popularity' } });
     const row = rowOf(html, id);
     const reports = '4 reports<br>Spam 2, Abuse 1, Another reason 1<';
-    expect(row).toContain(`<td data-name="Reports">${reports}`);
+    expect(row).toContain(`<td data-name="Why">${reports}`);
     expect(row).toContain(`/users/${author.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
     expect(row).toContain('>a\u00a0moment</time>');
     stopClock(Date.now() + 3 * 3_600_000);
