@@ -193,13 +193,13 @@ async function checkUser(pk: string, source: Source): Promise<Finding[]> {
   ];
 }
 
-/** Compares the counts of an entity with the sums over its reviews. */
+/** Compares the counts of an entity, which may be missing, with the sums over its reviews. */
 async function checkEntity(pk: string, source: Source): Promise<Finding[]> {
-  const [entity] = await source.partition(pk);
-  if (!entity) return [];
+  const id = idIn({ pk });
+  const [entity = entityKey(id)] = await source.partition(pk);
   const lacking: Amounts = new Map();
-  for await (const review of source.reviewsOfEntity(idIn({ pk }))) recount(lacking, review);
-  return [compareCounts(entity, lacking)];
+  for await (const review of source.reviewsOfEntity(id)) recount(lacking, review);
+  return [compareCounts({ ...entity }, lacking)];
 }
 
 /** Finds words of a name that the index of names lacks. They may still be on their way. */

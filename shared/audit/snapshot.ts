@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../table/item.ts';
-import { applicationKey, reviewKey } from '../table/keys.ts';
+import { applicationKey, entityKey, reviewKey } from '../table/keys.ts';
 import type { Source } from './source.ts';
 
 /** Partitions whose items are checked, by the start of their keys. */
@@ -51,11 +51,12 @@ export class Snapshot implements Source {
     this.#database.exec('COMMIT');
   }
 
-  /** Yields the keys of all partitions. */
+  /** Yields the keys of all partitions, also of reviewed entities whose counts are missing. */
   *partitions(): Generator<string> {
-    for (const { pk } of this.#database.prepare('SELECT DISTINCT pk FROM item').iterate()) {
-      yield `${pk}`;
-    }
+    const all = this.#database.prepare(
+      'SELECT pk FROM item UNION SELECT ? || entity_id FROM item WHERE entity_id IS NOT NULL',
+    );
+    for (const { pk } of all.iterate(entityKey('').pk)) yield `${pk}`;
   }
 
   async partition(pk: string): Promise<Item[]> {

@@ -91,6 +91,16 @@ describe('npm run admin -- audit', () => {
     await expectRepair(claim, `review_id is undefined, not ${review_id}`);
   });
 
+  test('finds and repairs the counts of an entity that are missing', async () => {
+    await batchWrite([{ delete: entity() }]);
+    const { pk, sk } = entity();
+    const { lines } = await run({ repair: true });
+    expect(lines).toContain(`${pk} ${sk}: EN is undefined, not 1`);
+    const counted = { EN: 1, b2: 1, release_group: 1, version: expect.any(Number) };
+    expect(await readItem(entity())).toEqual({ ...entity(), ...counted });
+    expect((await run()).lines).toEqual([]);
+  });
+
   test('takes away what has lost its review', async () => {
     const lost = 'a7d1f0ee-0000-4000-8000-000000000000';
     const content = { review_id: lost, user_id: voter.id, vote: true, voted_at: '', revision: 1 };
