@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { readDiscovery } from '../infra/local/discovery.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { bundleSizes, overSizes } from './bench/sizes.ts';
 
@@ -20,6 +21,7 @@ try {
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
   const { measure } = await import('./bench/measure.ts');
   const { benchWebhooks } = await import('./bench/webhooks.ts');
+  const { benchCpu } = await import('./bench/cpu.ts');
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/requests.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
@@ -45,6 +47,12 @@ try {
     }
   }
   await stack.stream.idle();
+  const enginePid = readDiscovery(stack.dataDir)?.engine_pid;
+  print('', 'service', 'engine');
+  for (const { name, service, engine, broken } of await benchCpu(enginePid)) {
+    print(`${name}, ms of CPU`, service.toFixed(2), engine?.toFixed(2) ?? '');
+    failures.push(...broken);
+  }
   console.error('Comparing the lists with the reviews');
   failures.push(...(await checkFlatness()), ...(await checkLists(lists)));
   const sizes = bundleSizes();

@@ -22,7 +22,7 @@ enableCompileCache();
 // does.
 const { ppid } = process;
 if (process.env.npm_lifecycle_event) {
-  setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGTERM'), 250).unref();
+  setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGTERM'), 1_000).unref();
 }
 
 function stop(reason) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { benchCpu, toCpuLine } from '../bin/bench/cpu.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
 import { benchEndpoints, measureConsumer, operationOf, steps } from '../bin/bench/requests.ts';
@@ -156,5 +157,29 @@ describe('the measurement', () => {
     const budget = { read: 2, roundTrips: 1 };
     expect(toLine('x', cost, budget).broken).toEqual(['x: read 3 > 2']);
     expect(() => toLine('x', { ...cost, status: 400 }, budget)).toThrow('x: 400');
+  });
+
+  test('names CPU over budget, of the service and of the engine', () => {
+    const unit = { service: 2, engine: 1 };
+    const landing = (service: number, engine: number | undefined) =>
+      toCpuLine('show-home', { service, engine }, unit).broken;
+    expect(landing(6.4, 4)).toEqual([]);
+    expect(landing(12.8, 8)).toEqual([
+      'show-home: CPU of the service is 6.4 of get-review’s > 4.2',
+      'show-home: CPU of the engine is 8.0 of get-review’s > 5.6',
+    ]);
+    expect(landing(6.4, undefined)).toEqual([]);
+  });
+
+  test('finds the CPU of pages, and of the engine if there is one', async () => {
+    const lines = await benchCpu(process.pid, { rounds: 1 });
+    for (const { service, engine } of lines) {
+      expect(service).toBeGreaterThan(0);
+      // The engine is said to be this process.
+      expect(Math.abs(Number(engine) - service)).toBeLessThan(service / 5);
+    }
+    expect(lines.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['show-home', 'show-review', 'show-entity']),
+    );
   });
 });

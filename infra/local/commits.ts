@@ -20,21 +20,19 @@ export interface Commits {
 
 /** In milliseconds, between two looks while there are commits. */
 const interval = 50;
+/** In milliseconds since the last commit, until the system watches the file. */
+const longestClock = 300;
 /** In milliseconds since the last commit. A disk may take a while from a write to its commit. */
 const longestCommit = 2_000;
-/** In milliseconds, between two looks while nothing is written to the file. */
-const calmInterval = 1_000;
+/** In milliseconds, between two looks until then, and later. */
+const watchedInterval = { recent: 250, calm: 5_000 };
 
 /**
  * Looks at the version at short intervals. Every wake costs a process more than the look itself, so
  * while nothing is written to the log of `file`, Linux wakes it (inotify). Without a version each
- * look seems to find a commit. `patience` is the milliseconds after the last commit until then.
+ * look seems to find a commit.
  */
-export function watchCommits(
-  version: () => unknown = () => Symbol(),
-  file?: string,
-  patience = longestCommit,
-): Commits {
+export function watchCommits(version: () => unknown = () => Symbol(), file?: string): Commits {
   let next = Promise.withResolvers<Look>();
   let newest: unknown;
   let lastCommit = performance.now();
@@ -62,8 +60,11 @@ export function watchCommits(
     if (found.version !== newest) wake();
     newest = found.version;
     tell(found);
-    if (!watcher && found.time - lastCommit > patience) rest();
-    timer = setTimeout(tick, watcher ? calmInterval : interval);
+    const age = found.time - lastCommit;
+    if (!watcher && age > longestClock) rest();
+    const { recent, calm } = watchedInterval;
+    const pause = age > longestCommit ? calm : recent;
+    timer = setTimeout(tick, watcher ? pause : interval);
   }
 
   function wake() {

@@ -121,14 +121,17 @@ export async function startGateway(options: {
         return;
       }
       if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
-      const isPublic = target.match?.route.access === 'public';
-      const key = kept && isPublic ? keyOf(request, arrival.protocol, url) : undefined;
-      const isShared = key !== undefined;
+      const { access, earlyTag = false } = target.match?.route ?? {};
+      const key = kept && access === 'public' ? keyOf(request, arrival.protocol, url) : undefined;
+      const ifNoneMatch = request.headers['if-none-match'];
+      // An answer for this client alone reads little, and one for all reads everything.
+      const isOwn = earlyTag && ifNoneMatch !== undefined && key !== undefined && !kept?.has(key);
+      const isShared = key !== undefined && !isOwn;
       const run = () => answer(request, response, { call, served, target, address, isShared });
       const make = async () => toReply(request, await countRoundTrips(served, run));
       if (kept && isShared) {
         const found = await kept.find(key, make);
-        await deliver(unlessKnown(found, request.headers['if-none-match']));
+        await deliver(unlessKnown(found, ifNoneMatch));
         return;
       }
       await deliver(await make());

@@ -17,6 +17,8 @@ export interface KeptUse {
 
 export interface KeptAnswers {
   use: Readonly<KeptUse>;
+  /** Returns true if `find` would run nothing. */
+  has(key: string): boolean;
   /** Returns the kept answer under `key`, that of a run in progress, or a new one. */
   find(key: string, run: () => Promise<Reply>): Promise<Reply>;
 }
@@ -93,19 +95,25 @@ export function keepAnswers({
     }
   }
 
-  async function find(key: string, run: () => Promise<Reply>) {
-    // Read before the run: what is committed during a run may or may not be in its answer.
+  /** Returns the entry under `key`, unless it is too old. Undefined while nothing is kept. */
+  function newestEntry(key: string): Entry | undefined {
     const current = version();
     if (current !== newest) forgetAll();
     newest = current;
-    if (current === undefined) return run();
     const entry = entries.get(key);
+    if (entry && performance.now() - entry.began > longestKept) {
+      forget(key, entry);
+      return undefined;
+    }
+    return entry;
+  }
+
+  async function find(key: string, run: () => Promise<Reply>) {
+    // Read before the run: what is committed during a run may or may not be in its answer.
+    const entry = newestEntry(key);
+    if (newest === undefined) return run();
     if (entry === undefined) return make(key, run);
     entries.delete(key);
-    if (performance.now() - entry.began > longestKept) {
-      use.bytes -= entry.bytes;
-      return make(key, run);
-    }
     entries.set(key, entry);
     const reply = await entry.reply;
     if (isShared(reply) || reply.statusCode >= 500) {
@@ -116,7 +124,7 @@ export function keepAnswers({
     return run();
   }
 
-  return { use, find };
+  return { use, has: (key) => newestEntry(key) !== undefined, find };
 }
 
 /**

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
 import { databaseFile } from '../../infra/local/data-folder.ts';
+import { readDiscovery } from '../../infra/local/discovery.ts';
 import { callerOf } from '../helpers/api.ts';
 import { parseMetrics } from '../helpers/prometheus.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
-import { admin, fresh, start } from '../helpers/service.ts';
+import { admin, fresh, type Service, start } from '../helpers/service.ts';
 
 const seconds = Number(process.env.KEPT_SECONDS ?? 30);
 const duels = 60;
@@ -17,20 +18,51 @@ const SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 const { SIGNING_KEYS } = process.env;
 
 const dataDir = fresh('data');
-const service = await start(dataDir, {
-  options: ['--quiet', '--metrics-port', '0', '--publications-per-day', '0'],
-  env: { SESSION_KEYS, SIGNING_KEYS, EDITS_PER_DAY: '0' },
-  until: /Watch/,
-});
+
+/** Starts the service on free ports, or on those of an earlier start. */
+function startService(ports = { own: '0', engine: '0', metrics: '0' }): Promise<Service> {
+  const { own, engine, metrics } = ports;
+  const options = ['--port', own, '--metrics-port', metrics, '--publications-per-day', '0'];
+  if (engine !== '0') options.push('--engine-port', engine);
+  return start(dataDir, {
+    options: ['--quiet', ...options],
+    env: { SESSION_KEYS, SIGNING_KEYS, EDITS_PER_DAY: '0' },
+    until: /Watch/,
+  });
+}
+
+let service = await startService();
 const metricsUrl = /http:\S+\/metrics/.exec(service.out.join('\n'))?.[0] ?? '';
 const pages = service.url.replace(/\/1$/, '');
 connect(dataDir);
 jest.resetModules();
 
-/** The version of the database, by a connection that only looks. */
-const database = new DatabaseSync(join(dataDir, databaseFile), { readOnly: true });
-const pragma = database.prepare('PRAGMA data_version');
-const version = () => pragma.get()?.data_version;
+/** Reads the version of the database, by a connection that only looks. */
+function openVersion() {
+  const database = new DatabaseSync(join(dataDir, databaseFile), { readOnly: true });
+  const pragma = database.prepare('PRAGMA data_version');
+  return { read: () => pragma.get()?.data_version, close: () => database.close() };
+}
+let version = openVersion();
+
+/** Number of kept answers that the service has sent. */
+async function hits(): Promise<number> {
+  const metrics = parseMetrics(await (await fetch(metricsUrl)).text());
+  return metrics.get('review_kept_answers_total')?.samples[0]?.value ?? 0;
+}
+
+/** Ends the service, does something, and starts it again at the same addresses. */
+async function restart(meanwhile: () => Promise<unknown>): Promise<void> {
+  const { dynamodb_endpoint } = readDiscovery(dataDir) ?? {};
+  const [own = '', engine = '', metrics = ''] = [service.url, dynamodb_endpoint, metricsUrl].map(
+    (url) => new URL(`${url}`).port,
+  );
+  version.close();
+  await service.end('SIGTERM');
+  await meanwhile();
+  service = await startService({ own, engine, metrics });
+  version = openVersion();
+}
 
 /** Any cookie: the answer is then of a run of the function, by the rules of `keyOf`. */
 const uncached = { Cookie: 'theme=dark' };
@@ -49,9 +81,9 @@ const found = { compared: 0, differences: [] as unknown[] };
 /** Compares answers that may be kept with those of the function, at a moment without a commit. */
 async function compare(url: string): Promise<void> {
   for (let i = 0; i < 50; i++) {
-    const before = version();
+    const before = version.read();
     const answers = [await read(url), await read(url, uncached), await read(url)];
-    if (version() !== before) continue;
+    if (version.read() !== before) continue;
     const [first, own, again] = answers.map((answer) => JSON.stringify(answer));
     found.compared += 1;
     if (first !== own || again !== own) found.differences.push({ url, answers });
@@ -180,6 +212,26 @@ test(
     };
     const tokens = people.map(({ token }) => token);
     await write(service.url, tokens, 1);
+    let earlierHits = 0;
+    /** Takes back what is written after a backup, while readers go on. */
+    const restore = async () => {
+      const backup = fresh('backup');
+      await admin(dataDir, ['backup', backup]);
+      await write(service.url, tokens, 1);
+      await Promise.all(hot().map(compare));
+      earlierHits += await hits();
+      let isOver = false;
+      const reading = hot().map(async (url) => {
+        while (!isOver) await read(url).catch(() => sleep(10));
+      });
+      await restart(async () => {
+        rmSync(dataDir, { recursive: true });
+        await admin(dataDir, ['restore', backup]);
+      });
+      await Promise.all(hot().map(compare));
+      isOver = true;
+      await Promise.all(reading);
+    };
     const deedsOfPeople = { voteByPage, publishByPage, moderate, leave };
     const others = { importMore, blockAndUnblock, rebuild, rotate };
     for (let round = 0; Date.now() < end || round < 8; round++) {
@@ -199,6 +251,7 @@ test(
       await Promise.all(hot().map(compare));
       await Promise.all(Array.from({ length: 10 }, any).map(compare));
       await entity();
+      if (round === 3) await act('restore', restore);
     }
 
     // A write that no further commit follows, at any moment of a run. What the run read before must
@@ -218,13 +271,10 @@ test(
       await Promise.all(urls.map(compare));
     }
 
-    const metrics = parseMetrics(await (await fetch(metricsUrl)).text());
-    const [hits = 0] =
-      metrics.get('review_kept_answers_total')?.samples.map(({ value }) => value) ?? [];
     expect(found.differences).toEqual([]);
     expect(found.compared).toBeGreaterThan(100);
-    expect(hits).toBeGreaterThan(found.compared);
-    const all = Object.keys({ ...deedsOfPeople, ...others });
+    expect(earlierHits + (await hits())).toBeGreaterThan(found.compared);
+    const all = [...Object.keys({ ...deedsOfPeople, ...others }), 'restore'];
     expect(all.filter((each) => !deeds[each])).toEqual([]);
   },
   (seconds + 90) * 1000,

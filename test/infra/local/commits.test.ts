@@ -13,8 +13,8 @@ let engine: DatabaseSync;
 let own: DatabaseSync;
 let commits: Commits | undefined;
 let looks = 0;
-/** In milliseconds: short, so that the clock is soon calm. */
-const patience = 300;
+/** In milliseconds: the clock is calm two seconds after a commit. */
+const calm = 2_500;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'commits-'));
@@ -36,7 +36,7 @@ function start(watched?: string) {
     looks += 1;
     return pragma.get()?.data_version;
   };
-  commits = watchCommits(version, watched, patience);
+  commits = watchCommits(version, watched);
   return commits;
 }
 
@@ -52,18 +52,27 @@ async function noticed({ look, next }: Commits): Promise<number> {
 test('a commit is noticed soon, also after a time without any, and each of several', async () => {
   const clock = start(file);
   expect(await noticed(clock)).toBeLessThan(500);
-  await sleep(2 * patience);
+  await sleep(calm);
   const before = looks;
   await sleep(2_000);
-  // One look a second instead of 20, although others read.
+  // One look in five seconds instead of 20 a second, although others read.
   engine.prepare('SELECT * FROM t').all();
-  expect(looks - before).toBeLessThanOrEqual(3);
+  expect(looks - before).toBeLessThanOrEqual(1);
   for (let i = 0; i < 5; i++) expect(await noticed(clock)).toBeLessThan(500);
+});
+
+test('a commit is noticed at any time after another one', async () => {
+  const clock = start(file);
+  for (const pause of [100, 350, 600, 1_000, 1_900, 2_100]) {
+    await noticed(clock);
+    await sleep(pause);
+    expect({ pause, isSoon: (await noticed(clock)) < 100 }).toEqual({ pause, isSoon: true });
+  }
 });
 
 test('a commit is noticed without a log to watch, too', async () => {
   const clock = start(join(folder, 'other'));
-  await sleep(2 * patience);
+  await sleep(calm);
   const before = looks;
   await sleep(1_000);
   expect(looks - before).toBeGreaterThan(3);
@@ -72,7 +81,7 @@ test('a commit is noticed without a log to watch, too', async () => {
 
 test('a hurried look comes at once while nothing is written', async () => {
   const clock = start(file);
-  await sleep(2 * patience);
+  await sleep(calm);
   const begin = performance.now();
   const next = clock.next();
   clock.hurry();
