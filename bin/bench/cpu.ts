@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
@@ -87,16 +87,17 @@ async function runOf(operation: string, request: EndpointRequest) {
   };
 }
 
-/** Milliseconds of CPU used so far. Linux counts those of the engine by ten. */
+/** Milliseconds of CPU used so far. */
 function usedBy(enginePid: number | null | undefined) {
   const { user, system } = process.cpuUsage();
   return { service: (user + system) / 1_000, engine: enginePid ? usedByProcess(enginePid) : 0 };
 }
 
-/** See proc(5): the 14th and 15th field are ticks of user and system time, 100 in a second. */
+/** The first number of a thread's schedstat is its nanoseconds of CPU. */
 function usedByProcess(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((id) =>
+    Number.parseInt(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8'), 10),
+  );
+  return times.reduce((sum, time) => sum + time, 0) / 1e6;
 }

@@ -2,6 +2,7 @@ import { type LogCursor, markOf } from '../changes/cursor.ts';
 import type { ChangeKind } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
 import type { Delivery } from './connection.ts';
+import type { PersonMessage } from './presented.ts';
 import { type Attempt, listedIn, type MessageType, typeOf, type Webhook } from './webhook.ts';
 
 // Decisions on webhooks: pure functions of a webhook, what happened, and the time.
@@ -146,6 +147,15 @@ export function typeOfReview(
   const isPublicAgain = isPublic && weightiest === 'removed' && types.includes('review.published');
   const isRemovedSince = !isPublic && weightiest !== 'removed' && types.includes('review.removed');
   return isPublicAgain || isRemovedSince ? undefined : typeOf(weightiest);
+}
+
+/** Chooses the type of the message about a person: the end of the account is the weightier one. */
+export function typeOfPerson(
+  { types }: Pick<Webhook, 'types'>,
+  kinds: ReadonlySet<ChangeKind>,
+): PersonMessage['type'] {
+  const isDeleted = kinds.has('deleted') && types.includes('user.deleted');
+  return isDeleted ? 'user.deleted' : 'access.revoked';
 }
 
 const iso = (time: number) => new Date(time).toISOString();

@@ -5,7 +5,14 @@ import { readRecord } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
 import { keysOf } from '../secrets.ts';
-import { afterSuccess, afterTest, isSending, typeOfReview, wants } from './decisions.ts';
+import {
+  afterSuccess,
+  afterTest,
+  isSending,
+  typeOfPerson,
+  typeOfReview,
+  wants,
+} from './decisions.ts';
 import type { LogReader } from './log-reader.ts';
 import { LogWalk } from './log-walk.ts';
 import {
@@ -23,7 +30,7 @@ import type { PersonMessage, ReviewMessage } from './presented.ts';
 import { Receiver } from './receiver.ts';
 import { challengeOf } from './signature.ts';
 import type { Turn } from './turns.ts';
-import { typeOf, type Webhook } from './webhook.ts';
+import type { Webhook } from './webhook.ts';
 
 /** In milliseconds: reviews are read for the messages that are likely to be sent within it. */
 const readAhead = 250;
@@ -168,7 +175,7 @@ export class Subscription {
     const { kind, client_id } = change.newest;
     if (kind === 'named') return messageAboutName(change);
     if (client_id !== undefined) {
-      return personMessage(typeOf(kind) as PersonMessage['type'], change);
+      return personMessage(typeOfPerson(this.#receiver.webhook, change.kinds), change);
     }
     const [{ milliseconds } = { milliseconds: 0 }] = this.#receiver.attempts.slice(-1);
     const likely = Math.max(1, Math.floor(readAhead / Math.max(1, milliseconds)));

@@ -5,6 +5,7 @@ import { expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
+import { answers, hurriedNode, quickFlaws } from '../helpers/flawed-answers.ts';
 import { serve } from '../helpers/listen.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
@@ -14,15 +15,10 @@ const seconds = Number(WEBHOOK_SECONDS);
 process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
 const { WEBHOOK_KEYS } = process.env;
 
-/** Makes a minute half a second in the service, so that the job runs often. */
-const shortMinute = `const { setInterval: real } = globalThis;
-globalThis.setInterval = (run, time, ...rest) => real(run, time === 60_000 ? 500 : time, ...rest);`;
-const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(shortMinute)}`;
-
 let dataDir = fresh('data');
 
 async function startService(): Promise<Service> {
-  const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS };
+  const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
   const service = await start(dataDir, { options: ['--quiet'], env });
   connect(dataDir);
   jest.resetModules();
@@ -46,22 +42,6 @@ let readEverything: () => Promise<Message['data'][]> = async () => [];
 let verifier: Webhook | undefined;
 const faults: string[] = [];
 
-/** Ways to answer. */
-const answers: Record<string, (response: ServerResponse, challenge: string) => unknown> = {
-  200: (response, challenge) => response.end(challenge),
-  500: (response) => response.writeHead(500).end(),
-  410: (response) => response.writeHead(410).end(),
-  429: (response) => response.writeHead(429, { 'Retry-After': '28800' }).end(),
-  redirect: (response) => response.writeHead(307, { Location: '/' }).end(),
-  reset: (response) => response.socket?.resetAndDestroy(),
-  hang: () => {},
-  drip: (response) => {
-    const timer = setInterval(() => response.write(' '), 1000);
-    response.on('close', () => clearInterval(timer));
-  },
-};
-/** Without those that take 15 seconds. */
-const often = ['500', '410', '429', 'redirect', 'reset'];
 const answered: Record<string, number> = {};
 let isCalm = true;
 
@@ -70,7 +50,7 @@ const unused = () => Object.keys(answers).filter((name) => !answered[name]);
 /** Chooses an answer at random, but each once before any twice. */
 function chosen(): string {
   if (isCalm || Math.random() < 0.7) return '200';
-  return unused()[0] ?? pick(often);
+  return unused()[0] ?? pick(quickFlaws);
 }
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {

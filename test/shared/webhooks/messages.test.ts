@@ -217,6 +217,27 @@ describe('a message about a person', () => {
     expect(taken(others)).toEqual([]);
   });
 
+  test('is of the type that was chosen, also if both happened', async () => {
+    const choices = [
+      ['access.revoked'],
+      ['user.deleted'],
+      ['access.revoked', 'user.deleted'],
+    ] as const;
+    for (const types of choices) {
+      const receiver = await startReceiver();
+      const { client_id } = await beginWebhook(receiver, { types: [...types] });
+      const person = await makeUser();
+      const asked = { user_id: person.id, client_id, scopes: [] };
+      await insertGrant(asked);
+      await deleteGrants(person.id, client_id, batchDelete);
+      await applyStream();
+      await insertGrant(asked);
+      await person.leaves();
+      await run();
+      expect(taken(receiver).map(({ type }) => type)).toEqual(types.slice(-1));
+    }
+  });
+
   test('says that the account was deleted, and nothing else', async () => {
     const receiver = await startReceiver();
     const webhook = await beginWebhook(receiver, { types: ['access.revoked', 'user.deleted'] });

@@ -1,0 +1,505 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, jest, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { randomNumbers } from '../../bin/random.ts';
+import { connect } from '../../infra/local/connect.ts';
+import { callerOf } from '../helpers/api.ts';
+import { answers, hurriedNode, quickFlaws } from '../helpers/flawed-answers.ts';
+import { serve } from '../helpers/listen.ts';
+import { pick } from '../helpers/random-writes.ts';
+import { admin, fresh, type Service, start } from '../helpers/service.ts';
+
+// Receivers with every choice of types. Each must hear at least once of each change that it chose,
+// whatever fails on the way.
+
+const { HISTORY_SEED = `${Date.now() % 1_000_000}`, HISTORY_SECONDS = '16' } = process.env;
+process.stderr.write(`HISTORY_SEED=${HISTORY_SEED}\n`);
+Math.random = randomNumbers(Number(HISTORY_SEED));
+/** In seconds: the length of each of the four parts. */
+const length = Number(HISTORY_SECONDS) / 4;
+
+const { SIGNING_KEYS } = process.env;
+process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
+process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
+const { WEBHOOK_KEYS } = process.env;
+
+let dataDir = fresh('data');
+let service: Service;
+
+async function startService(): Promise<void> {
+  const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
+  const options = ['--quiet', '--publications-per-day', '0'];
+  service = await start(dataDir, { options, env: { ...env, EDITS_PER_DAY: '0' } });
+  connect(dataDir);
+  jest.resetModules();
+}
+
+const reviewTypes = [
+  'review.published',
+  'review.edited',
+  'review.voted',
+  'review.removed',
+] as const;
+type Type = (typeof reviewTypes)[number] | 'access.revoked' | 'user.deleted' | 'entity.edited';
+
+interface Choice {
+  types: Type[];
+  entity_id?: string;
+  author_id?: string;
+}
+
+interface Message {
+  id: string;
+  /** Epoch ms of its arrival, and of the event. */
+  arrived: number;
+  at: number;
+  type: Type | 'log.restarted' | 'webhook.test';
+  /** False if the receiver failed, and so kept nothing. */
+  isKept: boolean;
+  data: {
+    id?: string;
+    version?: number;
+    review?: object | null;
+    user_id?: string;
+    entity?: { id: string };
+    challenge?: string;
+  };
+}
+
+interface Receiver extends Choice {
+  webhook: { client_id: string; id: string; user_id: string };
+  verifier: Webhook;
+  messages: Message[];
+}
+
+/** A change that the service has confirmed, from its begin to its answer (epoch ms). */
+interface Change {
+  type: Type;
+  /** Of the review, person or entity. */
+  id: string;
+  entity_id?: string;
+  author_id?: string;
+  /** Of the application, if the change is of a person. */
+  client_id?: string;
+  begin: number;
+  end: number;
+}
+
+let isOver = false;
+afterAll(() => {
+  isOver = true;
+});
+const receivers: Receiver[] = [];
+const faults: string[] = [];
+let isCalm = true;
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const arrived = Date.now();
+  const body = await readAll(request);
+  try {
+    const receiver = receivers[Number(request.url?.slice(1))];
+    if (!receiver) throw new Error('A message before the webhook');
+    const message = receiver.verifier.verify(body, request.headers as never) as Message & {
+      timestamp: string;
+    };
+    const { type, data, timestamp } = message;
+    const isFlawed = !isCalm && Math.random() < 0.3;
+    const flaw = Math.random() < 0.02 ? pick(['hang', 'drip']) : pick(quickFlaws);
+    const id = `${request.headers['webhook-id']}`;
+    const at = Date.parse(timestamp);
+    receiver.messages.push({ id, arrived, at, type, isKept: !isFlawed, data });
+    answers[isFlawed ? flaw : '200']?.(response, data.challenge ?? '');
+  } catch (error) {
+    faults.push(`${error}: ${body}`);
+    response.writeHead(401).end();
+  }
+}
+
+const address = await serve(createServer(receive));
+
+/** Types by weight, of a review that is public in the message, and of one that is not. */
+const byWeight = {
+  public: ['review.published', 'review.edited', 'review.voted', 'review.removed'],
+  removed: ['review.removed', 'review.published', 'review.edited', 'review.voted'],
+} satisfies Record<string, Type[]>;
+
+/** Is true if a message tells of a change, or of a weightier one of the same review since. */
+function tells({ type, at, data, isKept }: Message, change: Change): boolean {
+  if (!isKept || at < change.begin) return false;
+  // The receiver then reads everything.
+  if (type === 'log.restarted') return true;
+  if (type === 'access.revoked' || type === 'user.deleted') {
+    const isAsWeighty = type === 'user.deleted' || type === change.type;
+    return isAsWeighty && change.client_id !== undefined && data.user_id === change.id;
+  }
+  if (type === 'entity.edited') return type === change.type && data.entity?.id === change.id;
+  if (data.id !== change.id) return false;
+  const order: Type[] = byWeight[data.review ? 'public' : 'removed'];
+  return order.indexOf(type as Type) <= order.indexOf(change.type);
+}
+
+function hasChosen({ types, entity_id, author_id, webhook }: Receiver, change: Change): boolean {
+  const isMine = change.client_id === undefined || change.client_id === webhook.client_id;
+  const isOfEntity = entity_id === undefined || change.entity_id === entity_id;
+  const isOfAuthor = author_id === undefined || change.author_id === author_id;
+  const isOfPerson = change.client_id !== undefined;
+  return types.includes(change.type) && isMine && (isOfPerson || (isOfEntity && isOfAuthor));
+}
+
+const inShort = ({ type, at, arrived, isKept, data }: Message) =>
+  `${type} ${at} ${arrived} ${isKept} ${data.review ? 'public' : ''}`;
+
+/** Changes that a receiver has chosen and never heard of, with what it heard of the same review. */
+function untold(changes: readonly Change[]) {
+  return receivers.flatMap((receiver) =>
+    changes
+      .filter((change) => hasChosen(receiver, change))
+      .filter((change) => !receiver.messages.some((message) => tells(message, change)))
+      .map((change) => {
+        const heard = receiver.messages.filter(
+          ({ type, data }) => data.id === change.id || type === 'log.restarted',
+        );
+        return { types: receiver.types.join(), ...change, heard: heard.map(inShort) };
+      }),
+  );
+}
+
+/** First messages about a version that came after a higher version of the same subject. */
+function wentBack() {
+  return receivers.flatMap(({ messages }) => {
+    const highest = new Map<string, number>();
+    const seen = new Set<string>();
+    return messages.filter(({ id, data }) => {
+      if (data.id === undefined || data.version === undefined) return false;
+      const before = highest.get(data.id) ?? 0;
+      const isNew = !seen.has(id);
+      seen.add(id);
+      highest.set(data.id, Math.max(before, data.version));
+      return isNew && data.version < before;
+    });
+  });
+}
+
+/** Ids that name several subjects or times. */
+function ambiguous() {
+  const named = new Map<string, Set<string>>();
+  for (const { id, at, data } of receivers.flatMap(({ messages }) => messages)) {
+    const subject = data.id ?? data.user_id ?? data.entity?.id ?? '';
+    named.set(id, (named.get(id) ?? new Set()).add(`${subject} ${at}`));
+  }
+  return [...named].filter(([, subjects]) => subjects.size > 1);
+}
+
+/** Milliseconds in which a message that was read before may still be on its way. */
+const onItsWay = 1_000;
+
+/** Changes that make a review public, also those without an answer. */
+const returns: Pick<Change, 'id' | 'begin' | 'end'>[] = [];
+
+/** Messages of a time with a review that was removed before they came, and not published since. */
+function leaks(changes: readonly Change[], isOfTime: (arrived: number) => boolean) {
+  const ends = changes.filter(({ type }) => type === 'review.removed');
+  return receivers
+    .flatMap(({ messages }) => messages)
+    .filter(({ arrived, data }) => {
+      const isBackAfter = ({ end }: Change) =>
+        returns.some((each) => each.id === data.id && each.end > end && each.begin < arrived);
+      return (
+        data.review &&
+        isOfTime(arrived) &&
+        ends.some((each) => {
+          const isBefore = each.id === data.id && each.end + onItsWay < arrived;
+          return isBefore && !isBackAfter(each);
+        })
+      );
+    });
+}
+
+/** A review that its author's writer alone changes, so that its state is known. */
+interface Kept {
+  id: string;
+  entity_id: string;
+  author_id: string;
+  isPublic: boolean;
+}
+
+interface Writer {
+  id: string;
+  token: string;
+  reviews: Kept[];
+  hasCommon: boolean;
+  /** Own votes by review. */
+  votes: Map<string, boolean>;
+}
+
+const common = randomUUID();
+
+/** Changes at random for that long. Returns what the service has confirmed. */
+async function change(
+  writers: readonly Writer[],
+  milliseconds: number,
+  isDown: () => boolean,
+): Promise<Change[]> {
+  const { reviewBody } = await import('../helpers/world.ts');
+  const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
+  const until = Date.now() + milliseconds;
+  const changes: Change[] = [];
+
+  /** Notes a change when it is done. Whether it is done without an answer, nobody knows. */
+  async function note(type: Type, of: Omit<Kept, 'isPublic'>, deed: () => Promise<unknown>) {
+    const done = { ...of, begin: Date.now(), end: Number.POSITIVE_INFINITY };
+    if (type === 'review.published') returns.push(done);
+    await deed();
+    done.end = Date.now();
+    changes.push({ type, ...done });
+  }
+  const call = async ({ token }: Writer, method: string, path: string, body?: unknown) => {
+    const answer = await callerOf(service.url, token)(method, path, body);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status}`);
+    return answer.body;
+  };
+
+  async function publish(writer: Writer) {
+    const entity_id = writer.hasCommon ? randomUUID() : common;
+    writer.hasCommon = true;
+    const kept: Kept = { id: '', entity_id, author_id: writer.id, isPublic: true };
+    const begin = Date.now();
+    const { id } = await call(writer, 'POST', '/review/', reviewBody({ entity_id }));
+    Object.assign(kept, { id });
+    changes.push({ type: 'review.published', ...kept, begin, end: Date.now() });
+    writer.reviews.push(kept);
+  }
+
+  /** Changes an own review. If no answer comes, nobody knows its state, and it is left alone. */
+  async function changeOwn(writer: Writer) {
+    const own = pick(writer.reviews);
+    writer.reviews = writer.reviews.filter((each) => each !== own);
+    const { isPublic, ...of } = own;
+    const deed = pick(['edit', 'edit', 'edit', 'hide', 'hide', 'delete']);
+    if (deed === 'delete') {
+      const remove = () => call(writer, 'DELETE', `/review/${own.id}`);
+      await (isPublic ? note('review.removed', of, remove) : remove());
+      return;
+    }
+    if (deed === 'hide') {
+      const type = isPublic ? 'review.removed' : 'review.published';
+      await note(type, of, () => setHidden(own.id, isPublic));
+      own.isPublic = !isPublic;
+    } else if (isPublic) {
+      const { text } = reviewBody();
+      const body = { text: `${text} ${Math.random()}` };
+      await note('review.edited', of, () => call(writer, 'POST', `/review/${own.id}`, body));
+    }
+    writer.reviews.push(own);
+  }
+
+  async function vote(writer: Writer) {
+    const { isPublic, ...of } = pick(pick(writers.filter((each) => each !== writer)).reviews);
+    const isUp = !writer.votes.get(of.id);
+    const path = `/review/${of.id}/vote`;
+    await note('review.voted', of, () => call(writer, 'PUT', path, { vote: isUp }));
+    writer.votes.set(of.id, isUp);
+  }
+
+  const isOver = () => Date.now() >= until || isDown();
+  await Promise.all(
+    writers.map(async (writer) => {
+      while (!isOver()) {
+        const deed = writer.reviews.length < 3 ? publish : pick([publish, changeOwn, vote, vote]);
+        // A review may be gone, and a killed service does not answer.
+        await deed(writer).catch(() => sleep(10));
+        await sleep(Math.random() * 50);
+      }
+    }),
+  );
+  return changes;
+}
+
+/** Ends accesses and accounts of people who use the receivers' applications, and names things. */
+async function changeOthers(): Promise<Change[]> {
+  const { makeUser } = await import('../helpers/world.ts');
+  const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
+  const { batchDelete } = await import('../../shared/table/batch.ts');
+  const { nameAsOperator } = await import('../../shared/moderation/correction.ts');
+  const changes: Change[] = [];
+  const note = async (what: Pick<Change, 'type' | 'id'> & Partial<Change>, deed: () => unknown) => {
+    const begin = Date.now();
+    await deed();
+    changes.push({ ...what, begin, end: Date.now() });
+  };
+  for (const { types, webhook } of receivers) {
+    const { client_id } = webhook;
+    const person = await makeUser();
+    const { id } = person;
+    if (types.includes('access.revoked')) {
+      await insertGrant({ user_id: id, client_id, scopes: ['user'] });
+      const revoke = () => deleteGrants(id, client_id, batchDelete);
+      await note({ type: 'access.revoked', id, client_id }, revoke);
+    }
+    if (types.includes('user.deleted')) {
+      await insertGrant({ user_id: id, client_id, scopes: ['user'] });
+      await note({ type: 'user.deleted', id, client_id }, () => person.leaves());
+    }
+  }
+  for (const entity_id of [common, randomUUID()]) {
+    const name = { name: `Blue ${Math.random()}`, about: undefined, url: undefined };
+    const entity = { entity_type: 'release_group', entity_id } as const;
+    await note({ type: 'entity.edited', id: entity_id, entity_id }, () =>
+      nameAsOperator(entity, name, ''),
+    );
+  }
+  return changes;
+}
+
+/** Makes an application with a webhook, whose first test is due. */
+async function addReceiver(choice: Choice): Promise<void> {
+  const { makeUser } = await import('../helpers/world.ts');
+  const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
+  const { insertWebhook } = await import('../../shared/webhooks/webhook-repository.ts');
+  const { webhookSecret } = await import('../../shared/webhooks/signature.ts');
+  const { keysOf } = await import('../../shared/secrets.ts');
+  const owner = await makeUser();
+  const { client_id } = await insertApplication(owner.id, {
+    name: 'Mirror',
+    desc: '',
+    website: 'https://client.example/',
+    redirect_uri: 'https://client.example/callback',
+  });
+  const url = `${address}/${receivers.length}`;
+  const webhook = await insertWebhook(client_id, owner.id, { address: url, ...choice });
+  const [key] = await keysOf('WEBHOOK_KEYS');
+  const verifier = new Webhook(webhookSecret(webhook.secret_id, key));
+  receivers.push({ ...choice, webhook, verifier, messages: [] });
+}
+
+/** What owners do: they pause at random, and continue whatever has stopped. */
+async function actAsOwners(): Promise<void> {
+  const { listWebhooks } = await import('../../shared/webhooks/webhook-repository.ts');
+  const { continueWebhook, pauseWebhook } = await import(
+    '../../shared/webhooks/webhook-actions.ts'
+  );
+  for (const webhook of await listWebhooks()) {
+    const isPausing = !isCalm && Math.random() < 0.02;
+    if (webhook.state === 'on' && (webhook.failures > 0 || isPausing)) await pauseWebhook(webhook);
+    if (!isPausing) await continueWebhook(webhook);
+  }
+}
+
+/** Waits, with receivers that do not fail, until everything is told. */
+async function settle(changes: readonly Change[]): Promise<void> {
+  isCalm = true;
+  const deadline = Date.now() + 60_000;
+  while (untold(changes).length > 0 && Date.now() < deadline) await sleep(300);
+  expect(untold(changes)).toEqual([]);
+  isCalm = false;
+}
+
+test(
+  'every receiver hears of each change that it chose',
+  async () => {
+    await startService();
+    const { makeGrant, makeUser } = await import('../helpers/world.ts');
+    const { setAttributes } = await import('../helpers/items.ts');
+    const { userKey } = await import('../../shared/table/keys.ts');
+    const { listWebhooks } = await import('../../shared/webhooks/webhook-repository.ts');
+    const writers = await Promise.all(
+      Array.from({ length: 6 }, async (): Promise<Writer> => {
+        const user = await makeUser();
+        // A user with high karma has 200 votes a day.
+        await setAttributes(userKey(user.id), { karma: 5_000 });
+        const { access_token } = await makeGrant(user, ['review', 'vote', 'user']);
+        return {
+          id: user.id,
+          token: access_token,
+          reviews: [],
+          hasCommon: false,
+          votes: new Map(),
+        };
+      }),
+    );
+    const subsets = Array.from({ length: 15 }, (_, i) =>
+      reviewTypes.filter((_, bit) => (i + 1) & (1 << bit)),
+    );
+    const choices: Choice[] = [
+      ...subsets.map((types) => ({ types })),
+      { types: [...reviewTypes], entity_id: common },
+      { types: ['review.edited', 'entity.edited'], entity_id: common },
+      { types: ['review.voted', 'review.removed'], author_id: `${writers[0]?.id}` },
+      { types: ['access.revoked'] },
+      { types: ['user.deleted', 'review.published'] },
+      { types: ['access.revoked', 'user.deleted', 'entity.edited', ...reviewTypes] },
+    ];
+    for (const choice of choices) await addReceiver(choice);
+    // Earlier changes are not sent.
+    while ((await listWebhooks()).some(({ state }) => state !== 'on')) await sleep(100);
+
+    const owners = (async () => {
+      // The database ends with the service.
+      while (!isOver)
+        await actAsOwners()
+          .catch(() => {})
+          .then(() => sleep(300));
+    })();
+
+    /** A part of the history, which ends with a kill unless the service shall live on. */
+    async function part(isKilled: boolean): Promise<Change[]> {
+      let isDown = false;
+      const changing = change(writers, length * 1_000, () => isDown);
+      const others = await changeOthers();
+      await sleep(Math.random() * length * 500);
+      if (isKilled) {
+        isDown = true;
+        await service.end('SIGKILL');
+      }
+      return [...(await changing), ...others];
+    }
+
+    isCalm = false;
+    const before = await part(true);
+    await startService();
+    before.push(...(await part(false)));
+    await settle(before);
+
+    const backup = fresh('backup');
+    await admin(dataDir, ['backup', backup]);
+    const kept = writers.map(({ reviews, votes }) => {
+      return { reviews: structuredClone(reviews), votes: new Map(votes) };
+    });
+    const lost = await part(true);
+    dataDir = fresh('data');
+    await admin(dataDir, ['restore', backup]);
+    for (const [i, writer] of writers.entries()) Object.assign(writer, kept[i]);
+    const restored = Date.now();
+    await startService();
+    const after = await part(true);
+    await startService();
+    after.push(...(await part(false)));
+    await settle(after);
+
+    isOver = true;
+    await owners;
+    const deaf = receivers.filter(
+      ({ messages }) =>
+        !messages.some(({ type, isKept, arrived }) => {
+          return type === 'log.restarted' && isKept && arrived > restored;
+        }),
+    );
+    expect(deaf.map(({ types }) => types)).toEqual([]);
+    expect(faults).toEqual([]);
+    expect(wentBack()).toEqual([]);
+    expect(ambiguous()).toEqual([]);
+    expect(leaks([...before, ...lost], (arrived) => arrived < restored)).toEqual([]);
+    expect(leaks([...before, ...after], (arrived) => arrived >= restored)).toEqual([]);
+    // Each receiver had something to hear, before and after the restore.
+    for (const changes of [before, after]) {
+      const bored = receivers.filter((each) => !changes.some((one) => hasChosen(each, one)));
+      expect(bored.map(({ types }) => types)).toEqual([]);
+    }
+    const count = receivers.reduce((sum, { messages }) => sum + messages.length, 0);
+    process.stderr.write(`${before.length + after.length} changes, ${count} messages\n`);
+  },
+  1000 * (Number(HISTORY_SECONDS) + 240),
+);
