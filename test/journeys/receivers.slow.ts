@@ -375,7 +375,7 @@ async function addReceiver(choice: Choice): Promise<void> {
   receivers.push({ ...choice, webhook, verifier, messages: [] });
 }
 
-/** What owners do: they pause at random, and continue whatever has stopped. */
+/** Pauses webhooks at random as their owners do, and continues whatever has stopped. */
 async function actAsOwners(): Promise<void> {
   const { listWebhooks } = await import('../../shared/webhooks/webhook-repository.ts');
   const { continueWebhook, pauseWebhook } = await import(
