@@ -48,6 +48,10 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
       'review_stream_lag_seconds',
       'Age of the oldest sampled review that lists lack, or 0.',
     ),
+    webhookLag: gauge(
+      'review_webhook_lag_seconds',
+      'Age of the oldest change that waits for a webhook whose receiver answers. Up to 60.',
+    ),
     lastWrite: gauge('review_last_write_age_seconds', 'Age of the newest heartbeat.'),
     dailyJob: gauge('review_daily_job_age_seconds', 'Time since the daily job ran.'),
     backup: gauge('review_backup_age_seconds', 'Time since the last backup.'),
@@ -75,6 +79,7 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
       set(ofTable.openCases, openCases);
       set(ofTable.faults, health.faults.length);
       set(ofTable.streamLag, health.stream_lag_seconds);
+      set(ofTable.webhookLag, health.webhook_lag_seconds);
       set(ofTable.lastWrite, health.last_write_age_seconds);
       set(ofTable.dailyJob, health.daily_job_age_seconds);
       set(ofTable.backup, health.backup_age_seconds);

@@ -5,6 +5,7 @@ import dashboard from '../../../infra/local/grafana.json' with { type: 'json' };
 import { type Metrics, serveMetrics } from '../../../infra/local/metrics.ts';
 import { tableGauges } from '../../../infra/local/metrics-table.ts';
 import { recordHeartbeat } from '../../../shared/health/heartbeat.ts';
+import { recordSending } from '../../../shared/webhooks/run.ts';
 import { parseMetrics } from '../../helpers/prometheus.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeUser } from '../../helpers/world.ts';
@@ -76,6 +77,7 @@ test('tells the use of the kept answers', async () => {
 
 test('tells the state of the table', async () => {
   await recordHeartbeat();
+  await recordSending(Date.now() - 7_000);
   const ann = await makeUser();
   const ben = await makeUser();
   const review = await ann.publishes({ rating: 5 });
@@ -88,6 +90,9 @@ test('tells the state of the table', async () => {
   expect(first('review_accounts')).toBe(2);
   expect(first('review_open_cases')).toBe(1);
   expect(first('review_last_write_age_seconds')).toBeLessThan(60);
+  const webhookLag = Number(first('review_webhook_lag_seconds'));
+  expect(webhookLag).toBeGreaterThanOrEqual(7);
+  expect(webhookLag).toBeLessThan(60);
   const lags = result.get('review_consumer_lag_seconds')?.samples ?? [];
   expect(lags.map(({ labels }) => labels.consumer)).toEqual(['update-aggregates', 'eraser']);
   // Nothing has made a backup.
