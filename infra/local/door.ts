@@ -72,7 +72,7 @@ export async function openDoor({
     requireHostHeader: false,
     headersTimeout: requestTimeout,
     requestTimeout,
-    connectionsCheckingInterval: Math.min(5_000, requestTimeout),
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
   });
   server.maxConnections = mostConnections;
   server.timeout = longestSilence;
