@@ -8,6 +8,19 @@ import { randomNumbers } from '../../bin/random.ts';
 import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
 import { answers, hurriedNode, quickFlaws } from '../helpers/flawed-answers.ts';
+import {
+  ambiguous,
+  type Change,
+  type Choice,
+  hasChosen,
+  leaks,
+  type Message,
+  type Receiver,
+  reviewTypes,
+  type Type,
+  untold,
+  wentBack,
+} from '../helpers/heard.ts';
 import { serve } from '../helpers/listen.ts';
 import { pick } from '../helpers/random-writes.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
@@ -37,62 +50,19 @@ async function startService(): Promise<void> {
   jest.resetModules();
 }
 
-const reviewTypes = [
-  'review.published',
-  'review.edited',
-  'review.voted',
-  'review.removed',
-] as const;
-type Type = (typeof reviewTypes)[number] | 'access.revoked' | 'user.deleted' | 'entity.edited';
-
-interface Choice {
-  types: Type[];
-  entity_id?: string;
-  author_id?: string;
-}
-
-interface Message {
-  id: string;
-  /** Epoch ms of its arrival, and of the event. */
-  arrived: number;
-  at: number;
-  type: Type | 'log.restarted' | 'webhook.test';
-  /** False if the receiver failed, and so kept nothing. */
-  isKept: boolean;
-  data: {
-    id?: string;
-    version?: number;
-    review?: object | null;
-    user_id?: string;
-    entity?: { id: string };
-    challenge?: string;
-  };
-}
-
-interface Receiver extends Choice {
-  webhook: { client_id: string; id: string; user_id: string };
+/** A receiver with the webhook that sends to it. */
+interface Listening extends Receiver {
+  webhook: { client_id: string; id: string };
   verifier: Webhook;
-  messages: Message[];
-}
-
-/** A change that the service has confirmed, from its begin to its answer (epoch ms). */
-interface Change {
-  type: Type;
-  /** Of the review, person or entity. */
-  id: string;
-  entity_id?: string;
-  author_id?: string;
-  /** Of the application, if the change is of a person. */
-  client_id?: string;
-  begin: number;
-  end: number;
 }
 
 let isOver = false;
 afterAll(() => {
   isOver = true;
 });
-const receivers: Receiver[] = [];
+const receivers: Listening[] = [];
+/** Changes that make a review public, also those without an answer. */
+const returns: Pick<Change, 'id' | 'begin' | 'end'>[] = [];
 const faults: string[] = [];
 let isCalm = true;
 
@@ -119,104 +89,6 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 }
 
 const address = await serve(createServer(receive));
-
-/** Types by weight, of a review that is public in the message, and of one that is not. */
-const byWeight = {
-  public: ['review.published', 'review.edited', 'review.voted', 'review.removed'],
-  removed: ['review.removed', 'review.published', 'review.edited', 'review.voted'],
-} satisfies Record<string, Type[]>;
-
-/** Is true if a message tells of a change, or of a weightier one of the same review since. */
-function tells({ type, at, data, isKept }: Message, change: Change): boolean {
-  if (!isKept || at < change.begin) return false;
-  // The receiver then reads everything.
-  if (type === 'log.restarted') return true;
-  if (type === 'access.revoked' || type === 'user.deleted') {
-    const isAsWeighty = type === 'user.deleted' || type === change.type;
-    return isAsWeighty && change.client_id !== undefined && data.user_id === change.id;
-  }
-  if (type === 'entity.edited') return type === change.type && data.entity?.id === change.id;
-  if (data.id !== change.id) return false;
-  const order: Type[] = byWeight[data.review ? 'public' : 'removed'];
-  return order.indexOf(type as Type) <= order.indexOf(change.type);
-}
-
-function hasChosen({ types, entity_id, author_id, webhook }: Receiver, change: Change): boolean {
-  const isMine = change.client_id === undefined || change.client_id === webhook.client_id;
-  const isOfEntity = entity_id === undefined || change.entity_id === entity_id;
-  const isOfAuthor = author_id === undefined || change.author_id === author_id;
-  const isOfPerson = change.client_id !== undefined;
-  return types.includes(change.type) && isMine && (isOfPerson || (isOfEntity && isOfAuthor));
-}
-
-const inShort = ({ type, at, arrived, isKept, data }: Message) =>
-  `${type} ${at} ${arrived} ${isKept} ${data.review ? 'public' : ''}`;
-
-/** Changes that a receiver has chosen and never heard of, with what it heard of the same review. */
-function untold(changes: readonly Change[]) {
-  return receivers.flatMap((receiver) =>
-    changes
-      .filter((change) => hasChosen(receiver, change))
-      .filter((change) => !receiver.messages.some((message) => tells(message, change)))
-      .map((change) => {
-        const heard = receiver.messages.filter(
-          ({ type, data }) => data.id === change.id || type === 'log.restarted',
-        );
-        return { types: receiver.types.join(), ...change, heard: heard.map(inShort) };
-      }),
-  );
-}
-
-/** First messages about a version that came after a higher version of the same subject. */
-function wentBack() {
-  return receivers.flatMap(({ messages }) => {
-    const highest = new Map<string, number>();
-    const seen = new Set<string>();
-    return messages.filter(({ id, data }) => {
-      if (data.id === undefined || data.version === undefined) return false;
-      const before = highest.get(data.id) ?? 0;
-      const isNew = !seen.has(id);
-      seen.add(id);
-      highest.set(data.id, Math.max(before, data.version));
-      return isNew && data.version < before;
-    });
-  });
-}
-
-/** Ids that name several subjects or times. */
-function ambiguous() {
-  const named = new Map<string, Set<string>>();
-  for (const { id, at, data } of receivers.flatMap(({ messages }) => messages)) {
-    const subject = data.id ?? data.user_id ?? data.entity?.id ?? '';
-    named.set(id, (named.get(id) ?? new Set()).add(`${subject} ${at}`));
-  }
-  return [...named].filter(([, subjects]) => subjects.size > 1);
-}
-
-/** Milliseconds in which a message that was read before may still be on its way. */
-const onItsWay = 1_000;
-
-/** Changes that make a review public, also those without an answer. */
-const returns: Pick<Change, 'id' | 'begin' | 'end'>[] = [];
-
-/** Messages of a time with a review that was removed before they came, and not published since. */
-function leaks(changes: readonly Change[], isOfTime: (arrived: number) => boolean) {
-  const ends = changes.filter(({ type }) => type === 'review.removed');
-  return receivers
-    .flatMap(({ messages }) => messages)
-    .filter(({ arrived, data }) => {
-      const isBackAfter = ({ end }: Change) =>
-        returns.some((each) => each.id === data.id && each.end > end && each.begin < arrived);
-      return (
-        data.review &&
-        isOfTime(arrived) &&
-        ends.some((each) => {
-          const isBefore = each.id === data.id && each.end + onItsWay < arrived;
-          return isBefore && !isBackAfter(each);
-        })
-      );
-    });
-}
 
 /** A review that its author's writer alone changes, so that its state is known. */
 interface Kept {
@@ -392,8 +264,8 @@ async function actAsOwners(): Promise<void> {
 async function settle(changes: readonly Change[]): Promise<void> {
   isCalm = true;
   const deadline = Date.now() + 60_000;
-  while (untold(changes).length > 0 && Date.now() < deadline) await sleep(300);
-  expect(untold(changes)).toEqual([]);
+  while (untold(receivers, changes).length > 0 && Date.now() < deadline) await sleep(300);
+  expect(untold(receivers, changes)).toEqual([]);
   isCalm = false;
 }
 
@@ -489,10 +361,14 @@ test(
     );
     expect(deaf.map(({ types }) => types)).toEqual([]);
     expect(faults).toEqual([]);
-    expect(wentBack()).toEqual([]);
-    expect(ambiguous()).toEqual([]);
-    expect(leaks([...before, ...lost], (arrived) => arrived < restored)).toEqual([]);
-    expect(leaks([...before, ...after], (arrived) => arrived >= restored)).toEqual([]);
+    expect(wentBack(receivers)).toEqual([]);
+    expect(ambiguous(receivers)).toEqual([]);
+    const all = receivers.flatMap(({ messages }) => messages);
+    const [early, late] = [true, false].map((isEarly) =>
+      all.filter(({ arrived }) => arrived < restored === isEarly),
+    ) as [Message[], Message[]];
+    expect(leaks(early, [...before, ...lost], returns)).toEqual([]);
+    expect(leaks(late, [...before, ...after], returns)).toEqual([]);
     // Each receiver had something to hear, before and after the restore.
     for (const changes of [before, after]) {
       const bored = receivers.filter((each) => !changes.some((one) => hasChosen(each, one)));
