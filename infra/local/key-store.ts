@@ -19,7 +19,7 @@ const madeWith = {
 } as const;
 
 /** In milliseconds, between two looks of a running service at its files. */
-const interval = 5_000;
+const interval = 2_000;
 
 /** Returns the keys of a data folder, separated by commas. Creates one at the first start. */
 export function localKeys(dataDir: string, secret: KeySecret): string {
@@ -31,7 +31,7 @@ export function localKeys(dataDir: string, secret: KeySecret): string {
 /** Returns the keys of a data folder, for their rotation. A service that runs follows them. */
 export function folderKeys(dataDir: string, { isRunning }: { isRunning: boolean }): KeyStore {
   return {
-    settled: isRunning ? 2 * interval : 0,
+    settled: isRunning ? 5 * interval : 0,
     async read(secret) {
       const file = join(dataDir, files[secret]);
       if (existsSync(file)) return readKeys(file, secret).split(',');
