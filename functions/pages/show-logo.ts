@@ -1,5 +1,4 @@
 import { notFound } from '../../shared/errors.ts';
-import { listHeaderOf } from '../../shared/http/read-request.ts';
 import { Answer, publicAnswer } from '../../shared/http/response.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
 import { siteContent } from '../../shared/site/content.ts';
@@ -16,5 +15,5 @@ export const handler = browserHandler((event) => {
     'X-Content-Type-Options': 'nosniff',
   };
   const answer = new Answer(logo, { type: 'image/svg+xml', headers });
-  return publicAnswer(answer, listHeaderOf(event, 'if-none-match'));
+  return publicAnswer(answer, event);
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { codingFor } from '../../shared/http/content-coding.ts';
 import { readPairs } from '../../shared/http/form.ts';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
 import { stage } from '../../shared/routes.ts';
@@ -11,8 +12,8 @@ type Pairs = readonly (readonly [string, string])[];
 /**
  * Returns the event of Lambda proxy integration. `path` is the path below the stage, as sent;
  * `query` has no question mark. Without a match the resource is `/{proxy+}`. Throws a URIError if
- * the path is not validly encoded. With `isShared` the event has no header of this
- * client, because the answer goes to others too.
+ * the path is not validly encoded. With `isShared` the event has no header of this client but the
+ * coding of the answer, because the answer goes to others too.
  */
 export function proxyEvent(
   request: IncomingMessage,
@@ -31,7 +32,9 @@ export function proxyEvent(
   const parameters = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
   const arrival = arrivalOf(request, address);
   // API Gateway sets the X-Forwarded headers itself. Other names stay as sent.
-  const sent = isShared ? [] : request.rawHeaders;
+  const coding = codingFor(request.headers['accept-encoding']);
+  const shared = coding ? ['Accept-Encoding', coding] : [];
+  const sent = isShared ? shared : request.rawHeaders;
   const headers = sent.flatMap((name, i, all) =>
     i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
   ) as [string, string][];

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { codingFor } from '../../shared/http/content-coding.ts';
 import { isTagKnown } from '../../shared/http/response.ts';
-import { codingFor, type Reply } from './gateway-response.ts';
+import type { Reply } from './gateway-response.ts';
 
 // Public answers that are still true. An answer is kept until the next commit to the database, and
 // at most for ten seconds. So it is the answer that the function would give again.

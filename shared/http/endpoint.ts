@@ -5,7 +5,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { noteColdStart } from './cold-start.ts';
 import { jsonBody } from './json-body.ts';
-import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './read-request.ts';
+import { partsOf, type RequestSchema, readRequest } from './read-request.ts';
 import { Answer, errorResponse, headResponse, json, publicAnswer } from './response.ts';
 
 /**
@@ -35,7 +35,7 @@ export function endpoint<T extends RequestSchema>(
       const result = await handle(readRequest(schema, partsOf(event)));
       const answer = result instanceof Answer ? result : new Answer(result);
       if (isPublic && ['GET', 'HEAD'].includes(event.httpMethod)) {
-        return publicAnswer(answer, listHeaderOf(event, 'if-none-match'));
+        return publicAnswer(answer, event);
       }
       return json(200, answer.body, answer.options.headers);
     });

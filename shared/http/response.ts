@@ -6,7 +6,9 @@ import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { use } from '../table/budget.ts';
+import { type ContentCoding, codingFor } from './content-coding.ts';
 import { parseEntityTags } from './entity-tags.ts';
+import { listHeaderOf } from './read-request.ts';
 import { loggedIds, type RequestIds } from './request-ids.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
@@ -97,22 +99,29 @@ export class LateAnswer extends Answer {
 
 /**
  * Builds the response to a public GET, with a strong ETag, `"<revision tag>.<hash>"` or `"<hash>"`.
- * A client that has it gets 304. By default, caches revalidate each time.
+ * A coding is added, for example `-gzip`. A client that has the ETag gets 304. By default, caches
+ * revalidate each time.
  */
 export async function publicAnswer(
   answer: Answer,
-  ifNoneMatch: string | undefined,
+  event: APIGatewayProxyEvent,
 ): Promise<APIGatewayProxyResult> {
-  if (!(answer instanceof LateAnswer)) return taggedAnswer(answer, ifNoneMatch);
+  const ifNoneMatch = listHeaderOf(event, 'if-none-match');
+  const coding = codingFor(listHeaderOf(event, 'accept-encoding'));
+  if (!(answer instanceof LateAnswer)) return taggedAnswer(answer, { ifNoneMatch, coding });
   const { tag, read } = answer;
-  const isKnown = isTagKnown(`"${tag}"`, ifNoneMatch);
-  return taggedAnswer(isKnown ? new Answer(null) : await read(), ifNoneMatch, tag);
+  const isKnown = isTagKnown(tagOf(tag, coding), ifNoneMatch);
+  return taggedAnswer(isKnown ? new Answer(null) : await read(), { ifNoneMatch, coding, tag });
+}
+
+/** An ETag names one sequence of bytes, so each coding has its own (RFC 9110 section 8.8.3.3). */
+function tagOf(tag: string, coding: ContentCoding | undefined): string {
+  return coding ? `"${tag}-${coding}"` : `"${tag}"`;
 }
 
 function taggedAnswer(
   { body, options: { headers, revisionTag, type } }: Answer,
-  ifNoneMatch: string | undefined,
-  tag?: string,
+  { ifNoneMatch, coding, tag }: { ifNoneMatch?: string; coding?: ContentCoding; tag?: string },
 ): APIGatewayProxyResult {
   const isJson = type === undefined;
   const response = written(200, isJson ? JSON.stringify(body) : `${body}`, {
@@ -124,7 +133,8 @@ function taggedAnswer(
   });
   use({ answer: Buffer.byteLength(response.body) });
   const digest = tag ?? hash('sha256', response.body, 'base64url').slice(0, 22);
-  const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
+  const revision = revisionTag === undefined ? '' : `${revisionTag}.`;
+  const ETag = tagOf(`${revision}${digest}`, coding);
   if (!isTagKnown(ETag, ifNoneMatch)) {
     return { ...response, headers: { ...response.headers, ETag } };
   }

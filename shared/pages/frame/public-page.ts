@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../../http/read-request.ts';
+import { partsOf, type RequestSchema, readRequest } from '../../http/read-request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../../http/response.ts';
 import { browserHandler } from './error-page.ts';
 import { type Redirect, respond } from './html-response.ts';
@@ -43,7 +43,7 @@ export function visitedPage<T extends RequestSchema>(
     // Without this, a shared cache would show this page to people who are signed in.
     const Vary = 'Accept-Encoding, Cookie';
     const anonymous = { ...page, here, signIn: signInUrl(here) };
-    return shared(await respond(anonymous), listHeaderOf(event, 'if-none-match'), { Vary });
+    return shared(await respond(anonymous), event, { Vary });
   });
 }
 
@@ -64,17 +64,14 @@ export function publicDocument<T extends RequestSchema>(
   ) => Promise<Pick<APIGatewayProxyResult, 'headers' | 'body'>>,
 ) {
   return browserHandler(async (event) =>
-    shared(
-      await handle(readRequest(schema, partsOf(event)), event),
-      listHeaderOf(event, 'if-none-match'),
-    ),
+    shared(await handle(readRequest(schema, partsOf(event)), event), event),
   );
 }
 
 /** The answer that everybody gets, with an ETag. */
 function shared(
   { headers, body }: Pick<APIGatewayProxyResult, 'headers' | 'body'>,
-  ifNoneMatch: string | undefined,
+  event: APIGatewayProxyEvent,
   { Vary } = { Vary: 'Accept-Encoding' },
 ) {
   const { 'Content-Type': type, ...others } = headers as Record<string, string>;
@@ -82,5 +79,5 @@ function shared(
     type,
     headers: { ...others, 'Cache-Control': brieflyShared, Vary },
   });
-  return publicAnswer(answer, ifNoneMatch);
+  return publicAnswer(answer, event);
 }

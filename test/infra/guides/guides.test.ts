@@ -10,6 +10,15 @@ function textOf(slug: string): string {
   return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
+test('the guide of webhooks names each type of message once', () => {
+  const { webhooks }: { webhooks: object } = JSON.parse(
+    readFileSync('shared/docs/openapi.json', 'utf8'),
+  );
+  const guide = readFileSync('infra/guides/webhooks.md', 'utf8');
+  const named = [...guide.matchAll(/^\| `(\w+\.\w+)` \|/gm)].map(([, type]) => type);
+  expect(named.sort()).toEqual(Object.keys(webhooks).sort());
+});
+
 // Numbers as decided, not as the code has them.
 test.each([
   ['limits', 'Blocked below −20 0 0'],

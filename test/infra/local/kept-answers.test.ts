@@ -236,9 +236,13 @@ describe('the gateway', () => {
   });
 
   test('passes no header of one client on to a function that answers many', async () => {
-    await ask('/review/', { headers: { 'X-Own': 'secret', Accept: 'text/html' } });
+    const own = { 'X-Own': 'secret', Accept: 'text/html', 'Accept-Encoding': 'x-own, gzip;q=0.3' };
+    await ask('/review/', { headers: own });
     const [{ headers = {} } = {}] = events;
+    // The coding is part of the answer, and of its ETag.
+    expect(headers?.['Accept-Encoding']).toBe('gzip');
     expect(Object.keys(headers ?? {}).sort()).toEqual([
+      'Accept-Encoding',
       'X-Forwarded-For',
       'X-Forwarded-Port',
       'X-Forwarded-Proto',

@@ -58,6 +58,19 @@ describe('a public GET', () => {
     },
   );
 
+  test.each(handlers)('of %s has an ETag for each coding', async (_, handler, request) => {
+    const ask = (headers: Record<string, string>) => invoke(handler, { ...request(), headers });
+    const codings = ['identity', 'gzip', 'deflate', 'br', 'zstd'];
+    const tags = await Promise.all(
+      codings.map(async (coding) => (await ask({ 'Accept-Encoding': coding })).headers.etag ?? ''),
+    );
+    expect(new Set(tags).size).toBe(codings.length);
+    const [plain = '', gzip = ''] = tags;
+    const known = { 'Accept-Encoding': 'gzip, br', 'If-None-Match': gzip };
+    expect(await ask(known)).toMatchObject({ status: 304, headers: { etag: gzip } });
+    expect(await ask({ ...known, 'If-None-Match': plain })).toMatchObject({ status: 200 });
+  });
+
   test('changes its ETag with any part of the response', async () => {
     const before = await tagOf();
     await (await makeUser()).votes(review_id);
@@ -131,6 +144,14 @@ describe.each([
         { error: 'invalid_request', description },
       ]);
     }
+  });
+
+  test('matches the ETag of any coding', async () => {
+    const { headers } = await visitor.reads(review_id, { 'Accept-Encoding': 'gzip' });
+    expect(headers.etag).not.toBe(await tagOf());
+    expect((await change(`${headers.etag}`, (await makeUser()).caller)).status).toBe(403);
+    expect((await change(`${headers.etag}`)).status).toBe(200);
+    review_id = await author.publishes();
   });
 
   test('does not help another user', async () => {
