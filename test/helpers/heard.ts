@@ -72,6 +72,8 @@ function tells({ type, at, data, isKept }: Message, change: Change): boolean {
   }
   if (type === 'entity.edited') return type === change.type && data.entity?.id === change.id;
   if (data.id !== change.id) return false;
+  // What was public before it is gone, even if another change has brought the review back.
+  if (type === 'review.removed') return true;
   const order: Type[] = byWeight[data.review ? 'public' : 'removed'];
   return order.indexOf(type as Type) <= order.indexOf(change.type);
 }

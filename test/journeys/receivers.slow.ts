@@ -103,8 +103,8 @@ interface Writer {
   token: string;
   reviews: Kept[];
   hasCommon: boolean;
-  /** Own votes by review. */
-  votes: Map<string, boolean>;
+  /** Own votes by review. Without an answer, nobody knows a vote. */
+  votes: Map<string, boolean | 'unknown'>;
 }
 
 const common = randomUUID();
@@ -168,12 +168,15 @@ async function change(
     writer.reviews.push(own);
   }
 
+  /** Casts a vote that changes something: of one that is cast again, nobody hears. */
   async function vote(writer: Writer) {
     const { isPublic, ...of } = pick(pick(writers.filter((each) => each !== writer)).reviews);
-    const isUp = !writer.votes.get(of.id);
+    const before = writer.votes.get(of.id);
+    if (before === 'unknown') return;
     const path = `/review/${of.id}/vote`;
-    await note('review.voted', of, () => call(writer, 'PUT', path, { vote: isUp }));
-    writer.votes.set(of.id, isUp);
+    writer.votes.set(of.id, 'unknown');
+    await note('review.voted', of, () => call(writer, 'PUT', path, { vote: !before }));
+    writer.votes.set(of.id, !before);
   }
 
   const isOver = () => Date.now() >= until || isDown();
@@ -364,18 +367,15 @@ test(
     expect(wentBack(receivers)).toEqual([]);
     expect(ambiguous(receivers)).toEqual([]);
     const all = receivers.flatMap(({ messages }) => messages);
-    const [early, late] = [true, false].map((isEarly) =>
-      all.filter(({ arrived }) => arrived < restored === isEarly),
-    ) as [Message[], Message[]];
+    const early = all.filter(({ arrived }) => arrived < restored);
+    const late = all.filter(({ arrived }) => arrived >= restored);
     expect(leaks(early, [...before, ...lost], returns)).toEqual([]);
     expect(leaks(late, [...before, ...after], returns)).toEqual([]);
-    // Each receiver had something to hear, before and after the restore.
-    for (const changes of [before, after]) {
-      const bored = receivers.filter((each) => !changes.some((one) => hasChosen(each, one)));
-      expect(bored.map(({ types }) => types)).toEqual([]);
-    }
+    const changes = [...before, ...after];
+    const bored = receivers.filter((each) => !changes.some((one) => hasChosen(each, one)));
+    expect(bored.map(({ types }) => types)).toEqual([]);
     const count = receivers.reduce((sum, { messages }) => sum + messages.length, 0);
-    process.stderr.write(`${before.length + after.length} changes, ${count} messages\n`);
+    process.stderr.write(`${changes.length} changes, ${count} messages\n`);
   },
   1000 * (Number(HISTORY_SECONDS) + 240),
 );
