@@ -163,12 +163,12 @@ describe('the measurement', () => {
     const unit = { service: 2, engine: 1 };
     const landing = (service: number, engine: number | undefined) =>
       toCpuLine('show-home', { service, engine }, unit).broken;
-    expect(landing(6.4, 4)).toEqual([]);
-    expect(landing(12.8, 8)).toEqual([
-      'show-home: CPU of the service is 6.4 of get-review’s > 4.2',
-      'show-home: CPU of the engine is 8.0 of get-review’s > 5.6',
+    expect(landing(8.1, 3.6)).toEqual([]);
+    expect(landing(16.2, 7.2)).toEqual([
+      'show-home: CPU of the service is 5.40 of get-review’s > 3.7',
+      'show-home: CPU of the engine is 2.40 of get-review’s > 1.6',
     ]);
-    expect(landing(6.4, undefined)).toEqual([]);
+    expect(landing(8.1, undefined)).toEqual([]);
   });
 
   test('finds the CPU of pages, and of the engine if there is one', async () => {

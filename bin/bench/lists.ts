@@ -91,9 +91,7 @@ export async function checkFlatness(): Promise<string[]> {
 /** Returns lists of every kind: whole, filtered, of the busiest entity and the busiest author. */
 export async function someLists(): Promise<Listed[]> {
   const counts = await readCountsOfAll();
-  const reviews = await sample();
-  const entity_id = mostFrequent(reviews.map((review) => review.entity_id));
-  const user_id = mostFrequent(reviews.map(({ user }) => user.id));
+  const { entity_id, user_id } = await busiest();
   const lists: [string, ListQuery][] = [
     ['all', {}],
     ['rating', { review_type: 'rating' }],
@@ -126,6 +124,15 @@ export async function someLists(): Promise<Listed[]> {
     const trees = isOwned ? Number(isByFacet) * types + 1 : types;
     return types > 0 ? [{ name, query, trees, isDirect }] : [];
   });
+}
+
+/** Finds the entity and the author with most of the reviews of 20 pages. */
+export async function busiest() {
+  const reviews = await sample();
+  return {
+    entity_id: mostFrequent(reviews.map((review) => review.entity_id)),
+    user_id: mostFrequent(reviews.map(({ user }) => user.id)),
+  };
 }
 
 /** Returns the reviews of 20 pages spread over the list. */
