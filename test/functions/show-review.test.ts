@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
@@ -26,7 +27,10 @@ async function show(review_id: string): Promise<string> {
 async function makeNamed(name: string, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
   nameEntities({ [entity_id]: name });
-  return { entity_id, id: await author.publishes({ entity_id, ...content }) };
+  const of = { entity_id, entity_type: 'release_group' as const, ...content };
+  // On a busy machine, a page may show no name rather than wait longer for one.
+  await findMetadata([of], 20_000);
+  return { entity_id, id: await author.publishes(of) };
 }
 
 describe('GET /review/{review_id} for people', () => {

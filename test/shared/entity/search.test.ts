@@ -182,11 +182,11 @@ describe('a database with an interval', () => {
   });
 
   test('answers everybody who searches for the same at once, by one request', async () => {
-    process.env.BOOKDB_INTERVAL = '100';
+    process.env.BOOKDB_INTERVAL = '300';
     // The line of the test before.
     await sleep(4_000);
-    const searches = Array.from({ length: 10 }, () => searchEntities('bk_author', 'the same'));
-    expect(await Promise.all(searches)).toEqual(Array(10).fill([]));
+    const searches = Array.from({ length: 5 }, () => searchEntities('bk_author', 'the same'));
+    expect(await Promise.all(searches)).toEqual(Array(5).fill([]));
     expect(times).toHaveLength(1);
   });
 
