@@ -48,7 +48,7 @@ const patience = 8_000;
  * In milliseconds: how long the door still accepts connections, at least and at most. On a busy
  * machine, clients that were just answered need longer to connect again.
  */
-const acceptance = { least: 100, onBusyMachine: 1_000, most: 4_000 };
+const acceptance = { least: 250, onBusyMachine: 2_000, most: 4_000 };
 /** In milliseconds, between two looks at new connections. Three times as long is busy. */
 const pause = 20;
 /** In milliseconds: for the next request of a kept connection, which may be on its way. */
