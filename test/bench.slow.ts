@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { benchCpu, toCpuLine } from '../bin/bench/cpu.ts';
+import { benchCpu, toCpuLine, untilIdle } from '../bin/bench/cpu.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
 import { benchEndpoints, measureConsumer, operationOf, steps } from '../bin/bench/requests.ts';
@@ -165,10 +166,23 @@ describe('the measurement', () => {
       toCpuLine('show-home', { service, engine }, unit).broken;
     expect(landing(8.1, 3.6)).toEqual([]);
     expect(landing(16.2, 7.2)).toEqual([
-      'show-home: CPU of the service is 5.40 of get-review’s > 4.5',
-      'show-home: CPU of the engine is 2.40 of get-review’s > 1.7',
+      'show-home: CPU of the service is 5.40 of get-review’s > 4.9',
+      'show-home: CPU of the engine is 2.40 of get-review’s > 1.6',
     ]);
     expect(landing(8.1, undefined)).toEqual([]);
+  });
+
+  test('waits for a process that is busy', async () => {
+    const work =
+      'const end = Date.now() + 3_000; while (Date.now() < end); setInterval(() => {}, 1e6)';
+    const child = spawn(process.execPath, ['--eval', work]);
+    try {
+      const start = Date.now();
+      await untilIdle(Number(child.pid));
+      expect(Date.now() - start).toBeGreaterThan(3_500);
+    } finally {
+      child.kill();
+    }
   });
 
   test('finds the CPU of pages, and of the engine if there is one', async () => {
