@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { fitting } from '../../shared/answer-size.ts';
+import { bytesOf } from '../../shared/bytes-of.ts';
 import { findMetadata, presentMetadata } from '../../shared/entity/metadata.ts';
 import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
@@ -18,18 +20,23 @@ export const docs = {
   tag: 'Entities',
   summary: 'Read an entity',
   description:
-    'Its public reviews in numbers, with the three latest and the three most popular. An entity without reviews has zero of each.',
+    'Its public reviews in numbers, with the three latest and the three most popular. An entity without reviews has zero of each, and one with very long imported reviews may show fewer.',
   headers: ['Link'],
   fields: {
     include_metadata: '`true` adds the name of the entity, what tells it apart, and its page',
   },
 } satisfies Docs<typeof request>;
 
-const present = ({ review, author }: AuthoredReview) => presentReview(review, author);
+/** Presents the latest and the popular reviews, as many as fit the answer. */
+function present({ latest, popular }: Record<'latest' | 'popular', AuthoredReview[]>) {
+  const all = [...latest, ...popular].map(({ review, author }) => presentReview(review, author));
+  const shown = all.slice(0, fitting(all.map(bytesOf)));
+  return { latest: shown.slice(0, latest.length), popular: shown.slice(latest.length) };
+}
 
 export const handler = endpoint(request, async ({ path, query }) => {
-  const { summary, latest, popular } = await readEntity(path.entity_id);
-  const body = { entity: summary, latest: latest.map(present), popular: popular.map(present) };
+  const { summary, ...reviews } = await readEntity(path.entity_id);
+  const body = { entity: summary, ...present(reviews) };
   const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });
   const { id: entity_id, entity_type } = summary;

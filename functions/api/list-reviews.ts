@@ -55,20 +55,17 @@ export const handler = endpoint(request, ({ query }) => {
     order: sort === 'popularity' ? 'popularity' : 'date',
     descending: sort_order === 'desc',
   } as const;
+  const isNamed = include_metadata === 'true';
   return pagedAnswer(
     query,
-    (position) => listReviews({ ...filter, ...sorting, ...position }),
+    (position) => listReviews({ ...filter, ...sorting, ...position, isNamed }),
     async ({ count, reviews, average_rating }) => {
-      const metadata =
-        include_metadata === 'true' && (await findMetadata(reviews.map(({ review }) => review)));
-      return {
-        count,
-        reviews: reviews.map(({ review, author }, i) => ({
-          ...presentReview(review, author),
-          ...(metadata && { metadata: presentMetadata(metadata[i] ?? null) }),
-        })),
-        average_rating,
-      };
+      const metadata = isNamed && (await findMetadata(reviews.map(({ review }) => review)));
+      const presented = reviews.map(({ review, author }, i) => ({
+        ...presentReview(review, author),
+        ...(metadata && { metadata: presentMetadata(metadata[i] ?? null) }),
+      }));
+      return { count, items: { reviews: presented }, beside: { average_rating } };
     },
     ...feedsOf(filter),
   );

@@ -17,6 +17,6 @@ export const handler = endpoint(request, ({ query }) =>
   pagedAnswer(
     query,
     (position) => listUsers({ ...position, limit: query.limit }),
-    ({ count, users }) => ({ count, users: users.map(presentUser) }),
+    ({ count, users }) => ({ count, items: { users: users.map(presentUser) } }),
   ),
 );

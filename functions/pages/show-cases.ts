@@ -35,12 +35,13 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   // A filter reads more, because it leaves most of them out.
   const limit = reason ? 100 : perPage;
   const list = { list: 'cases', sort, reason };
-  const { page, cursor } = await readFromCursor(
+  const { page, endAfter } = await readFromCursor(
     list,
     { offset: 0, limit, cursor: query.cursor },
     ({ after }) => listCases(sort, limit, { reason, after }),
   );
   const { cases } = page;
+  const { cursor } = endAfter();
   const metadata = await findMetadata(cases.map(({ review }) => review));
   const rows = cases.map(({ review, author, moderationCase }, i) => {
     const { reports, appeal, opened_at } = moderationCase;

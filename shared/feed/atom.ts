@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
+import { fitting } from '../answer-size.ts';
 import { authUrl } from '../auth-url.ts';
 import { titleOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
+import { readable } from '../review/page-size.ts';
 import type { Review } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import type { WrittenName } from '../review/written.ts';
@@ -13,8 +15,8 @@ import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
 /** Number of reviews in a feed. */
 export const newest = 50;
 
-/** Maximum bytes of entries. Markup of the longest texts, escaped, could be ten times as long. */
-const mostBytes = 500 * 1024;
+/** Characters of a text in a feed: all of what people may write. A longer text was imported. */
+const mostCharacters = 5_000;
 
 /**
  * Returns the newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the
@@ -29,7 +31,8 @@ export async function reviewFeed(
     'entity_id' in owner
       ? queryIndex('entity-by-date', owner.entity_id, options)
       : queryIndex('author-by-date', owner.user_id, options);
-  const reviews = await findListed(await collect(entries, newest));
+  const listed = await collect(entries, newest);
+  const reviews = await findListed(listed.slice(0, readable(listed, true)));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
   const { name, isNamed } = site();
@@ -37,26 +40,24 @@ export async function reviewFeed(
   const self = feedUrl(owner);
   // An empty feed has a constant time, so that it does not change.
   const updated = reviews.map(updatedOf).sort().at(-1) ?? new Date(0).toISOString();
-  const feed = html`<feed xmlns="http://www.w3.org/2005/Atom">
+  const head = html`<feed xmlns="http://www.w3.org/2005/Atom">
 <id>${self}</id>
 <title>${titleOf(names[0])}${isNamed && ` · ${name}`}</title>
 <updated>${updated}</updated>
 <link rel="alternate" type="text/html" href="${page}"/>
 <link rel="self" type="${atomType}" href="${self}"/>
-<rights>Each review is published under the licence that it names</rights>
-${entriesOf(reviews, names)}
-</feed>`;
-  return readable(`<?xml version="1.0" encoding="utf-8"?>\n${feed}`);
+<rights>Each review is published under the licence that it names</rights>`;
+  const start = `<?xml version="1.0" encoding="utf-8"?>\n${withoutControls(`${head}`)}`;
+  return `${start}\n${entriesOf(reviews, names)}\n</feed>`;
 }
 
-/** Returns the first entries, as many as fit. */
-function entriesOf(reviews: readonly AuthoredReview[], names: readonly (string | undefined)[]) {
-  let bytes = 0;
-  const entries = reviews.map((authored, i) => entryOf(authored, names[i]));
-  return entries.filter((entry) => {
-    bytes += Buffer.byteLength(`${entry}`);
-    return bytes <= mostBytes;
-  });
+/** Returns the first entries, as many as fit. Escaped markup takes ten bytes a character. */
+function entriesOf(
+  reviews: readonly AuthoredReview[],
+  names: readonly (string | undefined)[],
+): string {
+  const entries = reviews.map((authored, i) => withoutControls(`${entryOf(authored, names[i])}`));
+  return entries.slice(0, fitting(entries.map((entry) => Buffer.byteLength(entry)))).join('');
 }
 
 /** The written fields as a feed shows them, in this order. */
@@ -64,10 +65,19 @@ const parts: Record<WrittenName, (review: Review) => ReturnType<typeof html> | f
   rating: ({ rating }) => rating !== null && html`<p>${starsOf(rating)}</p>`,
   text: ({ text, language }) => {
     if (text === null) return false;
-    const lines = text.split(/\r\n|\r|\n/).map((line, i) => html`${i > 0 && html`<br>`}${line}`);
+    const shown = beginningOf(text).split(/\r\n|\r|\n/);
+    const lines = shown.map((line, i) => html`${i > 0 && html`<br>`}${line}`);
     return html`<p lang="${language}" dir="auto">${lines}</p>`;
   },
 };
+
+/** Returns a text as a feed shows it: its beginning, if it is longer than people may write. */
+function beginningOf(text: string): string {
+  if (text.length <= mostCharacters) return text;
+  const characters = [...text.slice(0, 2 * mostCharacters + 2)];
+  if (characters.length <= mostCharacters) return text;
+  return `${characters.slice(0, mostCharacters).join('')} …`;
+}
 
 function starsOf(rating: number): string {
   return `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
@@ -98,6 +108,6 @@ function updatedOf({ review: { last_updated, published_on } }: AuthoredReview): 
 }
 
 /** Replaces characters that XML cannot contain, even escaped (XML 1.0 section 2.2). */
-function readable(text: string): string {
+function withoutControls(text: string): string {
   return text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');
 }

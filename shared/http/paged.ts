@@ -1,8 +1,8 @@
 // Pages of a list in the API, with the link and cursor of the next one.
 import * as v from 'valibot';
+import { fitting } from '../answer-size.ts';
 import { invalidRequest } from '../errors.ts';
-import { type PageStart, readFromCursor } from '../list/cursor.ts';
-import type { SortKey } from '../table/item.ts';
+import { type PageStart, type ReadPage, readFromCursor } from '../list/cursor.ts';
 import { pageParameters } from './request.ts';
 import { Answer, brieflyShared } from './response.ts';
 
@@ -14,28 +14,47 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
   cursor?: string;
 };
 
+/** The items of a page under their name, and what else the answer has. */
+interface PresentedPage {
+  count: number;
+  items: Readonly<Record<string, readonly object[]>>;
+  beside?: object;
+}
+
 /**
- * Answers one page of a list. The next cursor is in the body as `next`, and in a Link after `links`
- * (RFC 8288). A cursor also continues `offset`, which is exact while nothing is written.
+ * Answers one page of a list. The page ends where the answer is full. The next cursor is in the
+ * body as `next`, and in a Link after `links` (RFC 8288). A cursor also continues `offset`, which
+ * is exact while nothing is written.
  */
-export async function pagedAnswer<T extends { next?: SortKey; limit?: number }, B extends object>(
+export async function pagedAnswer<T extends ReadPage>(
   query: PagedQuery,
   read: (position: PageStart) => Promise<T>,
-  present: (page: T) => Promise<B & { count: number }> | (B & { count: number }),
+  present: (page: T) => Promise<PresentedPage> | PresentedPage,
   ...links: string[]
 ) {
-  const { limit, offset, cursor, ...filter } = query;
-  if (cursor !== undefined && offset > 0) {
+  const { limit: sent, offset: skipped, cursor, ...filter } = query;
+  if (cursor !== undefined && skipped > 0) {
     throw invalidRequest('offset must not be sent with a cursor, which has its own');
   }
-  const position = { limit, offset, cursor };
-  const { page, offset: start, cursor: next } = await readFromCursor(filter, position, read);
-  const { count, ...body } = await present(page);
+  const position = { limit: sent, offset: skipped, cursor };
+  const { page, offset, endAfter } = await readFromCursor(filter, position, read);
+  const { count, items, beside } = await present(page);
+  const [[name, all]] = Object.entries(items) as [[string, object[]]];
+  const texts = all.map((item) => JSON.stringify(item));
+  const shown = texts.slice(0, fitting(texts.map((text) => Buffer.byteLength(text))));
+  const { limit, cursor: next } = endAfter(shown.length);
   const headers: Record<string, string> = { 'Cache-Control': brieflyShared };
-  const allLinks = next ? [...links, nextLink({ ...filter, limit, cursor: next })] : links;
+  const allLinks = next ? [...links, nextLink({ ...filter, limit: sent, cursor: next })] : links;
   if (allLinks.length > 0) headers.Link = allLinks.join(', ');
-  const { limit: length = limit } = page;
-  return new Answer({ count, limit: length, offset: start, ...body, next }, { headers });
+  const body = withItems({ count, limit, offset }, name, shown, { ...beside, next });
+  return new Answer(body, { headers, type: 'application/json' });
+}
+
+/** Returns a JSON object whose field `name` is a list of JSON texts, between other fields. */
+function withItems(before: object, name: string, items: readonly string[], after: object): string {
+  const start = JSON.stringify(before).slice(0, -1);
+  const end = JSON.stringify(after).slice(1);
+  return `${start},"${name}":[${items.join()}]${end === '}' ? end : `,${end}`}`;
 }
 
 function nextLink(query: Readonly<Record<string, unknown>>): string {

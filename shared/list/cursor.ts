@@ -9,6 +9,22 @@ export interface PageStart {
   after?: SortKey;
 }
 
+/** A place after an item of a page: its sort key, and the number of entries up to it. */
+export interface Place {
+  after: SortKey;
+  passed: number;
+}
+
+/** A page as it was read. */
+export interface ReadPage {
+  /** The sort key after which the next page begins. The last page has none. */
+  next?: SortKey;
+  /** Set if the page is shorter than asked for: the number of entries that it passes. */
+  limit?: number;
+  /** The place after each item, where the page can end earlier. */
+  places?: readonly Place[];
+}
+
 const digestBytes = 12;
 
 /** The offset of the page, and the sort key before it: a time, usually with an id, or a rank. */
@@ -21,25 +37,37 @@ const CursorContent = v.tuple([
 ]);
 
 /**
- * Reads a page at an offset or a cursor, and makes the cursor of the next page. It is bound to
- * `query`, all that determines the entries and their order (`sort`). A page that ends before its
- * limit says so by a `limit` of its own. Throws ApiError 400 for a cursor of another list. The
- * binding is a checksum, not a secret: a forged cursor reads only pages that an offset reads too.
+ * Reads a page at an offset or a cursor. `endAfter` tells how it ends if that many of its items are
+ * shown: with all of them, or earlier where the answer is full. The cursor is bound to `query`, all
+ * that determines the entries and their order (`sort`). Throws ApiError 400 for a cursor of another
+ * list. The binding is a checksum, not a secret: a forged cursor reads only pages that an offset
+ * reads too.
  */
-export async function readFromCursor<T extends { next?: SortKey; limit?: number }>(
+export async function readFromCursor<T extends ReadPage>(
   query: { sort?: unknown },
   { cursor, offset, limit }: { cursor?: string; offset: number; limit: number },
   read: (position: PageStart) => Promise<T>,
-): Promise<{ page: T; offset: number; cursor: string | undefined }> {
+): Promise<{ page: T; offset: number; endAfter: (shown?: number) => PageEnd }> {
   const binding = JSON.stringify(query);
   const position = cursor === undefined ? { offset } : readCursor(binding, cursor);
   const isRank = typeof position.after === 'bigint';
   if (position.after !== undefined && isRank !== (query.sort === 'popularity')) throw badCursor();
   const page = await read(position);
-  const after = typeof page.next === 'bigint' ? { rank: `${page.next}` } : page.next;
-  const end = position.offset + (page.limit ?? limit);
-  const next = after && sealCursor(binding, [end, after]);
-  return { page, offset: position.offset, cursor: next };
+  const { places = [], next, limit: length = limit } = page;
+  const endAfter = (shown = places.length): PageEnd => {
+    const place = shown < places.length ? places[shown - 1] : undefined;
+    const { after, passed } = place ?? { after: next, passed: length };
+    if (after === undefined) return { limit: passed, cursor: undefined };
+    const key = typeof after === 'bigint' ? { rank: `${after}` } : after;
+    return { limit: passed, cursor: sealCursor(binding, [position.offset + passed, key]) };
+  };
+  return { page, offset: position.offset, endAfter };
+}
+
+/** The end of a page: the number of entries that it passes, and the cursor of the next page. */
+export interface PageEnd {
+  limit: number;
+  cursor: string | undefined;
 }
 
 /** Encodes a place as text, with a checksum that binds it to its context. */

@@ -1,27 +1,36 @@
-import type { Review } from './review.ts';
+import { fitting } from '../answer-size.ts';
+import { usedOf } from '../table/budget.ts';
+import type { Entry } from '../table/item.ts';
+import { readKind } from './review.ts';
 
-// The size of a page of reviews, whatever their texts.
+// The number of reviews that a page reads, by the sizes in the entries of its index.
 
 /**
- * Most bytes of the reviews on a page, as stored and as written in JSON or HTML. 50 usual reviews
- * have a tenth.
+ * Most read units of a request for a page of reviews. Index and rank trees take up to 70 of them.
+ * Fifty reviews of up to 4 KB take 50 with their authors, so only longer ones, or names far down a
+ * filtered list, end a page earlier. Its readers then follow `next`.
  */
-const mostBytes = 400 * 1024;
+const mostUnits = 120;
 
-/** Characters that take up to six bytes in JSON or HTML: controls, quotes, and those of markup. */
-const escaped = /[\p{Cc}"&'<>\\]/gu;
+/** Bytes that a read unit covers in a read that is not strongly consistent. */
+const bytesPerUnit = 8192;
 
-/** Returns how many of these sizes in bytes fit a page, at least one. */
-export function fitting(sizes: readonly number[]): number {
-  let sum = 0;
+/** Most read units beside a review: of its author, and of the record of its entity. */
+const unitsBeside = { author: 0.5, record: 1 };
+
+/**
+ * Returns how many of the first entries can be read with their authors, and with the records of
+ * their entities if the page `isNamed`. Their texts fit an answer, and their read units the request.
+ * At least one.
+ */
+export function readable(entries: readonly Entry[], isNamed: boolean): number {
+  const sizes = entries.map(({ kind }) => readKind(kind).bytes);
+  const beside = unitsBeside.author + (isNamed ? unitsBeside.record : 0);
+  let units = usedOf('read');
   const first = sizes.findIndex((bytes) => {
-    sum += bytes;
-    return sum > mostBytes;
+    units += bytes / bytesPerUnit + beside;
+    return units > mostUnits;
   });
-  return first === -1 ? sizes.length : Math.max(1, first);
-}
-
-/** Returns the most bytes that the text of a review has in JSON or HTML. */
-export function writtenBytes({ text }: Pick<Review, 'text'>): number {
-  return Buffer.byteLength(text ?? '') + 5 * (text?.match(escaped)?.length ?? 0);
+  const affordable = first === -1 ? sizes.length : Math.max(1, first);
+  return Math.min(affordable, fitting(sizes));
 }

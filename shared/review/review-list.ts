@@ -1,9 +1,10 @@
 import type { EntityType } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
+import type { Place, ReadPage } from '../list/cursor.ts';
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { readTotals, rootKey } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import { type Entry, type Item, type Key, keyString, type SortKey } from '../table/item.ts';
+import { type Entry, type Item, type Key, keyString } from '../table/item.ts';
 import { claimKey, countsKey, entityKey, idIn, popularityOf, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex, sortKeyIn } from '../table/query.ts';
 import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
@@ -16,7 +17,7 @@ import {
   rootsToRead,
 } from './list-plan.ts';
 import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
-import { fitting, writtenBytes } from './page-size.ts';
+import { readable } from './page-size.ts';
 import { contentOf, facetOf, readKind, withoutStars } from './review.ts';
 import { type AuthoredReview, findListed } from './review-repository.ts';
 
@@ -24,18 +25,18 @@ import { type AuthoredReview, findListed } from './review-repository.ts';
 
 type Owner = { entity_id: string } | { user_id: string };
 
+/** A list, and whether its page also shows the names of entities, which cost read units. */
+export type ReviewListQuery = ReviewQuery & { isNamed?: boolean };
+
 /** A page, the number of all matches, and for an entity its average rating. */
-export interface ReviewList {
+export interface ReviewList extends ReadPage {
   count: number;
   reviews: AuthoredReview[];
-  next?: SortKey;
-  /** Set if the page is shorter than asked for, because its reviews are long. */
-  limit?: number;
   average_rating?: AverageRating;
 }
 
 /** Lists public reviews (spec, endpoint 2). */
-export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
+export async function listReviews(query: ReviewListQuery): Promise<ReviewList> {
   const { entity_id, user_id } = query;
   if (entity_id !== undefined && user_id !== undefined) {
     return listReviewOf(user_id, entity_id, query);
@@ -47,14 +48,14 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
 /** Lists the reviews of one entity or user. Its callers need no right to read totals. */
 export async function listReviewsOf(
   owner: Owner,
-  list: FacetFilter & PageRequest,
+  list: FacetFilter & PageRequest & { isNamed?: boolean },
 ): Promise<ReviewList> {
   const query = { ...list, ...owner };
   const key = 'entity_id' in owner ? entityKey(owner.entity_id) : countsKey(owner.user_id);
   return readList(query, readOverview(query, key));
 }
 
-async function readList(query: ReviewQuery, overview: Promise<Overview>): Promise<ReviewList> {
+async function readList(query: ReviewListQuery, overview: Promise<Overview>): Promise<ReviewList> {
   const plan = overview.then((known) => planOf(query, known));
   const [{ counts }, { count: planned }, page] = await Promise.all([
     overview,
@@ -68,19 +69,23 @@ async function readList(query: ReviewQuery, overview: Promise<Overview>): Promis
   return { count, average_rating, ...(await readReviews(page, query)) };
 }
 
-/** Reads the reviews of a page, up to the size of an answer. The rest comes with the next page. */
+/** Reads the reviews of a page, as many as it can. The rest comes with the next page. */
 async function readReviews(
   { entries, next }: ListPage,
-  { order }: ReviewQuery,
-): Promise<Pick<ReviewList, 'reviews' | 'next' | 'limit'>> {
-  const readable = entries.slice(0, fitting(entries.map(({ kind }) => readKind(kind).bytes)));
-  const listed = await findListed(readable);
-  const reviews = listed.slice(0, fitting(listed.map(({ review }) => writtenBytes(review))));
-  const last = reviews.at(-1)?.review.id;
-  const isShort = reviews.length < listed.length || readable.length < entries.length;
-  const end = entries.find((entry) => idIn(entry) === last);
-  if (!isShort || !end) return { reviews, next };
-  return { reviews, next: sortKeyIn(end, order), limit: entries.indexOf(end) + 1 };
+  { order, isNamed = false }: ReviewListQuery,
+): Promise<ReadPage & Pick<ReviewList, 'reviews'>> {
+  const places = new Map(
+    entries.map((entry, i): [string, Place] => [
+      idIn(entry),
+      { after: sortKeyIn(entry, order), passed: i + 1 },
+    ]),
+  );
+  const read = entries.slice(0, readable(entries, isNamed));
+  const reviews = await findListed(read);
+  const page = { reviews, places: reviews.map(({ review }) => places.get(review.id) as Place) };
+  const last = read.at(-1);
+  if (read.length === entries.length || !last) return { ...page, next };
+  return { ...page, next: sortKeyIn(last, order), limit: read.length };
 }
 
 /**
@@ -99,7 +104,8 @@ export async function findHighlights(
   const texts = best.filter(isPopularText).slice(0, limit);
   const ids = new Set(texts.map(idIn));
   const others = latest.filter((entry) => !ids.has(idIn(entry))).slice(0, limit);
-  const reviews = await findListed([...texts, ...others]);
+  const entries = [...texts, ...others];
+  const reviews = await findListed(entries.slice(0, readable(entries, true)));
   return {
     popular: reviews.filter(({ review }) => ids.has(review.id)),
     newest: reviews.filter(({ review }) => !ids.has(review.id)),

@@ -156,23 +156,20 @@ const unit = 4096;
 const besideText = 1_500;
 
 /**
- * Returns the `kind` of a review's index entries: its content, and its size in 4 KB where that is
- * over two, such as `both4/6`. So a list knows how many reviews a page holds before it reads them.
+ * Returns the `kind` of a review's index entries: its content, and its size in 4 KB if it may be
+ * larger, such as `both4/6`. So a list knows how many reviews a page holds before it reads them.
  */
 export function kindOf(review: Pick<Review, 'text' | 'rating'>): string {
   const bytes = Buffer.byteLength(review.text ?? '') + besideText;
   const size = Math.ceil(bytes / unit);
-  return size > usualSize ? `${contentOf(review)}/${size}` : contentOf(review);
+  return size > 1 ? `${contentOf(review)}/${size}` : contentOf(review);
 }
 
 /** Reads the `kind` of an index entry. `bytes` are the most that its review has. */
 export function readKind(kind = ''): { content: ReviewContent; bytes: number } {
-  const [content, size = usualSize] = kind.split('/') as [ReviewContent, string?];
+  const [content, size = 1] = kind.split('/') as [ReviewContent, string?];
   return { content, bytes: unit * Number(size) };
 }
-
-/** Size of most reviews, in 4 KB. */
-const usualSize = 2;
 
 /** Returns the stars in a content, or 0 if it has none. */
 export function starsOf(content: ReviewContent): number {

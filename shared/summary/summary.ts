@@ -1,4 +1,5 @@
 import { averageRating, countsIn } from '../review/owner-counts.ts';
+import { readable } from '../review/page-size.ts';
 import { starsOf } from '../review/review.ts';
 import { type AuthoredReview, findListed } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -24,7 +25,10 @@ export async function findSummaries(ids: readonly string[]): Promise<EntitySumma
   return ids.map((id, i) => summaryOf(id, items[i]));
 }
 
-/** Reads a summary with the three latest and three most popular reviews, in two round trips. */
+/**
+ * Reads a summary with the three latest and three most popular reviews, in two round trips. There
+ * are fewer where imported ones are very long.
+ */
 export async function readEntity(
   id: string,
 ): Promise<{ summary: EntitySummary; latest: AuthoredReview[]; popular: AuthoredReview[] }> {
@@ -33,7 +37,9 @@ export async function readEntity(
     readFirst(id, 'date'),
     readFirst(id, 'popularity'),
   ]);
-  const listed = await findListed([...latest, ...popular]);
+  const entries = new Map([...latest, ...popular].map((entry) => [idIn(entry), entry]));
+  const distinct = [...entries.values()];
+  const listed = await findListed(distinct.slice(0, readable(distinct, true)));
   const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
   const among = (entries: readonly Entry[]) =>
     entries.flatMap((entry) => byId.get(idIn(entry)) ?? []);

@@ -78,6 +78,11 @@ export function leftOf(what: keyof Budget): number {
   return usage && budget ? budget[what] - usage[what] : Number.POSITIVE_INFINITY;
 }
 
+/** Returns what the current request has used so far, 0 where nothing is counted. */
+export function usedOf(what: keyof Usage): number {
+  return meters.getStore()?.usage[what] ?? 0;
+}
+
 /** Returns the share of the current request's budget that is used, 0 where there is none. */
 export function shareUsed(): number {
   const { usage, budget } = meters.getStore() ?? {};

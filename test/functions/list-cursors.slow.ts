@@ -101,7 +101,8 @@ describe('a cursor', () => {
   ])('is refused if its sort key does not match %s', async (sort, after) => {
     const query = { sort };
     const page = { limit: 2, offset: 0 };
-    const { cursor } = await readFromCursor(query, page, async () => ({ next: after }));
+    const { endAfter } = await readFromCursor(query, page, async () => ({ next: after }));
+    const { cursor } = endAfter();
     const read = () => readFromCursor(query, { ...page, cursor }, async () => ({}));
     await expect(read()).rejects.toMatchObject({ status: 400 });
   });

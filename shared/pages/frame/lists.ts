@@ -22,12 +22,12 @@ export async function readDated<T extends { next?: SortKey }>(
   read: (limit: number, after?: SortKey) => Promise<T>,
   limit = perPage,
 ): Promise<T & { cursor: string | undefined }> {
-  const { page, cursor } = await readFromCursor(
+  const { page, endAfter } = await readFromCursor(
     { ...list, sort: 'date' },
     { offset: 0, limit, cursor: start },
     ({ after }) => read(limit, after),
   );
-  return { ...page, cursor };
+  return { ...page, cursor: endAfter().cursor };
 }
 
 /** The link to the next page of a list. */

@@ -1,6 +1,7 @@
 // A list of reviews on a page: its query, its reading and its HTML.
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { fitting } from '../../answer-size.ts';
 import {
   type EntityGroup,
   type EntityType,
@@ -14,7 +15,7 @@ import {
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import type { FeedOwner } from '../../feed/link.ts';
-import { readFromCursor } from '../../list/cursor.ts';
+import { type PageEnd, readFromCursor } from '../../list/cursor.ts';
 import type { PageRequest } from '../../list/read-page.ts';
 import type { FacetFilter } from '../../review/counts.ts';
 import { listWritten } from '../../review/own-reviews.ts';
@@ -40,7 +41,10 @@ export interface ListQuery extends FacetFilter {
   cursor?: string;
 }
 
-type ListPage = Omit<ReviewList, 'next'> & { cursor: string | undefined };
+/** A page of a list. `endAfter` gives the cursor of the next page, also if this one ends earlier. */
+type ListPage = Pick<ReviewList, 'count' | 'reviews'> & {
+  endAfter: (shown: number) => Pick<PageEnd, 'cursor'>;
+};
 
 /** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
 export async function readReviews(owner: FeedOwner, query: ListQuery): Promise<ListPage> {
@@ -55,16 +59,18 @@ export async function readAllReviews(query: ListQuery): Promise<ListPage> {
 async function readFiltered(
   owner: FeedOwner | object,
   { cursor: start, ...query }: ListQuery,
-  read: (list: FacetFilter & PageRequest) => Promise<ReviewList>,
+  read: (list: FacetFilter & PageRequest & { isNamed: boolean }) => Promise<ReviewList>,
 ): Promise<ListPage> {
   const { sort, ...filter } = query;
   const order = sort === 'popularity' ? 'popularity' : 'date';
-  const { page, cursor } = await readFromCursor(
+  const list = { ...filter, order, descending: true, limit: perPage } as const;
+  // An entity has one name, but the budget of a page also holds the names of a list of many.
+  const { page, endAfter } = await readFromCursor(
     { ...owner, ...query },
     { cursor: start, offset: 0, limit: perPage },
-    (position) => read({ ...filter, order, descending: true, limit: perPage, ...position }),
+    (position) => read({ ...list, ...position, isNamed: true }),
   );
-  return { ...page, cursor };
+  return { ...page, endAfter };
 }
 
 /** A page of a person's reviews, with drafts, hidden reviews, and names. */
@@ -92,7 +98,7 @@ export function listUrl(
 export function reviewSection(
   url: string,
   query: ListQuery,
-  { count, reviews, cursor }: ListPage,
+  { count, reviews, endAfter }: ListPage,
   about: {
     isOfOneEntity?: boolean;
     isOfOneAuthor?: boolean;
@@ -103,6 +109,16 @@ export function reviewSection(
   const { rating, language, entity_type, review_type } = query;
   const isFiltered = (rating ?? language ?? entity_type ?? review_type) !== undefined;
   if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
+  const cards = reviews.map((each, i) => {
+    const metadata = about.metadata?.[i] ?? null;
+    const { id } = each.review;
+    return html`<li id="review-${id}">
+          ${reviewCard(each, { ...about, metadata })}
+          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : titleOfEntity(each.review, metadata), about.votes)}
+        </li>`;
+  });
+  const shown = cards.slice(0, fitting(cards.map((card) => Buffer.byteLength(`${card}`))));
+  const { cursor } = endAfter(shown.length);
   return html`<section>
     <h2>${reviewCount(count)}${filterInWords(query)}</h2>
     ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
@@ -114,14 +130,7 @@ export function reviewSection(
       ])
     }
     <ul class="plain">
-      ${reviews.map((each, i) => {
-        const metadata = about.metadata?.[i] ?? null;
-        const { id } = each.review;
-        return html`<li id="review-${id}">
-          ${reviewCard(each, { ...about, metadata })}
-          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : titleOfEntity(each.review, metadata), about.votes)}
-        </li>`;
-      })}
+      ${shown}
     </ul>
     ${cursor && html`<p><a class="button quiet" rel="next" href="${listUrl(url, query, cursor)}">Next page</a></p>`}
   </section>`;
