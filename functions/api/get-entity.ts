@@ -4,7 +4,7 @@ import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { presentReview } from '../../shared/review/review.ts';
+import { presentReview, type WholeReview } from '../../shared/review/review.ts';
 import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { readEntity } from '../../shared/summary/summary.ts';
 
@@ -25,7 +25,7 @@ export const docs = {
   },
 } satisfies Docs<typeof request>;
 
-const present = ({ review, author }: AuthoredReview) => presentReview(review, author);
+const present = ({ review, author }: AuthoredReview<WholeReview>) => presentReview(review, author);
 
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, latest, popular } = await readEntity(path.entity_id);

@@ -16,6 +16,7 @@ import {
   countsKey,
   entityKey,
   idIn,
+  longTextKey,
   projectionKey,
   reviewKey,
   revisionKey,
@@ -76,6 +77,7 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
     ...listedIn({ ...review, popularity: counts.popularity }),
   };
   return [
+    checkLongText(review, items),
     ...checkRevisions(review, items, tallyOf, unchanged),
     ...checkCase(items),
     await checkClaimOf(review, unchanged, source),
@@ -89,7 +91,7 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
 function findOrphans(pk: string, items: readonly Item[]): Finding[] {
   const Key = { pk, sk: reviewKey('').sk };
   const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk));
+  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|(CASE|LONGTEXT)$)/.test(sk));
   return orphans.map((item) => orphan(item, {}, [isGone]));
 }
 
@@ -108,6 +110,17 @@ function countVotes(all: Tally, current: Tally): typeof noVotes {
     revision_votes_negative: current.votes_negative,
     popularity: all.votes_positive - all.votes_negative,
   };
+}
+
+/** Finds the text that a review has in an item of its own. A missing one cannot be repaired. */
+function checkLongText(review: Review, items: readonly Item[]): Finding {
+  const { id, version, long_text } = review;
+  const key = longTextKey(id);
+  const item = items.find(({ sk }) => sk === key.sk);
+  const stored = item && Buffer.byteLength(`${item.text}`);
+  const fault = { ...key, attribute: 'bytes of text', stored, counted: long_text };
+  const differences = stored === long_text ? [] : [{ ...fault, isRepairable: false }];
+  return { differences, version };
 }
 
 /** Compares the votes on each earlier revision. A missing revision cannot be repaired. */

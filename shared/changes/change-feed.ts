@@ -6,7 +6,8 @@ import { type Entity, type EntityRecord, recordIn, recordKey } from '../entity/r
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
-import { readKind } from '../review/review.ts';
+import { isWhole } from '../review/long-text.ts';
+import { currentRevision, readKind } from '../review/review.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -40,8 +41,9 @@ const frame = 1024;
 const group = { reviews: 20, bytes: 256 * 1024 };
 
 /**
- * Left of the request's budget to begin another group or history. A group has up to 100 read units
- * if replicas lag. A read of a history ends after 1 MB, which are 128 units.
+ * Left of the request's budget to begin another group, or a history or long text. A group has up to
+ * 100 read units if replicas lag, and so has a long text. A read of a history ends after 1 MB, which
+ * are 128 units.
  */
 const needed = {
   group: { read: 100, commands: 8 },
@@ -106,8 +108,8 @@ async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
     for (const each of some) {
       const record = records.get(subjectOf(each.newest));
       const authored = reviews.get(each.newest.id);
-      const hasHistory = authored !== undefined && authored.review.edits > 0;
-      if (entries.length > 0 && hasHistory && !isLeft(needed.history)) return entries;
+      const hasMore = authored && (authored.review.edits > 0 || !isWhole(authored.review));
+      if (entries.length > 0 && hasMore && !isLeft(needed.history)) return entries;
       const entry = isOfReview(each.newest)
         ? await present(each, authored)
         : presentEntity(each, record);
@@ -168,7 +170,9 @@ async function present(
 ): Promise<Entry> {
   if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
-  const record = reviewRecord(review, await listRevisions(review));
+  const revisions = await listRevisions(review);
+  if (revisions[0]?.id !== currentRevision(review)) return {};
+  const record = reviewRecord(review, revisions);
   const user = pick(author, ['id', 'display_name', 'karma']);
   return { change: { id, version, review: record }, user };
 }

@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { titleOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
-import type { Review } from '../review/review.ts';
-import { type AuthoredReview, findListed } from '../review/review-repository.ts';
+import type { WholeReview } from '../review/review.ts';
+import { type AuthoredReview, findListedWhole } from '../review/review-repository.ts';
 import type { WrittenName } from '../review/written.ts';
 import { version } from '../routes.ts';
 import { site } from '../site/site.ts';
@@ -29,7 +29,7 @@ export async function reviewFeed(
     'entity_id' in owner
       ? queryIndex('entity-by-date', owner.entity_id, options)
       : queryIndex('author-by-date', owner.user_id, options);
-  const reviews = await findListed(await collect(entries, newest));
+  const reviews = await findListedWhole(await collect(entries, newest));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
   const { name, isNamed } = site();
@@ -50,7 +50,10 @@ ${entriesOf(reviews, names)}
 }
 
 /** Returns the first entries, as many as fit. */
-function entriesOf(reviews: readonly AuthoredReview[], names: readonly (string | undefined)[]) {
+function entriesOf(
+  reviews: readonly AuthoredReview<WholeReview>[],
+  names: readonly (string | undefined)[],
+) {
   let bytes = 0;
   const entries = reviews.map((authored, i) => entryOf(authored, names[i]));
   return entries.filter((entry) => {
@@ -60,7 +63,7 @@ function entriesOf(reviews: readonly AuthoredReview[], names: readonly (string |
 }
 
 /** The written fields as a feed shows them, in this order. */
-const parts: Record<WrittenName, (review: Review) => ReturnType<typeof html> | false> = {
+const parts: Record<WrittenName, (review: WholeReview) => ReturnType<typeof html> | false> = {
   rating: ({ rating }) => rating !== null && html`<p>${starsOf(rating)}</p>`,
   text: ({ text, language }) => {
     if (text === null) return false;
@@ -73,7 +76,7 @@ function starsOf(rating: number): string {
   return `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
 }
 
-function entryOf(authored: AuthoredReview, name = '') {
+function entryOf(authored: AuthoredReview<WholeReview>, name = '') {
   const { review, author } = authored;
   const { id, rating, published_on, license } = review;
   const at = authUrl();

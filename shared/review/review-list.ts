@@ -15,10 +15,11 @@ import {
   type ReviewQuery,
   rootsToRead,
 } from './list-plan.ts';
+import { completed } from './long-text.ts';
 import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
 import { fitting, writtenBytes } from './page-size.ts';
-import { contentOf, facetOf, readKind, withoutStars } from './review.ts';
-import { type AuthoredReview, findListed } from './review-repository.ts';
+import { contentOf, facetOf, readKind, type WholeReview, withoutStars } from './review.ts';
+import { type AuthoredReview, findListed, findListedWhole } from './review-repository.ts';
 
 // Lists of public reviews, with their count.
 
@@ -27,7 +28,7 @@ type Owner = { entity_id: string } | { user_id: string };
 /** A page, the number of all matches, and for an entity its average rating. */
 export interface ReviewList {
   count: number;
-  reviews: AuthoredReview[];
+  reviews: AuthoredReview<WholeReview>[];
   next?: SortKey;
   /** Set if the page is shorter than asked for, because its reviews are long. */
   limit?: number;
@@ -74,7 +75,7 @@ async function readReviews(
   { order }: ReviewQuery,
 ): Promise<Pick<ReviewList, 'reviews' | 'next' | 'limit'>> {
   const readable = entries.slice(0, fitting(entries.map(({ kind }) => readKind(kind).bytes)));
-  const listed = await findListed(readable);
+  const listed = await findListedWhole(readable);
   const reviews = listed.slice(0, fitting(listed.map(({ review }) => writtenBytes(review))));
   const last = reviews.at(-1)?.review.id;
   const isShort = reviews.length < listed.length || readable.length < entries.length;
@@ -123,7 +124,7 @@ export async function listReviewIds(page: { offset: number; limit: number }): Pr
 async function listReviewOf(user_id: string, entityId: string, query: ReviewQuery) {
   const [claim, entity] = await getItems([claimKey(user_id, entityId), entityKey(entityId)]);
   const entries = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
-  const listed = await findListed(entries);
+  const listed = await completed(await findListed(entries));
   const reviews = listed.filter(({ review }) => matches(query, facetOf(review), contentOf(review)));
   return {
     count: reviews.length,

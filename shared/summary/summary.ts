@@ -1,6 +1,6 @@
 import { averageRating, countsIn } from '../review/owner-counts.ts';
-import { starsOf } from '../review/review.ts';
-import { type AuthoredReview, findListed } from '../review/review-repository.ts';
+import { starsOf, type WholeReview } from '../review/review.ts';
+import { type AuthoredReview, findListedWhole } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Entry, Item } from '../table/item.ts';
@@ -25,15 +25,17 @@ export async function findSummaries(ids: readonly string[]): Promise<EntitySumma
 }
 
 /** Reads a summary with the three latest and three most popular reviews, in two round trips. */
-export async function readEntity(
-  id: string,
-): Promise<{ summary: EntitySummary; latest: AuthoredReview[]; popular: AuthoredReview[] }> {
+export async function readEntity(id: string): Promise<{
+  summary: EntitySummary;
+  latest: AuthoredReview<WholeReview>[];
+  popular: AuthoredReview<WholeReview>[];
+}> {
   const [item, latest, popular] = await Promise.all([
     getItem(entityKey(id), { consistent: false }),
     readFirst(id, 'date'),
     readFirst(id, 'popularity'),
   ]);
-  const listed = await findListed([...latest, ...popular]);
+  const listed = await findListedWhole([...latest, ...popular]);
   const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
   const among = (entries: readonly Entry[]) =>
     entries.flatMap((entry) => byId.get(idIn(entry)) ?? []);

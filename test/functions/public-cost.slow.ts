@@ -6,8 +6,7 @@ import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { languages } from '../../shared/review/languages.ts';
-import { kindOf, type Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
+import { kindOf, type WholeReview } from '../../shared/review/review.ts';
 import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
 import { routes } from '../../shared/routes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
@@ -15,7 +14,7 @@ import { entityKey } from '../../shared/table/keys.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { position } from '../helpers/list-changes.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUsers, type Person, reviewBy, visitor } from '../helpers/world.ts';
+import { itemsOf, makeUsers, type Person, reviewBy, visitor } from '../helpers/world.ts';
 
 // What a stranger's request may cost, with the worst data that the rules allow.
 const mostUnits = 200;
@@ -33,10 +32,10 @@ const users = await makeUsers(100);
 const [author] = users as [Person, ...Person[]];
 
 /** Stores public reviews with so many earlier revisions, and logs them as changed. */
-async function store(reviews: readonly Review[], edits = 0): Promise<string[]> {
+async function store(reviews: readonly WholeReview[], edits = 0): Promise<string[]> {
   const items: object[] = [];
   for (const review of reviews) {
-    items.push(reviewItem({ ...review, edits, version: edits + 1 }));
+    items.push(...itemsOf({ ...review, edits, version: edits + 1 }));
     for (let n = 1; n <= edits; n++) items.push(revisionItem({ ...revisionOf(review), id: n }));
   }
   await batchWrite(items.map((put) => ({ put })));
