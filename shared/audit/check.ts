@@ -5,6 +5,7 @@ import { entriesIn } from '../entity/name-index.ts';
 import { entityOf, recordSort } from '../entity/record.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
+import { moveOfLongText } from '../review/long-text.ts';
 import { isObsolete } from '../review/owner-counts.ts';
 import { recount } from '../review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
@@ -112,10 +113,20 @@ function countVotes(all: Tally, current: Tally): typeof noVotes {
   };
 }
 
-/** Finds the text that a review has in an item of its own. A missing one cannot be repaired. */
+/**
+ * Finds the text that a review has in an item of its own. A missing one cannot be repaired. A long
+ * text that older code has stored in the review is moved.
+ */
 function checkLongText(review: Review, items: readonly Item[]): Finding {
   const { id, version, long_text } = review;
   const key = longTextKey(id);
+  const move = moveOfLongText(review);
+  if (move) {
+    const Update = { Key: reviewKey(id), set: move.set, was: { version } };
+    const inline = { ...reviewKey(id), attribute: 'text', stored: 'whole', counted: 'beginning' };
+    const repair: Write[] = [{ Update }, { Put: { Item: move.longText } }];
+    return { differences: [{ ...inline, isRepairable: true }], version, repair };
+  }
   const item = items.find(({ sk }) => sk === key.sk);
   const stored = item && Buffer.byteLength(`${item.text}`);
   const fault = { ...key, attribute: 'bytes of text', stored, counted: long_text };

@@ -1,3 +1,4 @@
+import { pick } from '../pick.ts';
 import { getItems } from '../table/batch.ts';
 import { leftOf } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
@@ -36,6 +37,16 @@ export function isLongText(text: string): boolean {
 /** Returns the first code points of a text, as a review holds and pages show them. */
 export function beginningOf(text: string): string {
   return [...text.slice(0, 2 * beginningLength)].slice(0, beginningLength).join('');
+}
+
+/**
+ * Returns how to store a review that still holds its whole long text, as older code has stored it:
+ * its attributes to set, and the item of the text. Undefined if there is nothing to move.
+ */
+export function moveOfLongText(stored: Review) {
+  if (!isWhole(stored)) return undefined;
+  const { review, longText } = setApart(stored);
+  return longText && { set: pick(review, ['text', 'long_text']), longText };
 }
 
 /** Returns the write of the text's item that belongs to a change of a review, if any. */

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { rebuildTotals } from '../aggregates/rebuild.ts';
 import { chunks } from '../chunks.ts';
 import { rebuildNames } from '../entity/name-index.ts';
-import { pick } from '../pick.ts';
-import { isWhole, setApart } from '../review/long-text.ts';
+import { moveOfLongText } from '../review/long-text.ts';
 import { isObsolete } from '../review/owner-counts.ts';
 import { recountOwners } from '../review/recount.ts';
 import { listedIn, Review } from '../review/review.ts';
@@ -52,11 +51,9 @@ function upgradeOfReview(item: Item): Write[] {
   const { type, kind } = listedIn(stored);
   const isSame = item.type === type && item.kind === kind;
   const index = isSame ? {} : { type, kind };
-  if (!isWhole(stored)) return change(item, index);
-  const { review, longText } = setApart(stored);
-  if (!longText) return change(item, index);
-  const text = pick(review, ['text', 'long_text']);
-  return [...change(item, { ...index, ...text }), { Put: { Item: longText } }];
+  const move = moveOfLongText(stored);
+  if (!move) return change(item, index);
+  return [...change(item, { ...index, ...move.set }), { Put: { Item: move.longText } }];
 }
 
 function obsoleteCounts(item: Item): Record<string, unknown> {
