@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
+import { findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { findPublicReviews } from '../../shared/review/review-repository.ts';
+import { reviewData } from '../../shared/pages/entity/structured-data.ts';
+import { eraseRemains } from '../../shared/review/erase.ts';
+import { findPublicReviews, getWholeReview } from '../../shared/review/review-repository.ts';
 import { routes } from '../../shared/routes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
+import { table, tableName } from '../../shared/table/client.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { bytesIn } from '../../shared/table/merge.ts';
@@ -140,6 +143,14 @@ describe('everybody who reads a review', () => {
   });
 });
 
+test('structured data leaves a long text to the page', async () => {
+  const named = { id: '', type: 'work', name: 'Blue', url: '' } as never;
+  const dataOf = async (review_id: string) => reviewData(await getWholeReview(review_id), named);
+  const [short, other] = await makeUsers(2);
+  expect(await dataOf(await importsOne(short, edited))).toMatchObject({ reviewBody: edited });
+  expect(await dataOf(await importsOne(other))).toMatchObject({ reviewBody: undefined });
+});
+
 describe('a public page', () => {
   const show = async (id: string) => {
     const path = { review_id: id };
@@ -219,11 +230,18 @@ describe('an edit', () => {
   test('beside a reader leaves the reader the text before or after', async () => {
     const author = await makeUser();
     const id = await importsOne(author);
-    interrupt(
-      ({ Keys }) => `${Keys?.[0]?.sk}` === 'LONGTEXT',
-      () => author.edits(id, { text: edited }),
-    );
+    beforeText(() => author.edits(id, { text: edited }));
     expect((await visitor.reads(id)).body.review).toMatchObject({ text: edited, edits: 1 });
+  });
+
+  test('beside a reader shows nothing that was hidden in between', async () => {
+    const author = await makeUser();
+    const id = await importsOne(author);
+    beforeText(async () => {
+      await author.edits(id, { text: edited });
+      await setHidden(id, true);
+    });
+    expect((await visitor.reads(id)).status).toBe(404);
   });
 
   test.each([
@@ -232,10 +250,7 @@ describe('an edit', () => {
   ])('beside %s leaves the revision that was current', async (operation, path) => {
     const author = await makeUser();
     const id = await importsOne(author);
-    interrupt(
-      ({ Keys }) => `${Keys?.[0]?.sk}` === 'LONGTEXT',
-      () => author.edits(id, { text: edited }),
-    );
+    beforeText(() => author.edits(id, { text: edited }));
     const { status, body } = await measure(operation, { path: { ...path, review_id: id } });
     expect(status).toBe(200);
     expect(body.revision ?? body.revisions[0]).toMatchObject({ id: 1, text: long });
@@ -244,10 +259,7 @@ describe('an edit', () => {
   test('beside an edit is applied to what the other has left', async () => {
     const author = await makeUser();
     const id = await importsOne(author);
-    interrupt(
-      ({ Keys }) => `${Keys?.[0]?.sk}` === 'LONGTEXT',
-      () => author.edits(id, { text: edited }),
-    );
+    beforeText(() => author.edits(id, { text: edited }));
     expect((await author.edits(id, { rating: 3 })).status).toBe(200);
     expect((await visitor.reads(id)).body.review).toMatchObject({
       text: edited,
@@ -258,17 +270,23 @@ describe('an edit', () => {
   });
 });
 
-/** Lets something happen before the first BatchGetItem of some keys. */
-function interrupt(
-  isIt: (request: { Keys?: { sk: string }[] }) => boolean,
-  act: () => Promise<unknown>,
-): void {
+interface BatchGet {
+  Keys?: { sk: string }[];
+  ConsistentRead?: boolean;
+}
+
+/** Returns the request of a BatchGetItem to the table, empty for any other command. */
+function batchIn(args: unknown[]): BatchGet {
+  const [{ input }] = args as [{ input: { RequestItems?: Record<string, BatchGet> } }];
+  return input.RequestItems?.[tableName()] ?? {};
+}
+
+/** Lets something happen between the read of a review and that of its long text. */
+function beforeText(act: () => Promise<unknown>): void {
   const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
   let isDue = true;
   jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
-    const [{ input }] = args as [{ input: { RequestItems?: Record<string, object> } }];
-    const [request] = Object.values(input.RequestItems ?? {});
-    if (isDue && request && isIt(request)) {
+    if (isDue && batchIn(args).Keys?.[0]?.sk === 'LONGTEXT') {
       isDue = false;
       await act();
     }
@@ -276,20 +294,20 @@ function interrupt(
   }) as never);
 }
 
-describe('a replica that lacks the text', () => {
-  test('is asked again', async () => {
+describe('a replica', () => {
+  test.each([
+    ['lacks the text', []],
+    ['has that of an earlier import', ['An earlier one.']],
+  ])('that %s is not believed', async (_, texts) => {
     const id = await importsOne(await makeUser());
-    const send = table.send.bind(table) as (...args: unknown[]) => Promise<{ Responses?: object }>;
+    const { pk } = reviewKey(id);
+    const items = texts.map((text) => ({ pk, sk: 'LONGTEXT', text }));
+    const send = table.send.bind(table) as (...args: unknown[]) => Promise<object>;
     jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
-      const answer = await send(...args);
-      const [{ input }] = args as [{ input: { RequestItems?: Record<string, never> } }];
-      const [name = ''] = Object.keys(input.RequestItems ?? {});
-      const { Keys = [], ConsistentRead } = (input.RequestItems?.[name] ?? {}) as {
-        Keys?: { sk: string }[];
-        ConsistentRead?: boolean;
-      };
+      const { Keys = [], ConsistentRead } = batchIn(args);
       const isBehind = !ConsistentRead && Keys.some(({ sk }) => sk === 'LONGTEXT');
-      return isBehind ? { ...answer, Responses: { [name]: [] } } : answer;
+      const answer = await send(...args);
+      return isBehind ? { ...answer, Responses: { [tableName()]: items } } : answer;
     }) as never);
     expect((await visitor.reads(id)).body.review.text).toBe(long);
   });
@@ -362,15 +380,6 @@ describe('data of long texts', () => {
     expect(reason).toMatch(/^(the text of a revision|source, source_url and the other fields)/);
   });
 
-  test('is imported with more long revisions than a transaction holds', async () => {
-    const revisions = Array.from({ length: 15 }, (_, i) =>
-      revisionRecord({ text: textOf(300_000), rating: 1 + (i % 5) }, i + 1),
-    );
-    const id = await importsOne(await makeUser(), { revisions });
-    expect((await visitor.readsRevision(id, '9')).body.revision.text).toBe(textOf(300_000));
-    await expectExact();
-  });
-
   test('of older code is moved by an upgrade, once, and versions stay', async () => {
     const people = await makeUsers(3);
     const ids = await Promise.all(people.map((author) => makeInline(author)));
@@ -420,6 +429,15 @@ describe('data of long texts', () => {
   });
 });
 
+test('a long text without its review is found by `admin erase`', async () => {
+  const id = randomUUID();
+  await batchWrite([{ put: { pk: reviewKey(id).pk, sk: 'LONGTEXT', text: long } }]);
+  expect((await findLeftovers()).reviews).toContain(id);
+  expect(await differences()).toEqual([expect.stringContaining('LONGTEXT: item is longtext')]);
+  await eraseRemains(id);
+  expect(await partsOf(id)).toEqual([]);
+});
+
 test('a page of own reviews with long texts ends early, and walking it misses none', async () => {
   const [author] = await makeUsers(1);
   const ids: string[] = [];
@@ -442,4 +460,13 @@ test('a page of own reviews with long texts ends early, and walking it misses no
   }
   expect(seen.toSorted()).toEqual(ids.toSorted());
   expect(pages).toBeGreaterThan(1);
+});
+
+test('a review is imported with more long revisions than a transaction holds', async () => {
+  const revisions = Array.from({ length: 15 }, (_, i) =>
+    revisionRecord({ text: textOf(300_000), rating: 1 + (i % 5) }, i + 1),
+  );
+  const id = await importsOne(await makeUser(), { revisions });
+  expect((await visitor.readsRevision(id, '9')).body.revision.text).toBe(textOf(300_000));
+  await expectExact();
 });
