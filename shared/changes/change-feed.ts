@@ -41,9 +41,9 @@ const frame = 1024;
 const group = { reviews: 20, bytes: 256 * 1024 };
 
 /**
- * Left of the request's budget to begin another group, or a history or long text. A group has up to
- * 100 read units if replicas lag, and so has a long text. A read of a history ends after 1 MB, which
- * are 128 units.
+ * Left of the request's budget to begin another group, or a history or long text. A group or a long
+ * text takes up to 100 read units if replicas lag. A read of a history ends after 1 MB, which are
+ * 128 units.
  */
 const needed = {
   group: { read: 100, commands: 8 },

@@ -9,8 +9,8 @@ import { beginningLength, isPublic, Review, type WholeReview } from './review.ts
 import { longestText } from './written.ts';
 
 // Texts that are longer than people write, which only imports keep. Such a text stands in an item
-// of its own, and its review holds the beginning. So a review has 24 KB at most, whoever reads it
-// by its id, and the bytes of a long text are known before it is read.
+// of its own, and its review holds the beginning. So a review has 24 KB at most, and the bytes of a
+// long text are known before it is read.
 
 /** Something with a review, such as its author. */
 type Of<R extends Review> = { review: R };

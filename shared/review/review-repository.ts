@@ -98,7 +98,7 @@ export async function findListed(entries: readonly Entry[]): Promise<AuthoredRev
 
 /**
  * Reads as `findListed` does, with whole texts. Entries tell which texts are long, so these come in
- * the same round trip. A caller reads no more entries than the request may.
+ * the same round trip. The caller chooses as many entries as the request may read.
  */
 export async function findListedWhole(
   entries: readonly Entry[],

@@ -28,15 +28,15 @@ export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
 }
 
-/** Returns the writes that change what is written in a stored review. `after` has the whole text. */
+/** Returns the writes that change a stored review. `after` has the whole text. */
 export function rewrite(stored: Review, after: WholeReview): Write[] {
   const { review, longText } = setApart(after);
   return [replaceReview(stored, review), ...changeOfLongText(stored, longText)];
 }
 
 /**
- * Returns the write that changes a review, both as they are stored. It depends on the number of votes only if the review
- * enters the order by popularity; otherwise votes may be cast meanwhile.
+ * Returns the write that changes a review, before and after as stored. It depends on the number of
+ * votes only if the review enters the order by popularity; otherwise votes may be cast meanwhile.
  */
 export function replaceReview(before: Review, after: Review): Write {
   const from: Record<string, unknown> = { ...reviewItem(before) };

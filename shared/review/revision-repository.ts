@@ -47,7 +47,7 @@ export async function findRevision(review: Review, n: number): Promise<Revision 
   return item && v.parse(Revision, item);
 }
 
-/** Returns the revision that is current, or undefined if the review was edited since it was read. */
+/** Returns the current revision, or undefined if the review was edited since it was read. */
 async function findCurrent(review: Review): Promise<Revision | undefined> {
   const whole = await findWhole(review);
   return whole?.edits === review.edits ? revisionOf(whole) : undefined;

@@ -7,7 +7,7 @@ const kilobyte = 1024;
  */
 export const largestItems: Readonly<Record<string, number>> = {
   // 5,000 characters of four bytes, and 3,800 bytes of other fields, which imports check. Of a
-  // longer text it has the beginning. Older code has stored the whole, which `audit` finds and moves.
+  // longer text it has the beginning. Older code has stored the whole: `audit --repair` moves it.
   REVIEW: 24 * kilobyte,
   // An imported text, of 390,000 bytes in JSON.
   LONGTEXT: 390 * kilobyte,

@@ -40,12 +40,12 @@ type Find = (key: Key) => Item | undefined;
 
 /**
  * Bytes of JSON of a revision. DynamoDB takes 400 KB, and counts a little less than JSON. An answer
- * of the API has 512 KB, and so room for any text with its review. Who imports longer texts is told.
+ * of the API has 512 KB, so any text fits it. Who imports a longer text is told.
  */
 const largestRevision = 390_000;
 /**
  * Bytes of JSON of a review beside its text. So a review has 24 KB at most, and a lookup always
- * holds 25. The longest fields of the API, with a note of 500 control characters, have 3.6 KB. Who
+ * holds 25. The longest fields of the API, with a note of 500 control characters, have 3.7 KB. Who
  * imports a longer source is told.
  */
 const mostBesideText = 3_800;

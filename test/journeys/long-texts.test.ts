@@ -69,7 +69,8 @@ const requestOf = (operation: string) => {
 
 describe('everybody who reads a review', () => {
   test('gets the whole text from the API', async () => {
-    const [author, moderator] = [await makeUser(), await makeModerator('Mia')];
+    const author = await makeUser();
+    const moderator = await makeModerator('Mia');
     const since = await position();
     const id = await importsOne(author);
     const { entity_id } = (await visitor.reads(id)).body.review;
