@@ -10,14 +10,14 @@ export const mostAnswerBytes = 512 * 1024;
 const besideItems = 64 * 1024;
 
 /** Most bytes of the items in an answer. */
-export const mostItemBytes = mostAnswerBytes - besideItems;
+const mostItemBytes = mostAnswerBytes - besideItems;
 
 /** Returns how many of the first items fit an answer, by their sizes in bytes. At least one. */
-export function fitting(sizes: readonly number[]): number {
+export function fitting(sizes: readonly number[], most = mostItemBytes): number {
   let sum = 0;
   const first = sizes.findIndex((bytes) => {
     sum += bytes;
-    return sum > mostItemBytes;
+    return sum > most;
   });
   return first === -1 ? sizes.length : Math.max(1, first);
 }

@@ -1,29 +1,57 @@
 import * as v from 'valibot';
+import { bytesOf } from '../../shared/bytes-of.ts';
+import { invalidRequest } from '../../shared/errors.ts';
 import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { affordable, completed, isWhole } from '../../shared/review/long-text.ts';
+import { mostLookedUp, mostLookedUpBytes } from '../../shared/review/page-size.ts';
 import { presentReview } from '../../shared/review/review.ts';
 import { findPublicReviews } from '../../shared/review/review-repository.ts';
 
 export { ReviewsById as response } from '../../shared/review/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
-  query: v.object({ review_ids: BulkIds(25) }),
+  query: v.object({ review_ids: BulkIds(mostLookedUp) }),
 });
 
 export const docs = {
   tag: 'Reviews',
   summary: 'Read several reviews',
-  description: 'Ids of hidden or missing reviews are left out of both parts of the answer.',
+  description:
+    'Ids of hidden or missing reviews are left out of both parts of the answer. Imported texts may be longer than people write: if too many of them are asked for at once, the answer is 400, and fewer ids work.',
   fields: {
     review_ids:
       'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
   },
-  errors: bulkErrors,
+  errors: {
+    ...bulkErrors,
+    invalid_request:
+      'There is no id, there are too many, one is not a UUID, or the texts are too long for one answer.',
+  },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ query }) => {
-  const { found, mapping } = await lookUp(query.review_ids, async (ids) =>
-    (await findPublicReviews(ids)).map(({ review, author }) => presentReview(review, author)),
-  );
+  const { found, mapping } = await lookUp(query.review_ids, findPresented);
   return { reviews: found, review_id_mapping: mapping };
 });
+
+/**
+ * Finds reviews and presents them. Throws ApiError 400 if long texts pass what a request may read
+ * or an answer may have. One review alone never does, and reviews with texts of people never do.
+ */
+async function findPresented(ids: readonly string[]) {
+  const stored = await findPublicReviews(ids);
+  const hasLong = !stored.every(({ review }) => isWhole(review));
+  if (affordable(stored).length < stored.length) throw tooLong();
+  const reviews = (await completed(stored)).map(({ review, author }) =>
+    presentReview(review, author),
+  );
+  if (hasLong && reviews.length > 1 && bytesOf(reviews) > mostLookedUpBytes) throw tooLong();
+  return reviews;
+}
+
+function tooLong() {
+  return invalidRequest(
+    'review_ids must hold fewer ids: texts of these reviews are longer than people write, and do not fit one answer',
+  );
+}

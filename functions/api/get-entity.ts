@@ -6,7 +6,7 @@ import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { presentReview } from '../../shared/review/review.ts';
+import { presentReview, type WholeReview } from '../../shared/review/review.ts';
 import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { readEntity } from '../../shared/summary/summary.ts';
 
@@ -28,7 +28,7 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 /** Presents the latest and the popular reviews, as many as fit the answer. */
-function present({ latest, popular }: Record<'latest' | 'popular', AuthoredReview[]>) {
+function present({ latest, popular }: Record<'latest' | 'popular', AuthoredReview<WholeReview>[]>) {
   const all = [...latest, ...popular].map(({ review, author }) => presentReview(review, author));
   const shown = all.slice(0, fitting(all.map(bytesOf)));
   return { latest: shown.slice(0, latest.length), popular: shown.slice(latest.length) };

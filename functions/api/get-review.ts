@@ -4,7 +4,7 @@ import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { Answer } from '../../shared/http/response.ts';
 import { presentReview } from '../../shared/review/review.ts';
-import { getPublicReview, revisionTagOf } from '../../shared/review/review-repository.ts';
+import { getWholeReview, revisionTagOf } from '../../shared/review/review-repository.ts';
 
 export { ReviewResponse as response } from '../../shared/review/presented.ts';
 export const request = v.object({ path: ReviewPath });
@@ -17,7 +17,7 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path }) => {
-  const { review, author } = await getPublicReview(path.review_id);
+  const { review, author } = await getWholeReview(path.review_id);
   return new Answer(
     { review: presentReview(review, author) },
     { revisionTag: revisionTagOf(review), headers: { Link: linkToPage(`/review/${review.id}`) } },

@@ -13,14 +13,17 @@ export const response = OwnReviewPage;
 export const docs = {
   tag: 'Own account',
   summary: 'List your reviews',
-  description: 'Newest first, with drafts, hidden reviews, and decisions of moderators.',
+  description:
+    'Newest first, with drafts, hidden reviews, and decisions of moderators. A page of long imported texts may be shorter: its `limit` says how many reviews to skip for the next one.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
-  const { count, reviews } = await listOwnReviews(caller.user_id, query.limit, query.offset);
+  const { offset } = query;
+  const { count, limit, reviews } = await listOwnReviews(caller.user_id, query.limit, offset);
   return {
     count,
-    ...query,
+    limit,
+    offset,
     reviews: reviews.map(({ review, author }) => ({
       ...presentReview(review, author),
       is_draft: isDraft(review),

@@ -14,7 +14,7 @@ import {
   Language,
   LicenseChoice,
   newReview,
-  type Review,
+  type WholeReview,
 } from '../../shared/review/review.ts';
 import { getReviewBy, insertReview } from '../../shared/review/review-repository.ts';
 import { isSameWritten } from '../../shared/review/written.ts';
@@ -59,10 +59,10 @@ export const handler = page(
 
 /** Stores the review, and the name of the thing if it has none yet. */
 function insertNamed(
-  review: Review,
+  review: WholeReview,
   { name, about, url }: Partial<Naming>,
   user: User,
-): Promise<Review> {
+): Promise<WholeReview> {
   // Something of a type of this service was named when it was added.
   if (isOwnType(review.entity_type)) return insertReview(review);
   return retryStale(async () => {
@@ -72,12 +72,12 @@ function insertNamed(
   });
 }
 
-async function requireName(review: Review): Promise<void> {
+async function requireName(review: WholeReview): Promise<void> {
   if (!(await readRecord(review))) throw new FieldError('name', 'Please fill this in.');
 }
 
 /** Finds the review that the same form has made before, if it was sent twice. */
-async function findSame(review: Review): Promise<Review | undefined> {
+async function findSame(review: WholeReview): Promise<WholeReview | undefined> {
   const own = await findOwnReview(review.user_id, review.entity_id);
   if (!own || own === 'hidden') return undefined;
   const stored = await getReviewBy(review.user_id, own.review_id);

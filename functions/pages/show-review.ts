@@ -17,7 +17,8 @@ import { voteSection } from '../../shared/pages/review/vote-form.ts';
 import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
 import { licenseOf } from '../../shared/review/licenses.ts';
 import { currentRevision, type Review } from '../../shared/review/review.ts';
-import { type AuthoredReview, getPublicReview } from '../../shared/review/review-repository.ts';
+import { type AuthoredReview, getWholeReview } from '../../shared/review/review-repository.ts';
+import { version } from '../../shared/routes.ts';
 import { findBallot } from '../../shared/vote/vote-repository.ts';
 
 export const request = v.object({ path: ReviewPath });
@@ -31,7 +32,7 @@ export const handler = visitedPage(request, ({ path: { review_id } }, reading) =
 /** The page of a public review. Throws ApiError 404 for any other. */
 async function reviewPage(review_id: string, reading: Promise<Visitor | undefined>): Promise<Page> {
   const [authored, visitor, ballot] = await Promise.all([
-    getPublicReview(review_id),
+    getWholeReview(review_id),
     reading,
     reading.then((person) => person && findBallot(review_id, person.user)),
   ]);
@@ -55,7 +56,7 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
     }),
     content: html`<section>
         ${entityLine(review, metadata)}
-        ${inFull(review)}
+        ${inFull(review, html`<a href="${base}${version}/review/${review_id}">Read the whole text as JSON</a>`)}
         ${authorLine(author, dayOf(published_on ?? created))}
       </section>
       ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}

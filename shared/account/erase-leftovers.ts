@@ -67,6 +67,7 @@ export async function findLeftovers(
   /** Things that an item's partition key and sort key name, in this order, by kind of item. */
   const belongsTo: Record<string, readonly IdSets[]> = {
     REVISION: [reviews],
+    LONGTEXT: [reviews],
     CASE: [reviews],
     VOTE: [reviews, users],
     REPORT: [reviews, users],

@@ -14,8 +14,9 @@ import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.t
 import { pick } from '../pick.ts';
 import { Report } from '../review/case.ts';
 import { HiddenClaim } from '../review/hidden-claim.ts';
-import { Review } from '../review/review.ts';
-import { Revision, revisionOf } from '../review/revision.ts';
+import { currentRevision, Review } from '../review/review.ts';
+import { Revision } from '../review/revision.ts';
+import { findRevision } from '../review/revision-repository.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { shareUsed } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
@@ -250,7 +251,8 @@ async function* batchesOf({ review, appeal }: OwnReview, after = 0) {
       if (revision && revision.id <= edits) yield batchOf(revision, `${entity_id}#${revision.id}`);
     }
   }
-  yield batchOf(revisionOf(review), entity_id);
+  const current = await findRevision(review, currentRevision(review));
+  if (current) yield batchOf(current, entity_id);
 }
 
 /** Reads items under a kind of author, oldest first, one at a time. */

@@ -5,6 +5,7 @@ import { entriesIn } from '../entity/name-index.ts';
 import { entityOf, recordSort } from '../entity/record.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
+import { moveOfLongText } from '../review/long-text.ts';
 import { isObsolete } from '../review/owner-counts.ts';
 import { recount } from '../review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
@@ -16,6 +17,7 @@ import {
   countsKey,
   entityKey,
   idIn,
+  longTextKey,
   projectionKey,
   reviewKey,
   revisionKey,
@@ -76,6 +78,7 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
     ...listedIn({ ...review, popularity: counts.popularity }),
   };
   return [
+    checkLongText(review, items),
     ...checkRevisions(review, items, tallyOf, unchanged),
     ...checkCase(items),
     await checkClaimOf(review, unchanged, source),
@@ -89,7 +92,7 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
 function findOrphans(pk: string, items: readonly Item[]): Finding[] {
   const Key = { pk, sk: reviewKey('').sk };
   const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk));
+  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|(CASE|LONGTEXT)$)/.test(sk));
   return orphans.map((item) => orphan(item, {}, [isGone]));
 }
 
@@ -108,6 +111,27 @@ function countVotes(all: Tally, current: Tally): typeof noVotes {
     revision_votes_negative: current.votes_negative,
     popularity: all.votes_positive - all.votes_negative,
   };
+}
+
+/**
+ * Finds the text that a review has in an item of its own. A missing one cannot be repaired. A long
+ * text that older code has stored in the review is moved.
+ */
+function checkLongText(review: Review, items: readonly Item[]): Finding {
+  const { id, version, long_text } = review;
+  const key = longTextKey(id);
+  const move = moveOfLongText(review);
+  if (move) {
+    const Update = { Key: reviewKey(id), set: move.set, was: { version } };
+    const inline = { ...reviewKey(id), attribute: 'text', stored: 'whole', counted: 'beginning' };
+    const repair: Write[] = [{ Update }, { Put: { Item: move.longText } }];
+    return { differences: [{ ...inline, isRepairable: true }], version, repair };
+  }
+  const item = items.find(({ sk }) => sk === key.sk);
+  const stored = item && Buffer.byteLength(`${item.text}`);
+  const fault = { ...key, attribute: 'bytes of text', stored, counted: long_text };
+  const differences = stored === long_text ? [] : [{ ...fault, isRepairable: false }];
+  return { differences, version };
 }
 
 /** Compares the votes on each earlier revision. A missing revision cannot be repaired. */

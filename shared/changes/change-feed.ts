@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { mostAnswerBytes } from '../answer-size.ts';
 import { bytesOf } from '../bytes-of.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { knownEntity, presentMetadata } from '../entity/metadata.ts';
@@ -6,7 +7,8 @@ import { type Entity, type EntityRecord, recordIn, recordKey } from '../entity/r
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
 import { pick } from '../pick.ts';
-import { readKind } from '../review/review.ts';
+import { isWhole } from '../review/long-text.ts';
+import { currentRevision, readKind } from '../review/review.ts';
 import { type AuthoredReview, findChangedReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -31,7 +33,7 @@ const FeedCursor = v.object({
 type FeedCursor = v.InferOutput<typeof FeedCursor>;
 
 /** Maximum bytes of an answer, as JSON. */
-export const mostPageBytes = 512 * 1024;
+export const mostPageBytes = mostAnswerBytes;
 
 /** Bytes of an answer that are neither a review nor its author: mostly the cursor. */
 const frame = 1024;
@@ -40,8 +42,9 @@ const frame = 1024;
 const group = { reviews: 20, bytes: 256 * 1024 };
 
 /**
- * Left of the request's budget to begin another group or history. A group has up to 100 read units
- * if replicas lag. A read of a history ends after 1 MB, which are 128 units.
+ * Left of the request's budget to begin another group, or a history or long text. A group or a long
+ * text takes up to 100 read units if replicas lag. A read of a history ends after 1 MB, which are
+ * 128 units.
  */
 const needed = {
   group: { read: 100, commands: 8 },
@@ -106,8 +109,8 @@ async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
     for (const each of some) {
       const record = records.get(subjectOf(each.newest));
       const authored = reviews.get(each.newest.id);
-      const hasHistory = authored !== undefined && authored.review.edits > 0;
-      if (entries.length > 0 && hasHistory && !isLeft(needed.history)) return entries;
+      const hasMore = authored && (authored.review.edits > 0 || !isWhole(authored.review));
+      if (entries.length > 0 && hasMore && !isLeft(needed.history)) return entries;
       const entry = isOfReview(each.newest)
         ? await present(each, authored)
         : presentEntity(each, record);
@@ -168,7 +171,9 @@ async function present(
 ): Promise<Entry> {
   if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
-  const record = reviewRecord(review, await listRevisions(review));
+  const revisions = await listRevisions(review);
+  if (revisions[0]?.id !== currentRevision(review)) return {};
+  const record = reviewRecord(review, revisions);
   const user = pick(author, ['id', 'display_name', 'karma']);
   return { change: { id, version, review: record }, user };
 }

@@ -4,8 +4,8 @@ import { authUrl } from '../auth-url.ts';
 import { titleOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import { readable } from '../review/page-size.ts';
-import type { Review } from '../review/review.ts';
-import { type AuthoredReview, findListed } from '../review/review-repository.ts';
+import type { WholeReview } from '../review/review.ts';
+import { type AuthoredReview, findListedWhole } from '../review/review-repository.ts';
 import type { WrittenName } from '../review/written.ts';
 import { version } from '../routes.ts';
 import { site } from '../site/site.ts';
@@ -32,7 +32,7 @@ export async function reviewFeed(
       ? queryIndex('entity-by-date', owner.entity_id, options)
       : queryIndex('author-by-date', owner.user_id, options);
   const listed = await collect(entries, newest);
-  const reviews = await findListed(listed.slice(0, readable(listed, true)));
+  const reviews = await findListedWhole(listed.slice(0, readable(listed, true)));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
   const { name, isNamed } = site();
@@ -53,7 +53,7 @@ export async function reviewFeed(
 
 /** Returns the first entries, as many as fit. Escaped markup takes ten bytes a character. */
 function entriesOf(
-  reviews: readonly AuthoredReview[],
+  reviews: readonly AuthoredReview<WholeReview>[],
   names: readonly (string | undefined)[],
 ): string {
   const entries = reviews.map((authored, i) => withoutControls(`${entryOf(authored, names[i])}`));
@@ -61,7 +61,7 @@ function entriesOf(
 }
 
 /** The written fields as a feed shows them, in this order. */
-const parts: Record<WrittenName, (review: Review) => ReturnType<typeof html> | false> = {
+const parts: Record<WrittenName, (review: WholeReview) => ReturnType<typeof html> | false> = {
   rating: ({ rating }) => rating !== null && html`<p>${starsOf(rating)}</p>`,
   text: ({ text, language }) => {
     if (text === null) return false;
@@ -83,7 +83,7 @@ function starsOf(rating: number): string {
   return `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
 }
 
-function entryOf(authored: AuthoredReview, name = '') {
+function entryOf(authored: AuthoredReview<WholeReview>, name = '') {
   const { review, author } = authored;
   const { id, rating, published_on, license } = review;
   const at = authUrl();

@@ -1,4 +1,6 @@
 // Kinds of routes by their load, for the limits that both hosts set.
+import { mostAnswerBytes } from '../answer-size.ts';
+import { mostLookedUpBytes } from '../review/page-size.ts';
 import type { Route } from '../routes.ts';
 import type { Budget } from '../table/budget.ts';
 
@@ -27,15 +29,20 @@ export function isExport({ path }: Route): boolean {
 
 const megabyte = 1024 * 1024;
 
+/** Bytes of a lookup's answer beside its reviews: the ids as sent, and those that they mean. */
+const idsOfLookup = 16 * 1024;
+
 /**
  * Budgets of requests, for what they use of the table. A public read stays within its budget
  * whatever others have stored. A read unit brings up to 8 KB, and a byte of a text up to six in
  * JSON, so bytes bound memory only. Signed-in people read their own things, as many as they have
  * made. A write reads and tries again for some seconds while others write the same. An export reads
- * long texts, 6 units each, or many small things.
+ * long texts, 6 units each, or many small things. A lookup has room for all its reviews.
  */
+const publicBudget = { read: 200, commands: 60, bytes: 10 * megabyte, answer: mostAnswerBytes };
 const budgets = {
-  public: { read: 200, commands: 60, bytes: 10 * megabyte, answer: megabyte / 2 },
+  public: publicBudget,
+  lookup: { ...publicBudget, answer: mostLookedUpBytes + idsOfLookup },
   own: { read: 400, commands: 120, bytes: 20 * megabyte, answer: 6 * megabyte },
   write: { read: 600, commands: 400, bytes: 30 * megabyte, answer: 6 * megabyte },
   export: { read: 10_000, commands: 2_000, bytes: 32 * megabyte, answer: 6 * megabyte },
@@ -46,6 +53,7 @@ export function budgetOf(route: Route): Budget | undefined {
   const { table } = route;
   if (table === 'none') return undefined;
   if (isExport(route)) return budgets.export;
+  if (route.path === '/reviews') return budgets.lookup;
   if (table === 'write') return budgets.write;
   return table.startsWith('read') ? budgets.own : budgets.public;
 }

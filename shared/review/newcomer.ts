@@ -3,7 +3,7 @@ import { countsKey, userKey } from '../table/keys.ts';
 import { parseUser } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';
 import { countsIn } from './owner-counts.ts';
-import type { Review } from './review.ts';
+import type { WholeReview } from './review.ts';
 
 // The reviews of newcomers, which wait for a moderator before anybody else sees them.
 
@@ -11,7 +11,7 @@ import type { Review } from './review.ts';
  * Returns a review that is being published: held while its author has too few public ones. Waiting
  * reviews do not count, so that an account cannot get past the moderators by publishing more.
  */
-export async function holdIfNew(review: Review): Promise<Review> {
+export async function holdIfNew(review: WholeReview): Promise<WholeReview> {
   const publicFirst = Number(process.env.HELD_REVIEWS ?? 0);
   if (publicFirst === 0) return review;
   const [user, counts] = await getItems([userKey(review.user_id), countsKey(review.user_id)]);
@@ -21,7 +21,7 @@ export async function holdIfNew(review: Review): Promise<Review> {
 }
 
 /** Hides a review until a moderator decides, since its publication. */
-function hold(review: Review): Review {
+function hold(review: WholeReview): WholeReview {
   const decided_at = review.published_on ?? review.created;
   const moderation = { decision: 'hold', reason: 'other', note: '', decided_at } as const;
   return { ...review, is_hidden: true, moderation };

@@ -1,20 +1,38 @@
+import { fitting } from '../answer-size.ts';
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { claimKey, countsKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
+import { affordable, completed } from './long-text.ts';
 import { writtenIn } from './owner-counts.ts';
-import type { Review } from './review.ts';
+import { writtenBytes } from './page-size.ts';
+import type { Review, WholeReview } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
+import { longestTextInJson } from './written.ts';
 
-/** Lists a page of a user's reviews, newest first, with drafts and hidden ones, and counts all. */
+/**
+ * The most bytes of texts on a page in the API: 50 of the longest that people write. So only the
+ * page of an author with longer, imported ones ends earlier.
+ */
+const mostOwnBytes = 50 * longestTextInJson;
+
+/**
+ * Lists a page of a user's reviews, newest first, with drafts and hidden ones, and counts all. The
+ * `limit` of a page that ends early is the number of its reviews.
+ */
 export async function listOwnReviews(
   userId: string,
   limit: number,
   offset: number,
-): Promise<{ count: number; reviews: AuthoredReview[] }> {
+): Promise<{ count: number; limit: number; reviews: AuthoredReview<WholeReview>[] }> {
   const count = writtenIn(await getItem(countsKey(userId)));
-  if (limit === 0 || offset >= count) return { count, reviews: [] };
-  const { reviews } = await listWritten(userId, { limit, offset });
-  return { count, reviews };
+  if (limit === 0 || offset >= count) return { count, limit, reviews: [] };
+  const { reviews: stored } = await listWritten(userId, { limit, offset });
+  const readable = affordable(stored);
+  const whole = await completed(readable);
+  const sizes = whole.map(({ review }) => writtenBytes(review));
+  const reviews = whole.slice(0, fitting(sizes, mostOwnBytes));
+  const isShort = reviews.length < whole.length || readable.length < stored.length;
+  return { count, limit: isShort ? reviews.length : limit, reviews };
 }
 
 /** Reads the same page without the count. */

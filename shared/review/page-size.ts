@@ -1,9 +1,25 @@
 import { fitting } from '../answer-size.ts';
 import { usedOf } from '../table/budget.ts';
 import type { Entry } from '../table/item.ts';
-import { readKind } from './review.ts';
+import { readKind, type WholeReview } from './review.ts';
+import { longestTextInJson } from './written.ts';
 
-// The number of reviews that a page reads, by the sizes in the entries of its index.
+// The number of reviews that a page or a lookup reads, by their sizes.
+
+/**
+ * The most bytes of JSON of a review that people write. Beside its text it has 3,800 bytes of
+ * fields, which imports check, its author and its licence.
+ */
+export const longestReviewInJson = longestTextInJson + 6_000;
+
+/** The most ids of a lookup. */
+export const mostLookedUp = 25;
+
+/**
+ * The most bytes of the reviews in the answer to a lookup: 25 of the longest that people write. Who
+ * asks for many imported texts at once is told to ask for fewer.
+ */
+export const mostLookedUpBytes = mostLookedUp * longestReviewInJson;
 
 /**
  * Most read units of a request for a page of reviews. Index and rank trees take up to 70 of them.
@@ -35,4 +51,12 @@ export function readable(entries: readonly Entry[], isNamed: boolean): number {
   });
   const affordable = first === -1 ? sizes.length : Math.max(1, first);
   return Math.min(affordable, fitting(sizes));
+}
+
+/** Characters that take up to six bytes in JSON or HTML: controls, quotes, and those of markup. */
+const escaped = /[\p{Cc}"&'<>\\]/gu;
+
+/** Returns the most bytes that the text of a review has in JSON or HTML. */
+export function writtenBytes({ text }: Pick<WholeReview, 'text'>): number {
+  return Buffer.byteLength(text ?? '') + 5 * (text?.match(escaped)?.length ?? 0);
 }

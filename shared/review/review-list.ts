@@ -16,10 +16,11 @@ import {
   type ReviewQuery,
   rootsToRead,
 } from './list-plan.ts';
+import { completed } from './long-text.ts';
 import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
 import { readable } from './page-size.ts';
-import { contentOf, facetOf, readKind, withoutStars } from './review.ts';
-import { type AuthoredReview, findListed } from './review-repository.ts';
+import { contentOf, facetOf, readKind, type WholeReview, withoutStars } from './review.ts';
+import { type AuthoredReview, findListed, findListedWhole } from './review-repository.ts';
 
 // Lists of public reviews, with their count.
 
@@ -31,7 +32,7 @@ export type ReviewListQuery = ReviewQuery & { isNamed?: boolean };
 /** A page, the number of all matches, and for an entity its average rating. */
 export interface ReviewList extends ReadPage {
   count: number;
-  reviews: AuthoredReview[];
+  reviews: AuthoredReview<WholeReview>[];
   average_rating?: AverageRating;
 }
 
@@ -81,7 +82,7 @@ async function readReviews(
     ]),
   );
   const read = entries.slice(0, readable(entries, isNamed && entity_id === undefined));
-  const reviews = await findListed(read);
+  const reviews = await findListedWhole(read);
   const page = { reviews, places: reviews.map(({ review }) => places.get(review.id) as Place) };
   const last = read.at(-1);
   const isCut = last !== undefined && read.length < entries.length;
@@ -131,7 +132,7 @@ export async function listReviewIds(page: { offset: number; limit: number }): Pr
 async function listReviewOf(user_id: string, entityId: string, query: ReviewQuery) {
   const [claim, entity] = await getItems([claimKey(user_id, entityId), entityKey(entityId)]);
   const entries = claim ? [{ ...reviewKey(String(claim.review_id)), user_id }] : [];
-  const listed = await findListed(entries);
+  const listed = await completed(await findListed(entries));
   const reviews = listed.filter(({ review }) => matches(query, facetOf(review), contentOf(review)));
   return {
     count: reviews.length,

@@ -4,26 +4,43 @@ import { isOwnType } from '../entity/entity-type.ts';
 import { isNamed, recordKey } from '../entity/record.ts';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { getItems } from '../table/batch.ts';
-import type { Entry, Item } from '../table/item.ts';
-import { caseKey, claimKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import type { Entry, Item, Key } from '../table/item.ts';
+import { caseKey, claimKey, idIn, longTextKey, reviewKey, userKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
-import { retryStale, transact, type Write } from '../table/transact.ts';
+import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import { spendWriting } from '../user/daily-limit.ts';
 import { parseUsers, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { Case, newCase, openCarried, openHeld } from './case.ts';
+import { completed, findWhole } from './long-text.ts';
 import { holdIfNew } from './newcomer.ts';
-import { currentRevision, isDraft, isHeld, isPublic, Review } from './review.ts';
-import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
+import {
+  currentRevision,
+  isDraft,
+  isHeld,
+  isPublic,
+  Review,
+  readKind,
+  type WholeReview,
+} from './review.ts';
+import {
+  countWrites,
+  entityWrites,
+  publication,
+  removal,
+  replaceReview,
+  rewrite,
+} from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
 import { hasNeeded, isSameWritten, type Written, withChange } from './written.ts';
 
 // Reviews in the table: reading, publishing, changing and deleting them.
 
-export interface AuthoredReview {
-  review: Review;
+/** A review with its author. It may hold only the beginning of a long text. */
+export interface AuthoredReview<R extends Review = Review> {
+  review: R;
   author: User;
 }
 
@@ -40,10 +57,21 @@ export async function getPublicReview(id: string): Promise<AuthoredReview> {
   return { review, author };
 }
 
+/** Returns a public review with its whole text, which is read with the author. Throws likewise. */
+export async function getWholeReview(id: string): Promise<AuthoredReview<WholeReview>> {
+  const stored = await findReview(id);
+  if (!stored || !isPublic(stored)) throw notFound('Review');
+  const [review, author] = await Promise.all([findWhole(stored), findUser(stored.user_id)]);
+  if (!review || !author) throw notFound('Review');
+  return { review, author };
+}
+
 /** Returns a review of this author, public or not. Throws ApiError 404 if there is none. */
-export async function getReviewBy(userId: string, id: string): Promise<Review> {
-  const review = await findReview(id);
-  if (review?.user_id !== userId || review.deleted_at !== undefined) throw notFound('Review');
+export async function getReviewBy(userId: string, id: string): Promise<WholeReview> {
+  const stored = await findReview(id);
+  if (stored?.user_id !== userId || stored.deleted_at !== undefined) throw notFound('Review');
+  const review = await findWhole(stored);
+  if (!review) throw notFound('Review');
   return review;
 }
 
@@ -52,25 +80,48 @@ const shown = [
   ...new Set([...Object.keys(Review.entries), ...Object.keys(User.entries), 'deleted_at']),
 ];
 
+/** An index entry of a review, which need not name the author's kind of list. */
+type ReviewEntry = Pick<Entry, 'pk' | 'user_id'>;
+
 /**
  * Returns the reviews of at most 50 index entries with authors, in one round trip and their order.
  * Leaves out those that do not exist. A review that moved in an index meanwhile is returned once.
  */
-export async function findReviews(
-  entries: readonly Pick<Entry, 'pk' | 'user_id'>[],
-): Promise<AuthoredReview[]> {
-  const ids = [...new Set(entries.map(idIn))];
-  const userIds = [...new Set(entries.map(({ user_id = '' }) => user_id))];
-  const keys = [...ids.map(reviewKey), ...userIds.map(userKey)];
-  const items = await getItems(keys, { attributes: shown });
-  const authors = parseUsers(items.slice(ids.length));
-  const byId = new Map(authors.map((author) => [author.id, author]));
-  return withAuthors(parseItems(Review, items.slice(0, ids.length)), byId);
+export async function findReviews(entries: readonly ReviewEntry[]): Promise<AuthoredReview[]> {
+  return (await readEntries(entries)).reviews;
 }
 
 /** Reads as `findReviews` does. Leaves out reviews that are not public: an index may be behind. */
 export async function findListed(entries: readonly Entry[]): Promise<AuthoredReview[]> {
   return (await findReviews(entries)).filter(({ review }) => isPublic(review));
+}
+
+/**
+ * Reads as `findListed` does, with whole texts. Entries tell which texts are long, so these come in
+ * the same round trip. The caller chooses as many entries as the request may read.
+ */
+export async function findListedWhole(
+  entries: readonly Entry[],
+): Promise<AuthoredReview<WholeReview>[]> {
+  const long = entries.filter(({ kind }) => readKind(kind).isLong);
+  const keys = [...new Set(long.map(idIn))].map(longTextKey);
+  const { reviews, texts } = await readEntries(entries, keys);
+  return completed(
+    reviews.filter(({ review }) => isPublic(review)),
+    texts,
+  );
+}
+
+/** Reads reviews with their authors, and the items of long texts. */
+async function readEntries(entries: readonly ReviewEntry[], keysOfTexts: readonly Key[] = []) {
+  const ids = [...new Set(entries.map(idIn))];
+  const userIds = [...new Set(entries.map(({ user_id = '' }) => user_id))];
+  const keys = [...ids.map(reviewKey), ...userIds.map(userKey), ...keysOfTexts];
+  const items = await getItems(keys, { attributes: shown });
+  const authors = parseUsers(items.slice(ids.length, ids.length + userIds.length));
+  const byId = new Map(authors.map((author) => [author.id, author]));
+  const reviews = withAuthors(parseItems(Review, items.slice(0, ids.length)), byId);
+  return { reviews, texts: items.slice(ids.length + userIds.length) };
 }
 
 /** Returns the public reviews among at most 100 distinct ids, with authors. */
@@ -116,7 +167,10 @@ export async function findChangedReviews(
  * Throws 403 as well when the day's publications (UTC) are used up. Returns the review as stored:
  * that of a newcomer may be held.
  */
-export async function insertReview(sent: Review, also: readonly Write[] = []): Promise<Review> {
+export async function insertReview(
+  sent: WholeReview,
+  also: readonly Write[] = [],
+): Promise<WholeReview> {
   const { user_id, entity_id } = sent;
   const review = isDraft(sent) ? sent : await holdIfNew(sent);
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
@@ -164,8 +218,10 @@ export async function updateReview(
 ): Promise<void> {
   await writeAs(userId, (writer) =>
     retryStale(async () => {
-      const before = await getOwnReview(id, userId, revisionTags);
-      if (before.deleted_at !== undefined) throw notFound('Review');
+      const stored = await getOwnReview(id, userId, revisionTags);
+      if (stored.deleted_at !== undefined) throw notFound('Review');
+      const before = await findWhole(stored);
+      if (!before) throw new StaleRead();
       const changed = applyChange(before, change);
       const isPublication = isDraft(before) && !isDraft(changed);
       const after = isPublication ? await holdIfNew(changed) : changed;
@@ -174,7 +230,7 @@ export async function updateReview(
       const isHolding = isPublication && isHeld(after);
       const reported = isPublic(after) || isHolding ? before.reported : undefined;
       const writes = [
-        replaceReview(before, reported ? { ...after, reported: undefined } : after),
+        ...rewrite(stored, reported ? { ...after, reported: undefined } : after),
         ...countWrites(before, after, writer),
         ...spendWriting('edits', userId),
       ];
@@ -274,7 +330,7 @@ async function getOwnReview(id: string, userId: string, revisionTags?: readonly 
 }
 
 /** Returns the changed review, or the same object if nothing changes. */
-function applyChange(before: Review, { is_draft, ...change }: ReviewChange): Review {
+function applyChange(before: WholeReview, { is_draft, ...change }: ReviewChange): WholeReview {
   const written = withChange(before, change);
   if (!hasNeeded(written)) throw invalidRequest('text or rating must remain');
   if (is_draft && before.published_on !== null) {

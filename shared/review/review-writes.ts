@@ -16,9 +16,10 @@ import {
   undecidedIn,
 } from './case.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
+import { changeOfLongText, setApart } from './long-text.ts';
 import { countChanges, nonZero } from './owner-counts.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
-import { isDraft, isHeld, isPublic, listedIn, type Review } from './review.ts';
+import { isDraft, isHeld, isPublic, listedIn, type Review, type WholeReview } from './review.ts';
 
 // The writes of a review's transactions, each with everything that it counts.
 
@@ -27,9 +28,15 @@ export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
 }
 
+/** Returns the writes that change a stored review. `after` has the whole text. */
+export function rewrite(stored: Review, after: WholeReview): Write[] {
+  const { review, longText } = setApart(after);
+  return [replaceReview(stored, review), ...changeOfLongText(stored, longText)];
+}
+
 /**
- * Returns the write that changes a review. It depends on the number of votes only if the review
- * enters the order by popularity; otherwise votes may be cast meanwhile.
+ * Returns the write that changes a review, before and after as stored. It depends on the number of
+ * votes only if the review enters the order by popularity; otherwise votes may be cast meanwhile.
  */
 export function replaceReview(before: Review, after: Review): Write {
   const from: Record<string, unknown> = { ...reviewItem(before) };
@@ -97,7 +104,7 @@ export function undecidedOn(review: Review, moderationCase: Case | undefined): C
  * held review opens its case as well, except in an import, which brings the case.
  */
 export function publication(
-  review: Review,
+  review: WholeReview,
   {
     claimed,
     writer,
@@ -111,8 +118,10 @@ export function publication(
   const isRestored = reported?.review_id === id;
   const carried = reported && !isRestored ? v.parse(Carried, reported.reported) : undefined;
   const was = reported ? pick(reported, ['review_id', 'reported']) : { pk: undefined };
-  const writes = [
-    putNew(reviewItem(carried && isDraft(review) ? { ...review, reported: carried } : review)),
+  const apart = setApart(carried && isDraft(review) ? { ...review, reported: carried } : review);
+  const writes: Write[] = [
+    putNew(reviewItem(apart.review)),
+    ...(apart.longText ? [{ Put: { Item: apart.longText } }] : []),
     { Put: { Item: claim, was }, otherwise: claimed },
     ...countWrites(undefined, review, writer),
   ];

@@ -14,7 +14,7 @@ import { languages } from './languages.ts';
 import { licenseOf, licenses } from './licenses.ts';
 import type { PresentedReview } from './presented.ts';
 import { Moderation } from './verdict.ts';
-import { hasNeeded, Written, writtenIn, writtenNames } from './written.ts';
+import { hasNeeded, longestText, Written, writtenIn, writtenNames } from './written.ts';
 
 /** Ratings separated by commas; each once and ascending in the output. */
 export const Stars = v.pipe(
@@ -37,6 +37,8 @@ export const Review = v.object({
   entity_type: v.picklist(entityTypes),
   user_id: v.string(),
   ...Written.entries,
+  /** Bytes of UTF-8 of a text that is longer than people write. `text` is then its beginning. */
+  long_text: v.optional(v.number()),
   language: v.string(),
   /** Id of the licence. */
   license: v.string(),
@@ -69,6 +71,9 @@ export const Review = v.object({
 });
 export type Review = v.InferOutput<typeof Review>;
 
+/** A review with its whole text. long-text.ts makes one of a stored review. */
+export type WholeReview = Review & { long_text?: undefined };
+
 /** Fields of a review that are counted from its revisions and votes. */
 export const countedFields = [
   'last_updated',
@@ -95,7 +100,7 @@ export function newReview(
   userId: string,
   content: Pick<Review, 'entity_id' | 'entity_type' | 'language'> &
     Written & { license_choice: string; is_draft: boolean },
-): Review {
+): WholeReview {
   if (!hasNeeded(content)) throw invalidRequest('text or rating is required');
   const now = new Date().toISOString();
   return {
@@ -155,20 +160,31 @@ export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Re
 const unit = 4096;
 const besideText = 1_500;
 
+/** Code points of a long text that its review holds: more than an excerpt on a page shows. */
+export const beginningLength = 1_000;
+
 /**
  * Returns the `kind` of a review's index entries: its content, and its size in 4 KB if it may be
  * larger, such as `both4/6`. So a list knows how many reviews a page holds before it reads them.
  */
-export function kindOf(review: Pick<Review, 'text' | 'rating'>): string {
-  const bytes = Buffer.byteLength(review.text ?? '') + besideText;
-  const size = Math.ceil(bytes / unit);
+export function kindOf(review: Pick<Review, 'text' | 'rating' | 'long_text'>): string {
+  const size = sizeOf(review.long_text ?? Buffer.byteLength(review.text ?? ''));
   return size > 1 ? `${contentOf(review)}/${size}` : contentOf(review);
 }
 
-/** Reads the `kind` of an index entry. `bytes` are the most that its review has. */
-export function readKind(kind = ''): { content: ReviewContent; bytes: number } {
+/** Returns the size of a review in 4 KB, with the item of a long text. */
+function sizeOf(bytesOfText: number): number {
+  const beginning = bytesOfText > longestText ? 4 * beginningLength : 0;
+  return Math.ceil((bytesOfText + beginning + besideText) / unit);
+}
+
+/**
+ * Reads the `kind` of an index entry. `bytes` are the most that its review has, with its long text
+ * if `isLong`.
+ */
+export function readKind(kind = ''): { content: ReviewContent; bytes: number; isLong: boolean } {
   const [content, size = 1] = kind.split('/') as [ReviewContent, string?];
-  return { content, bytes: unit * Number(size) };
+  return { content, bytes: unit * Number(size), isLong: Number(size) > sizeOf(longestText) };
 }
 
 /** Returns the stars in a content, or 0 if it has none. */
@@ -206,7 +222,7 @@ export function listedIn(review: Review): IndexAttributes {
 }
 
 /** Presents a review with its author. Times become HTTP dates. */
-export function presentReview(review: Review, author: User): PresentedReview {
+export function presentReview(review: WholeReview, author: User): PresentedReview {
   return {
     ...pick(review, ['id', 'entity_id', 'entity_type', ...writtenNames, 'language']),
     license: licenseOf(review),

@@ -6,6 +6,7 @@ import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { getItem, queryItems } from '../table/query.ts';
+import { findWhole } from './long-text.ts';
 import { currentRevision, type Review } from './review.ts';
 import { presentRevision, Revision, revisionOf } from './revision.ts';
 
@@ -31,12 +32,25 @@ const unitsOfRead = 128;
 /** Read units of the largest item that DynamoDB stores: an imported text may be so long. */
 const unitsOfItem = 50;
 
-/** Returns the current revision, or an earlier one from its own item. Throws ApiError 404. */
+/** Returns a revision as `findRevision` does. Throws ApiError 404 if there is none. */
 export async function getRevision(review: Review, n: number): Promise<Revision> {
-  if (n === currentRevision(review)) return revisionOf(review);
-  const item = n < currentRevision(review) ? await getItem(revisionKey(review.id, n)) : undefined;
-  if (!item) throw notFound('Revision');
-  return v.parse(Revision, item);
+  const revision = await findRevision(review, n);
+  if (!revision) throw notFound('Revision');
+  return revision;
+}
+
+/** Returns the current revision, or an earlier one from its own item. */
+export async function findRevision(review: Review, n: number): Promise<Revision | undefined> {
+  const current = n === currentRevision(review) ? await findCurrent(review) : undefined;
+  if (current) return current;
+  const item = n <= currentRevision(review) ? await getItem(revisionKey(review.id, n)) : undefined;
+  return item && v.parse(Revision, item);
+}
+
+/** Returns the current revision, or undefined if the review was edited since it was read. */
+async function findCurrent(review: Review): Promise<Revision | undefined> {
+  const whole = await findWhole(review);
+  return whole?.edits === review.edits ? revisionOf(whole) : undefined;
 }
 
 interface Listing {
@@ -50,10 +64,12 @@ interface Listing {
  * those of the review, wherever all revisions are on the page.
  */
 export async function listRevisions(review: Review, listing: Listing = {}): Promise<Revision[]> {
-  const revisions = await readRevisions(review, listing);
+  const { before = Number.POSITIVE_INFINITY } = listing;
+  const current = currentRevision(review) < before ? await findCurrent(review) : undefined;
+  const revisions = await readRevisions(review, current, listing);
   const isRight = hasAllVotes(review, revisions) || leftOf('read') < unitsOfPage;
   // A replica may still lack votes that the review has, under whose version all this is kept.
-  return isRight ? revisions : readRevisions(review, listing, true);
+  return isRight ? revisions : readRevisions(review, current, listing, true);
 }
 
 /** Is also true for a part of the revisions. */
@@ -67,12 +83,13 @@ function hasAllVotes(review: Review, revisions: readonly Revision[]): boolean {
 
 async function readRevisions(
   review: Review,
+  current: Revision | undefined,
   { before, maxBytes = mostRevisionBytes }: Listing,
   isConsistent = false,
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
-  for await (const page of revisionsOf(review, before, isConsistent)) {
+  for await (const page of revisionsOf(review, current, before, isConsistent)) {
     for (const revision of page) {
       // One byte is the comma.
       bytes += bytesOf(presentRevision(revision)) + 1;
@@ -86,15 +103,15 @@ async function readRevisions(
 
 async function* revisionsOf(
   review: Review,
+  current: Revision | undefined,
   before = Number.POSITIVE_INFINITY,
   isConsistent: boolean,
 ) {
-  const hasCurrent = currentRevision(review) < before;
-  if (hasCurrent) yield [revisionOf(review)];
-  // An edit may have come after the review was read.
-  let last = Math.min(review.edits, before - 1);
+  if (current) yield [current];
+  // An edit may have come after the review was read, and has left the revision that was current.
+  let last = Math.min(current ? review.edits : currentRevision(review), before - 1);
   let size = Math.min(fewest, affordable());
-  if (!hasCurrent) size = Math.max(1, size);
+  if (!current) size = Math.max(1, size);
   for (; last > 0 && size > 0; size = affordable()) {
     const items = await readPage(review.id, last, { pageSize: size, isConsistent });
     if (items.length === 0) return;

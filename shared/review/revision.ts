@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { revisionKey } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import type { PresentedRevision } from './presented.ts';
-import { currentRevision, type Review } from './review.ts';
+import { currentRevision, type WholeReview } from './review.ts';
 import { Written, writtenIn } from './written.ts';
 
 /** Number of a revision: the first is 1. */
@@ -20,7 +20,7 @@ export const Revision = v.object({
 export type Revision = v.InferOutput<typeof Revision>;
 
 /** Returns the current revision, which is stored on the review itself. */
-export function revisionOf(review: Review): Revision {
+export function revisionOf(review: WholeReview): Revision {
   return {
     review_id: review.id,
     id: currentRevision(review),

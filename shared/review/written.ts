@@ -5,9 +5,12 @@ import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { isVisible, Text } from '../values.ts';
 
+/** The most code points of a text that people write. */
+const mostCharacters = 5_000;
+
 /** 25 to 5000 code points, some of them visible. */
 export const ReviewText = v.pipe(
-  Text(25, 5000),
+  Text(25, mostCharacters),
   v.check(isVisible, 'must have some visible character'),
 );
 
@@ -26,6 +29,18 @@ export const Written = v.object({
 });
 export type Written = v.InferOutput<typeof Written>;
 export type WrittenName = keyof Written;
+
+/**
+ * The most bytes of UTF-8 of a text that people write: four for each character. An import keeps
+ * longer ones, see long-text.ts.
+ */
+export const longestText = 4 * mostCharacters;
+
+/** The most bytes of such a text in JSON: a control character takes six. */
+export const longestTextInJson = 6 * mostCharacters;
+
+/** The fields with the whole text. A stored review may hold only the beginning of a long one. */
+export type WholeWritten = Written & { long_text?: undefined };
 
 /** The fields as an author sends them. */
 export const SentWritten = v.object({
@@ -58,18 +73,18 @@ export const neededFields = ['text', 'rating'] as const satisfies readonly Writt
 export const nothingWritten: Written = /* @__PURE__ */ v.parse(Written, {});
 
 /** Returns the written fields alone. */
-export function writtenIn(source: Written): Written {
+export function writtenIn(source: WholeWritten): Written {
   return pick(source, writtenNames);
 }
 
 /** Returns the fields after a change, which leaves out those that stay. */
-export function withChange(before: Written, change: Partial<Written>): Written {
+export function withChange(before: WholeWritten, change: Partial<Written>): Written {
   const changed = Object.entries(change).filter(([, value]) => value !== undefined);
   return writtenIn({ ...before, ...Object.fromEntries(changed) });
 }
 
 /** Is true if no field differs. */
-export function isSameWritten(one: Written, other: Written): boolean {
+export function isSameWritten(one: WholeWritten, other: WholeWritten): boolean {
   return writtenNames.every((name) => one[name] === other[name]);
 }
 

@@ -1,7 +1,7 @@
 import { averageRating, countsIn } from '../review/owner-counts.ts';
 import { readable } from '../review/page-size.ts';
-import { starsOf } from '../review/review.ts';
-import { type AuthoredReview, findListed } from '../review/review-repository.ts';
+import { starsOf, type WholeReview } from '../review/review.ts';
+import { type AuthoredReview, findListedWhole } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Entry, Item } from '../table/item.ts';
@@ -29,9 +29,11 @@ export async function findSummaries(ids: readonly string[]): Promise<EntitySumma
  * Reads a summary with the three latest and three most popular reviews, in two round trips. There
  * are fewer where imported ones are very long.
  */
-export async function readEntity(
-  id: string,
-): Promise<{ summary: EntitySummary; latest: AuthoredReview[]; popular: AuthoredReview[] }> {
+export async function readEntity(id: string): Promise<{
+  summary: EntitySummary;
+  latest: AuthoredReview<WholeReview>[];
+  popular: AuthoredReview<WholeReview>[];
+}> {
   const [item, latest, popular] = await Promise.all([
     getItem(entityKey(id), { consistent: false }),
     readFirst(id, 'date'),
@@ -39,7 +41,7 @@ export async function readEntity(
   ]);
   const entries = new Map([...latest, ...popular].map((entry) => [idIn(entry), entry]));
   const distinct = [...entries.values()];
-  const listed = await findListed(distinct.slice(0, readable(distinct, true)));
+  const listed = await findListedWhole(distinct.slice(0, readable(distinct, true)));
   const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
   const among = (entries: readonly Entry[]) =>
     entries.flatMap((entry) => byId.get(idIn(entry)) ?? []);

@@ -10,6 +10,7 @@ import type { Key } from './item.ts';
  * | review      | REVIEW#<id>      | REVIEW                    | public: all REVIEW, type <type>, facet <type>|<language>, entity <id>, author <user> → both |
  * |             |                  |                           | draft or hidden: author UNLISTED#<user> → date          |
  * |             |                  |                           | being deleted: none                                     |
+ * | long text   | REVIEW#<id>      | LONGTEXT                  | an imported text that is longer than people write: the whole of the current one |
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one; the review holds the current one         |
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
  * | spam report | REVIEW#<id>      | REPORT#<user>             | author REPORTER#<user> → date                           |
@@ -60,6 +61,10 @@ import type { Key } from './item.ts';
 const key = (pk: string, sk: string): Key => ({ pk, sk });
 
 export const reviewKey = (id: string) => key(`REVIEW#${id}`, 'REVIEW');
+
+/** Sorts before the review: a scan that meets a long review has its text, also beside an edit. */
+export const longTextKey = (review: string) => key(`REVIEW#${review}`, 'LONGTEXT');
+
 export const revisionKey = (review: string, number: number) =>
   key(`REVIEW#${review}`, `REVISION#${String(number).padStart(6, '0')}`);
 export const voteKey = (review: string, user: string) => key(`REVIEW#${review}`, `VOTE#${user}`);

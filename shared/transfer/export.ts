@@ -8,7 +8,7 @@ import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';
-import { isPublic, Review } from '../review/review.ts';
+import { isPublic } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
@@ -24,6 +24,7 @@ import {
   rawRecord,
   userRecord,
   voteRecord,
+  wholeReview,
 } from './item-record.ts';
 import {
   formats,
@@ -87,7 +88,10 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
   for (const { id, items } of spool.read('review')) {
     const reviewItem = itemAt('REVIEW', items);
     if (!reviewItem || replaced.has(id) || !hasUser(reviewItem.user_id)) continue;
-    const review = fullReviewRecord(reviewItem, ofKind('revision', items));
+    const review = fullReviewRecord(reviewItem, {
+      revisions: ofKind('revision', items),
+      texts: ofKind('text', items),
+    });
     if (!review) continue;
     yield review;
     for (const item of ofKind('vote', items)) {
@@ -171,7 +175,7 @@ export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   const replaced = spool.replaced();
   for (const { id, items } of spool.read('review')) {
     const item = itemAt('REVIEW', items);
-    const review = item && v.parse(Review, item);
+    const review = item && wholeReview(item, ofKind('text', items));
     if (!review || replaced.has(id) || !isPublic(review)) continue;
     const revisions = ofKind('revision', items).map((revision) => v.parse(Revision, revision));
     const earlier = revisions.filter((revision) => revision.id <= review.edits);

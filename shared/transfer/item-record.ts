@@ -1,16 +1,18 @@
 // Turns stored items into records of an export, and the records of other kinds back into items.
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
+import { join } from '../review/long-text.ts';
 import { isCount } from '../review/owner-counts.ts';
-import { countedFields, Review } from '../review/review.ts';
+import { countedFields, Review, type WholeReview } from '../review/review.ts';
 import { type Revision, revisionOf } from '../review/revision.ts';
 import { writtenNames } from '../review/written.ts';
 import type { Item } from '../table/item.ts';
+import { idIn } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
 import type { FullReviewRecord, RawKind, RawRecord, UserRecord, VoteRecord } from './record.ts';
 
-/** Kinds by the start of the sort key. `contact` and `revision` become parts of other records. */
+/** Kinds by the start of the sort key. Contacts, revisions and texts are parts of other records. */
 const kinds = {
   USER: 'user',
   CONTACT: 'contact',
@@ -20,6 +22,7 @@ const kinds = {
   GRANT: 'grant',
   REVIEW: 'review',
   REVISION: 'revision',
+  LONGTEXT: 'text',
   VOTE: 'vote',
   REPORT: 'report',
   CASE: 'case',
@@ -100,7 +103,7 @@ const reviewStart = [
   'source_url',
 ] as const;
 const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
-const reviewNames = ['kind', ...reviewStart, 'revisions', ...writtenNames];
+const reviewNames = ['kind', ...reviewStart, 'revisions', ...writtenNames, 'long_text'];
 
 /** Returns the attributes of a record that are neither named nor derived. */
 export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {
@@ -122,12 +125,21 @@ function contactRecord(contact: Item): NonNullable<UserRecord['contact']> {
   return { email, musicdb_username, ...otherAttributes(contact, ['email', 'musicdb_username']) };
 }
 
+/** Reads a review with its long text among the items beside it. Undefined if that is missing. */
+export function wholeReview(item: Item, texts: readonly Item[]): WholeReview | undefined {
+  return join(
+    v.parse(Review, item),
+    new Map(texts.map(({ pk, text }) => [idIn({ pk }), `${text}`])),
+  );
+}
+
 /** Makes the record of a review, or undefined if revisions are missing: it is being deleted. */
 export function fullReviewRecord(
   item: Item,
-  revisions: readonly Item[],
+  { revisions, texts }: Record<'revisions' | 'texts', readonly Item[]>,
 ): FullReviewRecord | undefined {
-  const review = v.parse(Review, item);
+  const review = wholeReview(item, texts);
+  if (!review) return undefined;
   // Revisions made after the review was read are skipped.
   const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
   if (earlier.length < review.edits) return undefined;

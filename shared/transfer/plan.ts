@@ -4,7 +4,7 @@ import { EntityRecord, recordWrites } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
-import { newReview, noVotes, type Review } from '../review/review.ts';
+import { newReview, noVotes, type WholeReview } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
 import { writtenIn } from '../review/written.ts';
@@ -38,12 +38,22 @@ import type {
 /** Finds an item that exists or is about to be written. */
 type Find = (key: Key) => Item | undefined;
 
-/** Bytes of JSON. DynamoDB takes 400 KB, and counts a little less than JSON. */
-const largestItem = 390_000;
+/**
+ * Bytes of JSON of a revision. DynamoDB takes 400 KB, and counts a little less than JSON. An answer
+ * of the API has 512 KB, so any text fits it. Who imports a longer text is told.
+ */
+const largestRevision = 390_000;
+/**
+ * Bytes of JSON of a review beside its text. So a review has 24 KB at most, and a lookup always
+ * holds 25. The longest fields of the API, with a note of 500 control characters, have 3.7 KB. Who
+ * imports a longer source is told.
+ */
+const mostBesideText = 3_800;
 /** The counts of a revision on which nobody has voted. */
 const noRevisionVotes = pick(noVotes, ['votes_positive', 'votes_negative']);
-/** Maximum of earlier revisions in the transaction of their review. */
+/** Maximum of earlier revisions in the transaction of their review, and of their bytes of JSON. */
 const mostRevisions = 40;
+const mostRevisionBytes = 2_000_000;
 
 /** Reason to refuse a record while a deletion is unfinished, unless the import waits for it. */
 export const unfinished =
@@ -172,11 +182,15 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
   }
   const isFree = claim === undefined || claim.reported !== undefined;
   if (!isFree && claim.review_id !== id) return 'the author has another review of this entity';
-  if (revisions.some((revision) => bytesIn(revision) > largestItem)) {
-    return 'a revision is larger than 390 KB';
+  const sizes = revisions.map(bytesIn);
+  if (sizes.some((bytes) => bytes > largestRevision)) {
+    return 'the text of a revision is larger than 390 KB as JSON';
+  }
+  if (bytesIn({ ...record, revisions: [] }) > mostBesideText) {
+    return 'source, source_url and the other fields beside revisions are larger than 3,800 bytes as JSON';
   }
   const version = versionAfter(key, find);
-  const isAhead = revisions.length > mostRevisions;
+  const isAhead = revisions.length > mostRevisions || sumOf(sizes.slice(0, -1)) > mostRevisionBytes;
   const earlier = revisions.slice(0, -1).map((revision): Write => {
     const Item: object = revisionItem({ ...revision, review_id: id, ...noRevisionVotes });
     // The version tells the eraser that a revision written ahead does not belong to a deleted
@@ -188,7 +202,7 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
 }
 
 /** Makes the review without any votes. */
-function reviewIn(record: FullReviewRecord, version: number): Review {
+function reviewIn(record: FullReviewRecord, version: number): WholeReview {
   const current = record.revisions.at(-1) as (typeof record.revisions)[number];
   const review = newReview(record.user_id, {
     ...record,
@@ -272,6 +286,8 @@ function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefine
   const isOfOne = kind === 'webhook' || (kind === 'grant' && client_id !== nobody);
   return isOfOne ? applicationKey(`${client_id}`) : undefined;
 }
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0);
 
 const isOfReview = ({ pk }: Key) => pk.startsWith(reviewKey('').pk);
 const reviewBeside = ({ pk }: Key): Key => ({ pk, sk: reviewKey('').sk });

@@ -65,7 +65,7 @@ const RevisionRecord = v.pipe(
 /** A review with all its revisions, oldest first. Also for drafts and hidden reviews. */
 export const FullReviewRecord = v.looseObject({
   kind: v.literal('review'),
-  ...v.omit(Review, [...countedFields, ...writtenNames]).entries,
+  ...v.omit(Review, [...countedFields, ...writtenNames, 'long_text']).entries,
   id: StoredId,
   entity_id: StoredId,
   entity_type: ReviewedType,

@@ -7,6 +7,7 @@ import { type ItemKind, kindOfItem } from './item-record.ts';
 const parts: Partial<Record<ItemKind, ItemKind>> = {
   contact: 'user',
   revision: 'review',
+  text: 'review',
   vote: 'review',
   report: 'review',
   case: 'review',

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { rebuildTotals } from '../aggregates/rebuild.ts';
 import { chunks } from '../chunks.ts';
 import { rebuildNames } from '../entity/name-index.ts';
+import { moveOfLongText } from '../review/long-text.ts';
 import { isObsolete } from '../review/owner-counts.ts';
 import { recountOwners } from '../review/recount.ts';
 import { listedIn, Review } from '../review/review.ts';
@@ -12,15 +13,18 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts
- * of authors and entities, totals, rank trees and the index of names. Nothing else may write
- * meanwhile. Versions stay, so no consumer of the stream sees a change. Can be stopped anywhere and
- * repeated.
+ * of authors and entities, totals, rank trees and the index of names. Moves long texts of reviews
+ * to items of their own. Nothing else may write meanwhile. Versions stay, so no consumer of the
+ * stream sees a change. Can be stopped anywhere and repeated.
  */
 export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
   let read = 0;
   for await (const { items } of scanItems()) {
-    const writes = items.flatMap((item) => upgradeOf(item) ?? []);
-    for (const some of chunks(writes, maxActions)) await transact(some);
+    const upgrades = items.map(upgradeOf);
+    const single = upgrades.flatMap((writes) => (writes.length === 1 ? writes : []));
+    for (const some of chunks(single, maxActions)) await transact(some);
+    // A text moves in a transaction of its own.
+    for (const writes of upgrades) if (writes.length > 1) await transact(writes);
     read += items.length;
     onProgress(read);
   }
@@ -29,18 +33,27 @@ export async function upgradeTable(onProgress: (items: number) => void = () => {
   await rebuildNames();
 }
 
-/** Returns the write that an item needs, if it needs any. */
-function upgradeOf(item: Item): Write | undefined {
-  const { pk, sk } = item;
-  const set = sk === reviewKey('').sk ? indexChanges(item) : obsoleteCounts(item);
-  if (Object.keys(set).length === 0) return undefined;
-  return { Update: { Key: { pk, sk }, set, was: { version: item.version } } };
+/** Returns the writes that an item needs, if it needs any: two for the text of a review. */
+function upgradeOf(item: Item): Write[] {
+  if (item.sk === reviewKey('').sk) return upgradeOfReview(item);
+  return change(item, obsoleteCounts(item));
 }
 
-function indexChanges(item: Item): Record<string, unknown> {
-  const { type, kind } = listedIn(v.parse(Review, item));
+function change(item: Item, set: Record<string, unknown>): Write[] {
+  const { pk, sk, version } = item;
+  return Object.keys(set).length > 0
+    ? [{ Update: { Key: { pk, sk }, set, was: { version } } }]
+    : [];
+}
+
+function upgradeOfReview(item: Item): Write[] {
+  const stored = v.parse(Review, item);
+  const { type, kind } = listedIn(stored);
   const isSame = item.type === type && item.kind === kind;
-  return isSame ? {} : { type, kind };
+  const index = isSame ? {} : { type, kind };
+  const move = moveOfLongText(stored);
+  if (!move) return change(item, index);
+  return [...change(item, { ...index, ...move.set }), { Put: { Item: move.longText } }];
 }
 
 function obsoleteCounts(item: Item): Record<string, unknown> {

@@ -3,6 +3,7 @@ import type { Changed } from '../changes/window.ts';
 import { knownEntity, presentMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { EntityRecord } from '../entity/record.ts';
+import { isWhole } from '../review/long-text.ts';
 import { presentReview } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 import type { PersonMessage, ReviewMessage, WebhookMessage } from './presented.ts';
@@ -40,8 +41,8 @@ export function changeIn(messageId: string): { id: string; at: number } | undefi
 }
 
 /**
- * Makes the message about a review as anybody sees it now, or undefined if it is not public. Over
- * 24 KB the review is left out.
+ * Makes the message about a review as anybody sees it now. Without `authored` it is not public.
+ * Over 24 KB, and with an imported text that is longer than people write, the review is left out.
  */
 export function reviewMessage(
   type: ReviewMessage['type'],
@@ -56,10 +57,11 @@ export function reviewMessage(
       data: { id, version, entity_id, user_id, ...part },
     });
   if (!authored) return messageWith({ review: null, truncated: false });
+  const truncated = messageWith({ review: null, truncated: true });
+  if (!isWhole(authored.review)) return truncated;
   const review = presentReview(authored.review, authored.author);
   const whole = messageWith({ review, truncated: false });
-  if (Buffer.byteLength(whole.body) <= largestBody) return whole;
-  return messageWith({ review: null, truncated: true });
+  return Buffer.byteLength(whole.body) <= largestBody ? whole : truncated;
 }
 
 /** Makes the message about a person whose access or account has ended. */

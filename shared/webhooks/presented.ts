@@ -36,7 +36,7 @@ export const ReviewMessage = Fields('A message about a review', {
     ),
     truncated: described(
       v.boolean(),
-      '`true` if the review is left out because the message would exceed 24 KB. Read it from `/review/{review_id}`',
+      '`true` if the review is left out: the message would exceed 24 KB, or its imported text is longer than people write. Read it from `/review/{review_id}`',
       false,
     ),
   }),

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import type { Review } from '../../shared/review/review.ts';
+import type { WholeReview } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
@@ -17,7 +17,7 @@ type Query = Record<string, string>;
 
 const length = 3000;
 const user_id = randomUUID();
-const reviews: Review[] = [];
+const reviews: WholeReview[] = [];
 
 /** Index entries read by queries. */
 let read = 0;
@@ -26,7 +26,7 @@ let read = 0;
  * Makes review `i` of a list whose few matches are in its middle. The 460 reviews in German have a
  * rating, the others none.
  */
-function makeReviewAt(i: number): Review {
+function makeReviewAt(i: number): WholeReview {
   const isFound = i >= 1270 && i < 1730;
   // At both ends very many reviews share one minute.
   const hours = Math.min(Math.max(i, 300), length - 300);

@@ -9,7 +9,7 @@ import { handler } from '../../functions/api/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import type { Review } from '../../shared/review/review.ts';
+import type { WholeReview } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -26,7 +26,7 @@ async function list(query: Query = {}) {
 const idsIn = ({ reviews }: { reviews: { id: string }[] }): string[] => reviews.map(({ id }) => id);
 
 /** Computes a page, the count and the average by reading all reviews. */
-function oracle(reviews: readonly Review[], query: Query) {
+function oracle(reviews: readonly WholeReview[], query: Query) {
   const { entity_id, limit = '50', offset = '0' } = query;
   const all = listed(reviews, query);
   return {
@@ -36,7 +36,7 @@ function oracle(reviews: readonly Review[], query: Query) {
   };
 }
 
-function average(reviews: readonly Review[], entity_id: string) {
+function average(reviews: readonly WholeReview[], entity_id: string) {
   const ratings = reviews.flatMap((review) =>
     review.entity_id === entity_id && review.rating !== null ? [review.rating] : [],
   );
@@ -51,7 +51,7 @@ describe('GET /review', () => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const types: EntityType[] = ['release_group', 'artist', 'event', 'bk_author', 'bk_series'];
   const entities: string[] = Array.from({ length: 12 }, randomUUID);
-  const reviews: Review[] = [];
+  const reviews: WholeReview[] = [];
   let users: Person[];
 
   beforeAll(async () => {
@@ -300,7 +300,7 @@ describe('GET /review', () => {
   test('pages through 45 reviews of one entity, 7 at a time', async () => {
     const entity_id = randomUUID();
     const authors = await makeUsers(45);
-    const made: Review[] = [];
+    const made: WholeReview[] = [];
     for (const [i, { id }] of authors.entries()) {
       const review = reviewBy(id, { entity_id, entity_type: 'place', rating: 1 + (i % 5) });
       const published_on = new Date(Date.UTC(2025, 0, 1 + Math.floor(i / 3))).toISOString();

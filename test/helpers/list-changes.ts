@@ -1,14 +1,14 @@
 import { expect } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
-import * as v from 'valibot';
 import { handler } from '../../functions/api/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
 import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { reviewRecord } from '../../shared/changes/record.ts';
-import { Review } from '../../shared/review/review.ts';
+import type { WholeReview } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
+import { wholeReview } from '../../shared/transfer/item-record.ts';
 import { invoke } from './invoke.ts';
 import { readItem, scanTable, setAttributes } from './items.ts';
 import { applyStream, readStream } from './stream.ts';
@@ -61,7 +61,7 @@ export async function addHistory(id: string, edits: number): Promise<void> {
   await setAttributes(reviewKey(id), { edits, version: edits + 1 });
   const earlier = Array.from({ length: edits }, (_, n) => ({
     ...revisionKey(id, n + 1),
-    ...revisionOf(v.parse(Review, item)),
+    ...revisionOf(item as unknown as WholeReview),
     id: n + 1,
   }));
   await batchWrite(earlier.map((put) => ({ put })));
@@ -83,7 +83,8 @@ export async function dump(): Promise<Map<string, string>> {
       })
       .map((item) => {
         const earlier = items.filter(({ pk, sk }) => pk === item.pk && sk.startsWith('REVISION#'));
-        const review = item as unknown as Review;
+        const texts = items.filter(({ pk, sk }) => pk === item.pk && sk === 'LONGTEXT');
+        const review = wholeReview(item, texts) as WholeReview;
         const revisions = [...(earlier as unknown as Revision[]), revisionOf(review)];
         return [review.id, JSON.stringify(reviewRecord(review, revisions))];
       }),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nothingWritten, type Written } from '../../shared/review/written.ts';
 import { allRecords, scanInto } from '../../shared/transfer/export.ts';
+import { importRecords } from '../../shared/transfer/import.ts';
 import type {
   FullReviewRecord,
   SourcedRecord,
@@ -56,4 +57,20 @@ export function reviewRecord(
 /** A revision in the record of a review. */
 export function revisionRecord(written: Partial<Written>, id = 1, timestamp = recordTime) {
   return { id, ...nothingWritten, ...written, timestamp };
+}
+
+/** A text of so many bytes of UTF-8, which are more than its characters. */
+export const textOf = (bytes: number) => `Ünd ${'lang '.repeat(bytes / 5)}`.slice(0, bytes - 1);
+
+/** Imports a review by each person, with this text or these fields. Returns the ids. */
+export async function imports(
+  people: readonly { id: string }[],
+  content: Partial<FullReviewRecord> | string,
+): Promise<string[]> {
+  const revisions = [revisionRecord({ text: `${content}`, rating: 4 })];
+  const but = typeof content === 'string' ? { revisions } : content;
+  const records = people.map(({ id }) => reviewRecord(id, but));
+  const { refused } = await importRecords(sourced(records));
+  if (Object.keys(refused).length > 0) throw new Error(Object.keys(refused).join());
+  return records.map(({ id }) => id);
 }

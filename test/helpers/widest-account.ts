@@ -5,7 +5,7 @@ import {
   createPersonalToken,
   mostPersonalTokens,
 } from '../../shared/oauth/personal-token-repository.ts';
-import type { Review } from '../../shared/review/review.ts';
+import type { WholeReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
@@ -47,9 +47,9 @@ export interface WidestAccount {
   /** A moderator too. */
   member: Person;
   /** Reviews of others, on which the member voted. The first has a report of everybody. */
-  others: Review[];
+  others: WholeReview[];
   /** Own reviews. The first has many revisions. */
-  own: Review[];
+  own: WholeReview[];
   client_id: string;
   webhook_id: string;
   subject: Person;
@@ -70,7 +70,7 @@ export async function makeWidestAccount(width = widest): Promise<WidestAccount> 
     const review = reviewBy(member.id, { text: ownText, is_draft: i % 3 === 1 });
     return { ...review, is_hidden: i % 3 === 2 };
   });
-  const [long] = own as [Review];
+  const [long] = own as [WholeReview];
   const edits = many + 10;
   Object.assign(long, { edits, version: edits + 1 });
   await put([
@@ -106,8 +106,8 @@ function like(item: Item, ids: readonly (readonly [from: string, to: string])[])
   ) as Item;
 }
 
-async function makeVotesAndCases(member: Person, people: Person[], others: Review[]) {
-  const [first, ...rest] = others as [Review, ...Review[]];
+async function makeVotesAndCases(member: Person, people: Person[], others: WholeReview[]) {
+  const [first, ...rest] = others as [WholeReview, ...WholeReview[]];
   const [, reporter, ...more] = people as [Person, Person, ...Person[]];
   await member.votes(first.id);
   await reporter.reports(first.id, { reason: 'spam' });

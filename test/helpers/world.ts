@@ -25,7 +25,8 @@ import { insertApplication } from '../../shared/oauth/application-repository.ts'
 import type { Grant } from '../../shared/oauth/grant.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
-import { newReview, type Review } from '../../shared/review/review.ts';
+import { setApart } from '../../shared/review/long-text.ts';
+import { newReview, type Review, type WholeReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { nothingWritten } from '../../shared/review/written.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
@@ -237,7 +238,7 @@ export function makeUsers<Count extends number>(count: Count): Promise<People<Co
 export function reviewBy(
   user_id: string,
   content: Partial<Parameters<typeof newReview>[1]> = {},
-): Review {
+): WholeReview {
   return newReview(user_id, {
     entity_id: randomUUID(),
     entity_type: 'work',
@@ -249,6 +250,12 @@ export function reviewBy(
     is_draft: false,
     ...content,
   });
+}
+
+/** The items of a review: a long text has one of its own. */
+export function itemsOf(whole: WholeReview): object[] {
+  const { review, longText } = setApart(whole);
+  return [reviewItem(review), ...(longText ? [longText] : [])];
 }
 
 /** Makes so many reviews of one entity by one author that both lists need rank trees. */

@@ -35,7 +35,7 @@ export async function hiddenReviewPage(
       </section>
       <section>
         ${entityLine(review, metadata)}
-        ${inFull(review)}
+        ${inFull(review, html`<a href="${address}/edit">Read the whole text where you edit it</a>`)}
         <div class="buttons">
           <a class="button" href="${address}/edit">Edit your review</a>
           <a class="button danger" href="${address}/delete">Delete your review …</a>

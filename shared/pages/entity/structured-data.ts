@@ -4,6 +4,8 @@ import type { DatabaseType } from '../../entity/databases.ts';
 import { type EntityType, isOwnType } from '../../entity/entity-type.ts';
 import type { KnownEntity } from '../../entity/metadata.ts';
 import { licenseOf } from '../../review/licenses.ts';
+import { isLongText } from '../../review/long-text.ts';
+import type { WholeReview } from '../../review/review.ts';
 import type { AuthoredReview } from '../../review/review-repository.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
 
@@ -28,10 +30,10 @@ const scale = { bestRating: 5, worstRating: 1 };
 
 /** A `Review` of schema.org. Without a rating or the entity's name it would be an error. */
 export function reviewData(
-  { review, author }: AuthoredReview,
+  { review, author }: AuthoredReview<WholeReview>,
   metadata: KnownEntity | null,
 ): object | undefined {
-  const { id, rating } = review;
+  const { id, rating, text } = review;
   if (rating === null || !metadata) return undefined;
   return {
     '@context': 'https://schema.org',
@@ -40,7 +42,8 @@ export function reviewData(
     itemReviewed: itemOf(metadata),
     reviewRating: { '@type': 'Rating', ratingValue: rating, ...scale },
     author: { '@type': 'Person', name: author.display_name, url: `${authUrl()}/user/${author.id}` },
-    reviewBody: review.text ?? undefined,
+    // The page has a long text once.
+    reviewBody: text === null || isLongText(text) ? undefined : text,
     inLanguage: review.language,
     datePublished: review.published_on,
     dateModified: review.last_updated,

@@ -9,6 +9,7 @@ import { checkShown, type ReviewCase, readCase } from '../../moderation/case-rep
 import { findHistory } from '../../moderation/decision-log.ts';
 import { readReports } from '../../moderation/report-repository.ts';
 import { type Case, carriedReports, type Report } from '../../review/case.ts';
+import { findWhole } from '../../review/long-text.ts';
 import { isHeld, type Review } from '../../review/review.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
@@ -42,12 +43,13 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   const reviewCase = await readCase(reviewId);
   checkShown(reviewCase);
   const { review, moderationCase } = reviewCase;
-  const [{ open, earlier }, history, [metadata]] = await Promise.all([
+  const [{ open, earlier }, history, [metadata], whole] = await Promise.all([
     readReports(moderationCase, mostRead),
     findHistory(review.user_id),
     findMetadata([review]),
+    findWhole(review),
   ]);
-  if (!history) throw notFound('Review');
+  if (!history || !whole) throw notFound('Review');
   const { display_name: author } = history.user;
   const listed = [...open.slice(0, mostReports), ...earlier.slice(0, mostReports)];
   const userIds = listed.map(({ user_id }) => user_id);
@@ -61,7 +63,7 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
         <div>
           ${appealOf(moderationCase)}
           <section>
-            ${inFull(review)}
+            ${inFull(whole)}
             ${lastDecision(reviewCase, users)}
           </section>
           ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}

@@ -5,7 +5,7 @@ import { nameOfEntity } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import { licenseOf } from '../../review/licenses.ts';
-import { isDraft, isHeld, isPublic, type Review } from '../../review/review.ts';
+import { isDraft, isHeld, isPublic, type Review, type WholeReview } from '../../review/review.ts';
 import { getReviewBy, revisionTagOf } from '../../review/review-repository.ts';
 import { writtenNames } from '../../review/written.ts';
 import { entityLine } from '../entity/named-entity.ts';
@@ -62,7 +62,7 @@ function nounOf(review: Review): string {
 }
 
 /** Is true if the form holds something else than the stored review. */
-function isOther({ values }: FormState, review: Review): boolean {
+function isOther({ values }: FormState, review: WholeReview): boolean {
   const stored = typedAs(review);
   return writtenNames.some((name) => values[name] !== undefined && values[name] !== stored[name]);
 }
@@ -80,7 +80,12 @@ function hiddenHelp(): Html {
   </section>`;
 }
 
-function form(review: Review, metadata: Metadata | null, csrf: string, filled: FormState): Html {
+function form(
+  review: WholeReview,
+  metadata: Metadata | null,
+  csrf: string,
+  filled: FormState,
+): Html {
   const { id, language } = review;
   return html`<section>
     ${entityLine(review, metadata)}
@@ -102,7 +107,7 @@ function form(review: Review, metadata: Metadata | null, csrf: string, filled: F
 }
 
 /** The review as it is stored, beside other content in the form. */
-function saved(review: Review): Html {
+function saved(review: WholeReview): Html {
   return html`<section>
     <h2>The saved ${nounOf(review)}</h2>
     <p class="soft">Press the button of the form again to replace it.</p>

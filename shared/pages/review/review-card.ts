@@ -22,7 +22,7 @@ export function reviewCard(
   { review, author }: AuthoredReview,
   about: { metadata?: Metadata | null; isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},
 ): Html {
-  const { id, entity_id, text, published_on, created } = review;
+  const { id, entity_id, published_on, created } = review;
   const base = authUrl();
   const byLine = html`${shortRating(review)}
       <span class="soft">
@@ -42,7 +42,7 @@ export function reviewCard(
     }
     ${about.isOfOneEntity ? html`<h3 class="by">${byLine}</h3>` : html`<p class="by">${byLine}</p>`}
     ${Object.values(belowAuthor).map((part) => part(review))}
-    ${isCut(text) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
+    ${isCut(review) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
   </div>`;
 }
 

@@ -6,7 +6,7 @@ import { languages } from '../../review/languages.ts';
 import {
   nothingWritten,
   SentWritten,
-  type Written,
+  type WholeWritten,
   type WrittenName,
   writtenNames,
 } from '../../review/written.ts';
@@ -40,7 +40,7 @@ export const typedFields = {
 } satisfies Record<WrittenName, v.GenericSchema>;
 
 /** Returns the written fields as a form sends them. */
-export function typedAs(written: Written): Record<WrittenName, string> {
+export function typedAs(written: WholeWritten): Record<WrittenName, string> {
   const entries = writtenNames.map((name) => [name, `${written[name] ?? ''}`]);
   return Object.fromEntries(entries);
 }
@@ -52,7 +52,7 @@ const looks: Readonly<Record<WrittenName, (filled: FormState, content: string) =
 };
 
 /** Renders the written fields, as sent or else as stored. */
-export function writtenFields(filled: FormState, stored: Written = nothingWritten): Html {
+export function writtenFields(filled: FormState, stored: WholeWritten = nothingWritten): Html {
   const typed = typedAs(stored);
   const names = Object.keys(looks) as WrittenName[];
   return html`${names.map((name) => looks[name](filled, filled.values[name] ?? typed[name]))}`;

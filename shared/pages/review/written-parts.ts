@@ -1,7 +1,9 @@
 // The written fields of a review as pages show them: in full, and in short.
 import { html, raw } from 'hono/html';
+import { beginningOf } from '../../review/long-text.ts';
+import { writtenBytes } from '../../review/page-size.ts';
 import type { Review } from '../../review/review.ts';
-import type { Written, WrittenName } from '../../review/written.ts';
+import type { WholeWritten, Written, WrittenName } from '../../review/written.ts';
 import type { Html } from '../frame/layout.ts';
 
 /** UTF-16 units of an excerpt in a list: three lines of a wide window. */
@@ -33,9 +35,22 @@ const fullParts: Parts = {
     text !== null && html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`,
 };
 
-/** Renders a review or revision in full. */
-export function inFull(content: Content): Html {
-  return html`${Object.values(fullParts).map((part) => part(content))}`;
+/**
+ * The most bytes of a text as HTML on a public page: half of an answer, whose other half is for the
+ * page around it. A reader of a longer text, which is imported, follows a link.
+ */
+const mostTextBytes = 256 * 1024;
+
+/**
+ * Renders a review or revision in full. With a link to the whole, a text that is too long for a
+ * public page is shown by its beginning and this link.
+ */
+export function inFull(content: Content & WholeWritten, whole?: Html): Html {
+  const { text } = content;
+  const isTooLong = whole !== undefined && text !== null && writtenBytes(content) > mostTextBytes;
+  const shown = isTooLong ? { ...content, text: `${beginningOf(text)}…` } : content;
+  const parts = Object.values(fullParts).map((part) => part(shown));
+  return html`${parts}${isTooLong && html`<p>${whole}</p>`}`;
 }
 
 /** The fields in short. A list shows the rating in the line of the author. */
@@ -59,9 +74,9 @@ export function excerptOf(text: string): string {
   return `${cut}…`;
 }
 
-/** Is true if the excerpt of a text leaves something out. */
-export function isCut(text: string | null): boolean {
-  return text !== null && lineOf(text).length > excerptLength;
+/** Is true if the excerpt of a review's text leaves something out. */
+export function isCut({ text, long_text }: Pick<Review, 'text' | 'long_text'>): boolean {
+  return long_text !== undefined || (text !== null && lineOf(text).length > excerptLength);
 }
 
 function lineOf(text: string): string {
