@@ -8,6 +8,7 @@ import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { readSiteFolder } from '../site/read.ts';
 import { afterRestore, refusePartialRestore } from './backup.ts';
+import { noteCommandsOf } from './changes.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, readDiscovery, retract } from './discovery.ts';
@@ -166,8 +167,7 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const mostBytes = file === undefined ? 0 : keptAnswers * 1024 * 1024;
-    const kept = mostBytes > 0 ? keepAnswers({ version: stream.version, mostBytes }) : undefined;
+    const kept = await keep(stream, keptAnswers * 1024 * 1024);
     const metrics = await startMetrics(options, { file, kept: kept?.use });
     if (metrics) undo.push(metrics.stop);
     const gateway = await startGateway({
@@ -214,6 +214,15 @@ function readOwnSite(): void {
     provideSite(content);
   }
   site();
+}
+
+/** Keeps public answers in `mostBytes` of memory, if the stream tells what changes. */
+async function keep({ changes }: Stream, mostBytes: number) {
+  if (changes === undefined || mostBytes === 0) return undefined;
+  // Imported here because the environment now has the address of the table.
+  const { table } = await import('../../shared/table/client.ts');
+  noteCommandsOf(table);
+  return keepAnswers({ changes, mostBytes });
 }
 
 /** Serves metrics if a port is given. Loaded here, because most services have none. */
