@@ -3,7 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { partsChanged, partsRead } from './parts.ts';
 import type { RecordLog } from './record-log.ts';
 
-/** What runs have read of the table, and what has changed since. */
+/** Changes of the table, and a comparison with what a run has read. */
 export interface Changes {
   /**
    * Looks for commits, and returns the number of the newest change. Undefined if it cannot be

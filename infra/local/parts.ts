@@ -44,7 +44,8 @@ export function partsRead(commandName: string, input: object): string[] | undefi
 /** Returns the parts that a stream record says have changed. */
 export function partsChanged({ dynamodb }: DynamoDBRecord): string[] {
   const { Keys, NewImage, OldImage } = dynamodb ?? {};
-  const [pk, sk] = [Keys?.pk?.S, Keys?.sk?.S];
+  const pk = Keys?.pk?.S;
+  const sk = Keys?.sk?.S;
   const parts = [itemPart(pk, sk), partitionPart(undefined, pk)];
   for (const index of indexes) {
     const before = entryOf(index, OldImage);
@@ -57,7 +58,7 @@ export function partsChanged({ dynamodb }: DynamoDBRecord): string[] {
   return parts;
 }
 
-/** Returns all that an index holds of an item, its partition first. Undefined if it is not there. */
+/** Returns what an index holds of an item, its partition first. Undefined if it is not there. */
 function entryOf(index: (typeof indexes)[number], image: Image | undefined) {
   const { partitionKey, sortKey, projection } = index;
   const partition = image?.[partitionKey]?.S;

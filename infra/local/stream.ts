@@ -12,7 +12,7 @@ import { shardReader } from './shard-reader.ts';
 export interface Stream {
   /** Changes with every commit to the embedded database. Undefined if it is unknown. */
   version(): unknown;
-  /** What changes in the embedded database. Undefined with another database. */
+  /** Changes of the embedded database. Undefined with another database. */
   changes: Changes | undefined;
   /** Resolves when every consumer has processed all that was written before the call. */
   idle(): Promise<void>;
