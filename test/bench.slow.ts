@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { benchCpu, toCpuLine, untilIdle } from '../bin/bench/cpu.ts';
+import { benchCpu, toCpuLine } from '../bin/bench/cpu.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
 import { benchEndpoints, measureConsumer, operationOf, steps } from '../bin/bench/requests.ts';
@@ -170,19 +169,6 @@ describe('the measurement', () => {
       'show-home: CPU of the engine is 2.40 of get-review’s > 1.6',
     ]);
     expect(landing(8.1, undefined)).toEqual([]);
-  });
-
-  test('waits for a process that is busy', async () => {
-    const work =
-      'const end = Date.now() + 3_000; while (Date.now() < end); setInterval(() => {}, 1e6)';
-    const child = spawn(process.execPath, ['--eval', work]);
-    try {
-      const start = Date.now();
-      await untilIdle(Number(child.pid));
-      expect(Date.now() - start).toBeGreaterThan(3_500);
-    } finally {
-      child.kill();
-    }
   });
 
   test('finds the CPU of pages, and of the engine if there is one', async () => {

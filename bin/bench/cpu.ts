@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
@@ -68,19 +67,6 @@ export async function benchCpu(
   });
   const [unit] = cpus as [Cpu];
   return cpus.map((cpu, i) => toCpuLine(requests[i]?.[0] ?? '', cpu, unit));
-}
-
-/**
- * Waits until a process uses less than 2 % of a core: the search for expired items begins with the
- * service, and would be counted as CPU of the requests. Throws after ten minutes.
- */
-export async function untilIdle(pid: number): Promise<void> {
-  for (let looks = 0; looks < 300; looks++) {
-    const before = usedByProcess(pid);
-    await sleep(2_000);
-    if (usedByProcess(pid) - before < 40) return;
-  }
-  throw new Error('The engine is busy for another reason: end what else uses the data folder');
 }
 
 /** Compares the CPU of a request with its budget, which is a multiple of `unit` as a whole. */

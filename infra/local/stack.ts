@@ -15,6 +15,7 @@ import { announce, type Discovery, readDiscovery, retract } from './discovery.ts
 import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
+import { indexExpiry } from './expiry-index.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
 import { identityProvider } from './identity-provider.ts';
@@ -160,7 +161,10 @@ export async function startStack(
       await addIndexes(endpoint, discovery.table_name, missing);
     }
     await refuseMissingTypes();
-    if (file !== undefined) await afterRestore(dataDir, beginEpoch);
+    if (file !== undefined) {
+      indexExpiry(file, discovery.table_name);
+      await afterRestore(dataDir, beginEpoch);
+    }
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
     const workers: Undo = [];
@@ -182,11 +186,10 @@ export async function startStack(
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const sweeps = new AbortController();
     // Another database expires items itself.
-    const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
+    const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
+    const jobs = sweep ? [...schedules, expirySchedule] : schedules;
     const loadJob = async (operation: string) =>
-      operation === expirySchedule.operation
-        ? () => expireItems(sweeps.signal)
-        : loadFunction(operation);
+      sweep && operation === expirySchedule.operation ? sweep : loadFunction(operation);
     const clock = followClock(jobs, loadJob, stream.version);
     workers.push(() => sweeps.abort(), clock.stop);
     // Else the service would still seem to have stopped with its last run. Webhooks take longer.
