@@ -50,7 +50,7 @@ async function upgradeItems(): Promise<void> {
 async function refuseMissingTypes(): Promise<void> {
   const { readCountsOfAll } = await import('../../shared/review/review-list.ts');
   const { entityTypes } = await import('../../shared/entity/entity-type.ts');
-  const missing = [...(await readCountsOfAll()).keys()].find((type) => !entityTypes.includes(type));
+  const missing = [...(await readCountsOfAll([])).keys()].find((type) => !entityTypes.includes(type));
   if (missing === undefined) return;
   throw new Error(
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
