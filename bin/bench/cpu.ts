@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { busiest } from './lists.ts';
 import { measure } from './measure.ts';
+import { cpuOf } from './process-use.ts';
 
 // CPU of the requests that visitors make most, of this process and of the embedded engine. A
 // machine is fast or slow, so a budget is a multiple of the CPU that one review takes in the API.
@@ -93,12 +93,5 @@ async function runOf(operation: string, request: EndpointRequest) {
 /** Milliseconds of CPU used so far. */
 function usedBy(enginePid: number | null | undefined) {
   const { user, system } = process.cpuUsage();
-  return { service: (user + system) / 1_000, engine: enginePid ? usedByProcess(enginePid) : 0 };
-}
-
-/** In ticks of 10 ms, with those of threads that have ended. The command may contain spaces. */
-function usedByProcess(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')')).split(' ');
-  return 10 * (Number(fields[12]) + Number(fields[13]));
+  return { service: (user + system) / 1_000, engine: enginePid ? cpuOf(enginePid) : 0 };
 }
