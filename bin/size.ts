@@ -21,7 +21,7 @@ const backup = `${dataDir}-backup`;
 const dump = `${dataDir}.jsonl.gz`;
 const leftovers = [dataDir, restored, backup, dump];
 
-/** What a process and its helpers have used, in milliseconds and bytes. */
+/** CPU of a process so far in milliseconds, and the most memory in bytes. */
 interface Use {
   cpu: number;
   memory: number;
@@ -102,28 +102,29 @@ async function step(name: string, options: readonly string[], service?: Service)
   return out;
 }
 
-/** Sends a request many times, and prints the CPU of one. */
+/** Sends requests, and prints the CPU of one. Reads are sent once before. */
 async function measure(
   name: string,
   service: Service,
   send: (i: number) => Promise<Response>,
+  { count = requests, isRead = true } = {},
 ): Promise<void> {
   const round = async () => {
-    for (let i = 0; i < requests; i++) {
+    for (let i = 0; i < count; i++) {
       const response = await send(i);
       if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`);
       await response.arrayBuffer();
     }
   };
   // The first round compiles the code.
-  if (!name.startsWith('vote')) await round();
+  if (isRead) await round();
   const before = service.use();
   const began = performance.now();
   await round();
   // The stream has followed the votes by then.
   await sleep(1_000);
   const after = service.use();
-  const each = (number: number) => `${(number / requests).toFixed(1)} ms`;
+  const each = (number: number) => `${(number / count).toFixed(1)} ms`;
   print(
     name,
     each(performance.now() - began - 1_000),
@@ -140,10 +141,13 @@ interface Listed {
   reviews: { id: string; entity_id: string; text: string | null; user: { id: string } }[];
 }
 
-/** Returns reviews that somebody may vote on, one for each request. */
+/** Votes that a new member may cast in a day. */
+const votes = 10;
+
+/** Returns reviews that somebody may vote on. */
 async function findVotable({ url }: Service, voter: string) {
   const votable: Listed['reviews'] = [];
-  for (let offset = 0; votable.length < requests; offset += 50) {
+  for (let offset = 0; votable.length < votes; offset += 50) {
     const page = await fetch(`${url}/review/?limit=50&offset=${offset}`);
     const { reviews: listed } = (await page.json()) as Listed;
     if (listed.length === 0) throw new Error('too few reviews have a text');
@@ -166,13 +170,14 @@ async function measureRequests(service: Service): Promise<void> {
   const made = ['--data-dir', dataDir, '--only', 'access_token', 'token', 'create', ...options];
   const Authorization = `Bearer ${(await step('a token', made, service)).trim()}`;
   const votable = await findVotable(service, user.id);
-  await measure('vote, with its part of the stream', service, (i) =>
+  const vote = (i: number) =>
     fetch(`${service.url}/review/${votable[i]?.id}/vote`, {
       method: 'PUT',
       headers: { Authorization, 'Content-Type': 'application/json' },
       body: '{"vote":true}',
-    }),
-  );
+    });
+  const writes = { count: votes, isRead: false };
+  await measure('vote, with its part of the stream', service, vote, writes);
 }
 
 const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;

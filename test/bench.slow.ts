@@ -62,7 +62,8 @@ describe('request units and round trips', () => {
   ] as const)(
     'of a vote and of a change of the stars are as the guides say: %s text',
     async (length, text) => {
-      const [author, voter] = [await newCaller('Author'), await newCaller('Voter')];
+      const author = await newCaller('Author');
+      const voter = await newCaller('Voter');
       const fields = {
         entity_id: randomUUID(),
         entity_type: 'work',

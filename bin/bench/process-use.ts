@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-// What a process of this machine has used, from /proc.
+// Use of a process on this machine, from /proc.
 
 /**
  * Returns milliseconds of CPU in ticks of 10 ms, with those of threads that have ended. Throws if

@@ -26,6 +26,7 @@ import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
+import { skipSignatures } from './unsigned.ts';
 
 /** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
 const patience = 8_500;
@@ -50,7 +51,9 @@ async function upgradeItems(): Promise<void> {
 async function refuseMissingTypes(): Promise<void> {
   const { readCountsOfAll } = await import('../../shared/review/review-list.ts');
   const { entityTypes } = await import('../../shared/entity/entity-type.ts');
-  const missing = [...(await readCountsOfAll([])).keys()].find((type) => !entityTypes.includes(type));
+  const missing = [...(await readCountsOfAll([])).keys()].find(
+    (type) => !entityTypes.includes(type),
+  );
   if (missing === undefined) return;
   throw new Error(
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
@@ -154,6 +157,9 @@ export async function startStack(
 
     const { streamArn, missing } = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
+    // Imported here because the environment now has the address of the table.
+    const { table } = await import('../../shared/table/client.ts');
+    if (file !== undefined) skipSignatures(table);
     if (missing.length > 0) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
       await upgradeItems();
@@ -171,7 +177,10 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const kept = await keep(stream, keptAnswers * 1024 * 1024);
+    const mostBytes = keptAnswers * 1024 * 1024;
+    const { changes } = stream;
+    const kept = changes && mostBytes > 0 ? keepAnswers({ changes, mostBytes }) : undefined;
+    if (kept) noteCommandsOf(table);
     const metrics = await startMetrics(options, { file, kept: kept?.use });
     if (metrics) undo.push(metrics.stop);
     const gateway = await startGateway({
@@ -217,15 +226,6 @@ function readOwnSite(): void {
     provideSite(content);
   }
   site();
-}
-
-/** Keeps public answers in `mostBytes` of memory, if the stream tells what changes. */
-async function keep({ changes }: Stream, mostBytes: number) {
-  if (changes === undefined || mostBytes === 0) return undefined;
-  // Imported here because the environment now has the address of the table.
-  const { table } = await import('../../shared/table/client.ts');
-  noteCommandsOf(table);
-  return keepAnswers({ changes, mostBytes });
 }
 
 /** Serves metrics if a port is given. Loaded here, because most services have none. */
