@@ -21,7 +21,7 @@ try {
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
   const { measure } = await import('./bench/measure.ts');
   const { benchWebhooks } = await import('./bench/webhooks.ts');
-  const { benchCpu, untilIdle } = await import('./bench/cpu.ts');
+  const { benchCpu } = await import('./bench/cpu.ts');
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/requests.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
@@ -48,7 +48,6 @@ try {
   }
   await stack.stream.idle();
   const enginePid = readDiscovery(stack.dataDir)?.engine_pid;
-  if (enginePid) await untilIdle(enginePid);
   print('', 'service', 'engine');
   for (const { name, service, engine, broken } of await benchCpu(enginePid)) {
     print(`${name}, ms of CPU`, service.toFixed(2), engine?.toFixed(2) ?? '');

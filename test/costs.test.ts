@@ -4,6 +4,7 @@ import {
   billBehindCdn,
   billOf,
   costs,
+  costsOfText,
   foldedVotes,
   grownCosts,
   healthChecks,
@@ -47,6 +48,16 @@ test.each([
     );
   },
 );
+
+test('the deployment guide says what long texts cost', () => {
+  const { 'a vote': vote, 'a change of the stars': stars } = costsOfText;
+  expect(deploy).toContain(`costs ${vote.longest} write units instead of ${vote.usual}.`);
+  expect(deploy).toContain(
+    `A change of its stars costs ${stars.longest} instead of ${stars.usual},`,
+  );
+  const { read } = costs['a list of 50'];
+  expect(deploy).toContain(`a list of 50 would cost ${read + 50 / 2} units instead of ${read}`);
+});
 
 test('the deployment guide says what a large table and a busy stream change', () => {
   const grown = (name: keyof typeof grownCosts) => {

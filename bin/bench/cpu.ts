@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { busiest } from './lists.ts';
 import { measure } from './measure.ts';
+import { cpuOf } from './process-use.ts';
 
 // CPU of the requests that visitors make most, of this process and of the embedded engine. A
 // machine is fast or slow, so a budget is a multiple of the CPU that one review takes in the API.
@@ -70,19 +69,6 @@ export async function benchCpu(
   return cpus.map((cpu, i) => toCpuLine(requests[i]?.[0] ?? '', cpu, unit));
 }
 
-/**
- * Waits until a process uses less than 2 % of a core: the search for expired items begins with the
- * service, and would be counted as CPU of the requests. Throws after ten minutes.
- */
-export async function untilIdle(pid: number): Promise<void> {
-  for (let looks = 0; looks < 300; looks++) {
-    const before = usedByProcess(pid);
-    await sleep(2_000);
-    if (usedByProcess(pid) - before < 40) return;
-  }
-  throw new Error('The engine is busy for another reason: end what else uses the data folder');
-}
-
 /** Compares the CPU of a request with its budget, which is a multiple of `unit` as a whole. */
 export function toCpuLine(name: string, cpu: Cpu, unit: Cpu): CpuLine {
   const broken = (['service', 'engine'] as const).flatMap((what) => {
@@ -107,12 +93,5 @@ async function runOf(operation: string, request: EndpointRequest) {
 /** Milliseconds of CPU used so far. */
 function usedBy(enginePid: number | null | undefined) {
   const { user, system } = process.cpuUsage();
-  return { service: (user + system) / 1_000, engine: enginePid ? usedByProcess(enginePid) : 0 };
-}
-
-/** In ticks of 10 ms, with those of threads that have ended. The command may contain spaces. */
-function usedByProcess(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')')).split(' ');
-  return 10 * (Number(fields[12]) + Number(fields[13]));
+  return { service: (user + system) / 1_000, engine: enginePid ? cpuOf(enginePid) : 0 };
 }

@@ -2,6 +2,7 @@ import { table } from '../../shared/table/client.ts';
 import { databaseEnvironment } from './database.ts';
 import { type Discovery, readDiscovery } from './discovery.ts';
 import { localKeys } from './key-store.ts';
+import { skipSignatures } from './unsigned.ts';
 
 /** A method of the SDK's handler of HTTP requests, which its types leave out. */
 interface ChangeableHandler {
@@ -19,6 +20,7 @@ export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
   if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
+  if (stack.engine_pid !== null) skipSignatures(table);
   const requests = table.config.requestHandler as unknown as ChangeableHandler;
   requests.updateHttpClientConfig('requestTimeout', longestAnswer);
   process.env.SIGNING_KEYS ||= localKeys(dataDir, 'SIGNING_KEYS');

@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DynamoDBRecord } from 'aws-lambda';
 
 // The table of stream records is internal to the engine, whose version is pinned.
@@ -46,6 +45,32 @@ export function refuseForeign(file: string, { name = file, remedy = moveAway } =
   }
 }
 
+/** A stream record, parsed when it is read. */
+export interface NumberedRecord {
+  number: number;
+  /** Size of both images, in UTF-16 code units, as the text takes memory here. */
+  size: number;
+  /** In the form of Lambda. */
+  record: DynamoDBRecord;
+}
+
+/** The most of one read, as of GetRecords on AWS. */
+export const mostRecords = 1000;
+const mostBytes = 1024 * 1024;
+
+/** Returns the first records, at most 1,000 and 1 MB, but at least one if there is any. */
+export function firstOf(records: Iterable<NumberedRecord>): NumberedRecord[] {
+  const first: NumberedRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    bytes += record.size;
+    if (first.length > 0 && bytes > mostBytes) break;
+    first.push(record);
+    if (first.length === mostRecords) break;
+  }
+  return first;
+}
+
 /**
  * Opens the engine's stream records, which it keeps for ever, to read and to delete them. They are
  * read from the file, not by GetRecords. That has no limit in bytes, and no other request is
@@ -56,58 +81,50 @@ export function engineRecords(file: string, tableName: string) {
   // A lost deletion does no harm, so it need not wait for the disk.
   database.exec('PRAGMA synchronous = NORMAL');
   const next = database.prepare(
-    'SELECT event_name, keys_json, new_image, old_image, created_at, CAST(sequence_number AS INTEGER) AS number FROM _stream_records WHERE table_name = ? AND CAST(sequence_number AS INTEGER) > ? ORDER BY CAST(sequence_number AS INTEGER) LIMIT ?',
+    'SELECT event_name, keys_json, new_image, old_image, created_at, CAST(sequence_number AS INTEGER) AS number FROM _stream_records WHERE table_name = ? AND CAST(sequence_number AS INTEGER) > ? ORDER BY CAST(sequence_number AS INTEGER)',
+  );
+  const newest = database.prepare(
+    'SELECT MAX(CAST(sequence_number AS INTEGER)) AS number FROM _stream_records WHERE table_name = ?',
   );
   const remove = database.prepare(
     'DELETE FROM _stream_records WHERE table_name = ? AND CAST(sequence_number AS INTEGER) < ?',
   );
   const commits = database.prepare('PRAGMA data_version');
+  const version = (): unknown => commits.get()?.data_version;
 
-  /** Returns records after a sequence number: at most 1,000 and 1 MB, but at least one. */
-  function readAfter(number: number): DynamoDBRecord[] {
-    const records: DynamoDBRecord[] = [];
-    let bytes = 0;
-    for (const row of next.iterate(tableName, number, mostRecords)) {
-      const record = row as unknown as EngineRecord;
-      bytes += lengthOf(record.new_image) + lengthOf(record.old_image);
-      if (bytes > mostBytes && records.length > 0) break;
-      records.push(toLambda(record));
-    }
-    return records;
+  function* eachAfter(number: number): Generator<NumberedRecord> {
+    for (const row of next.iterate(tableName, number)) yield toNumbered(row as unknown as Row);
   }
+  const readAfter = (number: number) => firstOf(eachAfter(number));
 
   return {
-    /** Returns a function that returns the next records in Lambda's form, or none at the end. */
-    open() {
-      let last = 0;
-      return async (): Promise<DynamoDBRecord[]> => {
-        // Requests are answered between two reads of a long backlog.
-        await nextTurn();
-        const records = readAfter(last);
-        last = Number(records.at(-1)?.dynamodb?.SequenceNumber ?? last);
-        return records;
-      };
+    /** Changes with every commit of another process. Costs next to nothing. */
+    version,
+    readAfter,
+    /** Reads records at one moment: with the number of the newest, and the version. */
+    readTogether(number: number) {
+      database.exec('BEGIN');
+      try {
+        const found = readAfter(number);
+        return { found, newest: Number(newest.get(tableName)?.number), version: version() };
+      } finally {
+        database.exec('COMMIT');
+      }
     },
     /** The record itself stays, because the engine takes its next number from the last one. */
-    removeBefore(sequenceNumber: number): void {
+    removeBefore(number: number): void {
       try {
-        remove.run(tableName, sequenceNumber);
+        remove.run(tableName, number);
       } catch {
         // Locked. The next call deletes these records as well.
       }
     },
-    /** Changes with every commit of another process. Costs next to nothing. */
-    version: (): unknown => commits.get()?.data_version,
     close: () => database.close(),
   };
 }
 
-/** The most of one read, as of GetRecords on AWS. */
-const mostRecords = 1000;
-const mostBytes = 1024 * 1024;
-
 /** A row of the engine's table. Keys and images are the JSON of DynamoDB. */
-interface EngineRecord {
+interface Row {
   event_name: 'INSERT' | 'MODIFY' | 'REMOVE';
   keys_json: string;
   new_image: string | null;
@@ -117,21 +134,39 @@ interface EngineRecord {
   number: number;
 }
 
-/** In UTF-16 code units, as the text takes memory here. */
-const lengthOf = (image: string | null) => image?.length ?? 0;
-
-function toLambda(record: EngineRecord): DynamoDBRecord {
-  const { event_name: eventName, keys_json, new_image, old_image, created_at, number } = record;
+function toNumbered(row: Row): NumberedRecord {
+  const { event_name: eventName, keys_json, new_image, old_image, created_at, number } = row;
+  const newImage = parsedLater(new_image);
+  const oldImage = parsedLater(old_image);
   return {
-    eventID: `${number}`,
-    eventName,
-    eventSource: 'aws:dynamodb',
-    dynamodb: {
-      ApproximateCreationDateTime: created_at,
-      Keys: JSON.parse(keys_json),
-      ...(new_image !== null && { NewImage: JSON.parse(new_image) }),
-      ...(old_image !== null && { OldImage: JSON.parse(old_image) }),
-      SequenceNumber: `${number}`,
+    number,
+    size: (new_image?.length ?? 0) + (old_image?.length ?? 0),
+    record: {
+      eventID: `${number}`,
+      eventName,
+      eventSource: 'aws:dynamodb',
+      dynamodb: {
+        ApproximateCreationDateTime: created_at,
+        Keys: JSON.parse(keys_json),
+        SequenceNumber: `${number}`,
+        get NewImage() {
+          return newImage();
+        },
+        get OldImage() {
+          return oldImage();
+        },
+      },
     },
   };
 }
+
+/** Parses an image when it is first asked for: no consumer asks for most of them. */
+function parsedLater(image: string | null): () => Image | undefined {
+  let parsed: Image | undefined;
+  return () => {
+    if (image !== null) parsed ??= JSON.parse(image);
+    return parsed;
+  };
+}
+
+type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { codingFor } from '../../shared/http/content-coding.ts';
 import { isTagKnown } from '../../shared/http/response.ts';
+import { type Changes, noteReads } from './changes.ts';
 import type { Reply } from './gateway-response.ts';
 
-// Public answers that are still true. An answer is kept until the next commit to the database, and
-// at most for ten seconds. So it is the answer that the function would give again.
+// Public answers that are still true. An answer is kept until something changes that its function
+// has read of the table, and at most for ten seconds. So it is the answer that the function would
+// give again.
 
 /** Use of the kept answers, for the metrics. */
 export interface KeptUse {
@@ -27,10 +29,17 @@ export interface KeptAnswers {
 /** In milliseconds: an answer may say “today” or “an hour ago”. */
 const longestKept = 10_000;
 
-/** In bytes: an answer without its key and body, with a dozen headers. */
+/** In bytes: an answer without its key, body and parts, with a dozen headers. */
 const bare = 2_048;
 
+/** In bytes: the name of a part of the table, and its place in a set. */
+const bytesOfPart = 120;
+
 interface Entry {
+  /** The parts of the table that the run has read, also while it is in progress. */
+  parts: Set<string>;
+  /** Number of a change at which the answer was true. */
+  trueAt: number;
   /** Time by `performance.now()` at which the run began. */
   began: number;
   reply: Promise<Reply>;
@@ -38,21 +47,17 @@ interface Entry {
   bytes: number;
 }
 
-/**
- * Keeps answers of up to `mostBytes` in all. `version` changes with every commit to the database,
- * and is undefined if it cannot be read: then nothing is kept.
- */
+/** Keeps answers of up to `mostBytes` in all. Nothing is kept while the changes are unknown. */
 export function keepAnswers({
-  version,
+  changes,
   mostBytes,
 }: {
-  version: () => unknown;
+  changes: Changes;
   mostBytes: number;
 }): KeptAnswers {
   const use: KeptUse = { hits: 0, misses: 0, bytes: 0 };
-  /** Answers of the newest version, the least recently used first. */
+  /** The least recently used first. */
   const entries = new Map<string, Entry>();
-  let newest: unknown;
 
   function forget(key: string, entry: Entry) {
     if (entries.get(key) !== entry) return;
@@ -60,18 +65,13 @@ export function keepAnswers({
     use.bytes -= entry.bytes;
   }
 
-  function forgetAll() {
-    entries.clear();
-    use.bytes = 0;
-  }
-
   function keep(key: string, entry: Entry, reply: Reply) {
-    const bytes = sizeOf(key, reply);
+    const bytes = sizeOf(key, reply, entry.parts);
     if (!isShared(reply) || bytes > mostBytes) {
       forget(key, entry);
       return;
     }
-    // A commit came meanwhile, or another run took the place.
+    // Something that the run had read changed meanwhile.
     if (entries.get(key) !== entry) return;
     entry.bytes = bytes;
     entry.reply = Promise.resolve({ ...reply, body: alone(reply.body) });
@@ -82,9 +82,11 @@ export function keepAnswers({
     }
   }
 
-  async function make(key: string, run: () => Promise<Reply>) {
+  async function make(key: string, newest: number, run: () => Promise<Reply>) {
     use.misses += 1;
-    const entry: Entry = { began: performance.now(), reply: run(), bytes: 0 };
+    const parts = new Set<string>();
+    const began = performance.now();
+    const entry: Entry = { parts, trueAt: newest, began, reply: noteReads(parts, run), bytes: 0 };
     entries.set(key, entry);
     try {
       const reply = await entry.reply;
@@ -96,24 +98,25 @@ export function keepAnswers({
     }
   }
 
-  /** Returns the entry under `key`, unless it is too old. Undefined while nothing is kept. */
-  function newestEntry(key: string): Entry | undefined {
-    const current = version();
-    if (current !== newest) forgetAll();
-    newest = current;
+  /** Returns the entry under `key`, unless it is too old or no longer true. */
+  function trueEntry(key: string, newest: number): Entry | undefined {
     const entry = entries.get(key);
-    if (entry && performance.now() - entry.began > longestKept) {
+    if (!entry) return undefined;
+    const isOld = performance.now() - entry.began > longestKept;
+    if (isOld || changes.haveChanged(entry.parts, entry.trueAt)) {
       forget(key, entry);
       return undefined;
     }
+    entry.trueAt = newest;
     return entry;
   }
 
   async function find(key: string, run: () => Promise<Reply>) {
     // Read before the run: what is committed during a run may or may not be in its answer.
-    const entry = newestEntry(key);
+    const newest = changes.newest();
     if (newest === undefined) return run();
-    if (entry === undefined) return make(key, run);
+    const entry = trueEntry(key, newest);
+    if (entry === undefined) return make(key, newest, run);
     entries.delete(key);
     entries.set(key, entry);
     const reply = await entry.reply;
@@ -125,7 +128,12 @@ export function keepAnswers({
     return run();
   }
 
-  return { use, has: (key) => newestEntry(key) !== undefined, find };
+  function has(key: string) {
+    const newest = changes.newest();
+    return newest !== undefined && trueEntry(key, newest) !== undefined;
+  }
+
+  return { use, has, find };
 }
 
 /**
@@ -161,7 +169,8 @@ function isShared({ statusCode, headers }: Reply): boolean {
   return statusCode === 200 && isPublic && isKnown && ETag !== undefined && cookies === undefined;
 }
 
-const sizeOf = (key: string, { body }: Reply) => bare + key.length + body.length;
+const sizeOf = (key: string, { body }: Reply, parts: ReadonlySet<string>) =>
+  bare + key.length + body.length + bytesOfPart * parts.size;
 
 /** Copies bytes, which would otherwise keep all of the larger buffer that they are a part of. */
 function alone(body: Buffer): Buffer {

@@ -8,12 +8,14 @@ import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { readSiteFolder } from '../site/read.ts';
 import { afterRestore, refusePartialRestore } from './backup.ts';
+import { noteCommandsOf } from './changes.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, readDiscovery, retract } from './discovery.ts';
 import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
+import { indexExpiry } from './expiry-index.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
 import { identityProvider } from './identity-provider.ts';
@@ -24,6 +26,7 @@ import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
+import { skipSignatures } from './unsigned.ts';
 
 /** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
 const patience = 8_500;
@@ -48,7 +51,9 @@ async function upgradeItems(): Promise<void> {
 async function refuseMissingTypes(): Promise<void> {
   const { readCountsOfAll } = await import('../../shared/review/review-list.ts');
   const { entityTypes } = await import('../../shared/entity/entity-type.ts');
-  const missing = [...(await readCountsOfAll()).keys()].find((type) => !entityTypes.includes(type));
+  const missing = [...(await readCountsOfAll([])).keys()].find(
+    (type) => !entityTypes.includes(type),
+  );
   if (missing === undefined) return;
   throw new Error(
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
@@ -152,6 +157,9 @@ export async function startStack(
 
     const { streamArn, missing } = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
+    // Imported here because the environment now has the address of the table.
+    const { table } = await import('../../shared/table/client.ts');
+    if (file !== undefined) skipSignatures(table);
     if (missing.length > 0) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
       await upgradeItems();
@@ -159,15 +167,20 @@ export async function startStack(
       await addIndexes(endpoint, discovery.table_name, missing);
     }
     await refuseMissingTypes();
-    if (file !== undefined) await afterRestore(dataDir, beginEpoch);
+    if (file !== undefined) {
+      indexExpiry(file, discovery.table_name);
+      await afterRestore(dataDir, beginEpoch);
+    }
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
     const workers: Undo = [];
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const mostBytes = file === undefined ? 0 : keptAnswers * 1024 * 1024;
-    const kept = mostBytes > 0 ? keepAnswers({ version: stream.version, mostBytes }) : undefined;
+    const mostBytes = keptAnswers * 1024 * 1024;
+    const { changes } = stream;
+    const kept = changes && mostBytes > 0 ? keepAnswers({ changes, mostBytes }) : undefined;
+    if (kept) noteCommandsOf(table);
     const metrics = await startMetrics(options, { file, kept: kept?.use });
     if (metrics) undo.push(metrics.stop);
     const gateway = await startGateway({
@@ -182,11 +195,10 @@ export async function startStack(
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const sweeps = new AbortController();
     // Another database expires items itself.
-    const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
+    const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
+    const jobs = sweep ? [...schedules, expirySchedule] : schedules;
     const loadJob = async (operation: string) =>
-      operation === expirySchedule.operation
-        ? () => expireItems(sweeps.signal)
-        : loadFunction(operation);
+      sweep && operation === expirySchedule.operation ? sweep : loadFunction(operation);
     const clock = followClock(jobs, loadJob, stream.version);
     workers.push(() => sweeps.abort(), clock.stop);
     // Else the service would still seem to have stopped with its last run. Webhooks take longer.

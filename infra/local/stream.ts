@@ -3,14 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background/consumers.ts';
 import { chunks } from '../../shared/chunks.ts';
+import { type Changes, followChanges } from './changes.ts';
 import { type Commits, type Look, watchCommits } from './commits.ts';
-import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
+import { openRecordLog } from './record-log.ts';
 import { shardReader } from './shard-reader.ts';
 
 export interface Stream {
   /** Changes with every commit to the embedded database. Undefined if it is unknown. */
   version(): unknown;
+  /** Changes of the embedded database. Undefined with another database. */
+  changes: Changes | undefined;
   /** Resolves when every consumer has processed all that was written before the call. */
   idle(): Promise<void>;
   /** Resolves when current batches are done or given up. The next start reads the rest again. */
@@ -37,33 +40,37 @@ export async function followStream(options: {
   // Loaded here, so that a missing file fails the start and not the first record.
   const handlers = await Promise.all(consumers.map(({ operation }) => load(operation)));
   const [, tableName = ''] = streamArn.split('/');
-  const records = file === undefined ? undefined : engineRecords(file, tableName);
+  const records = file === undefined ? undefined : openRecordLog(file, tableName);
   const source = records ?? shardReader(endpoint, streamArn);
   const commits = watchCommits(records?.version, file);
   const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
+  const processed = (now?: 'now') => records?.processed(Math.min(...positions.values()), now);
 
   const followers = consumers.map((consumer, i) =>
     follow(consumer, handlers[i] as Handler, {
       read: source.open(),
       done(sequenceNumber) {
         positions.set(consumer.operation, Number(sequenceNumber));
-        records?.removeBefore(Math.min(...positions.values()));
+        processed();
       },
       commits,
     }),
   );
   let isStopped = false;
   return {
+    changes: records && followChanges(records, () => isStopped),
     version: () => (records && !isStopped ? commits.look().version : undefined),
     async idle() {
       commits.hurry();
       await Promise.all(followers.map((follower) => follower.idle()));
+      processed('now');
     },
     async stop() {
       isStopped = true;
       const stopped = Promise.all(followers.map((follower) => follower.stop()));
       commits.stop();
       await stopped;
+      processed('now');
       source.close();
     },
   };
@@ -117,7 +124,7 @@ function follow(consumer: Consumer, handler: Handler, { read, done, commits }: S
         found = undefined;
         const records = version === lastVersion ? [] : await read();
         failures = 0;
-        const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
+        const due = records.filter((record) => isFor(consumer, record) && hasChanged(record));
         for (const batch of chunks(due, batchSize)) await deliver(batch);
         if (signal.aborted) break;
         const last = records.at(-1)?.dynamodb?.SequenceNumber;

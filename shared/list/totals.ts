@@ -7,11 +7,14 @@ import { type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
-/** Reads the totals of all reviews, an item for each type. They lag by a moment. */
-export async function readTotals(): Promise<Map<string, Item>> {
+/**
+ * Reads the totals of all reviews, an item for each type, or some `attributes` of them. They lag by
+ * a moment.
+ */
+export async function readTotals(attributes?: readonly string[]): Promise<Map<string, Item>> {
   const prefix = totalKey();
   const totals = new Map<string, Item>();
-  for await (const items of queryItems(prefix, { consistent: false })) {
+  for await (const items of queryItems(prefix, { consistent: false, attributes })) {
     for (const item of items) totals.set(item.sk.slice(prefix.sk.length), item);
   }
   return totals;

@@ -48,7 +48,9 @@ export interface Matching {
 export function countMatching(counts: ReviewCounts, filter: FacetFilter): Matching {
   const { all } = counts;
   const types = sumOf(counts.types, (type) => matchesType(filter, type));
-  const languages = sumOf(counts.languages, (language) => matchesLanguage(filter, language));
+  // The counts may know no language but that of the filter.
+  const languages =
+    filter.language === undefined ? all : (counts.languages.get(filter.language) ?? 0);
   const contents = sumOf(counts.contents, (content) => matchesContent(filter, content));
   const parts = [types, languages, contents];
   const least = Math.min(...parts);

@@ -1,7 +1,7 @@
 import type { EntityType } from '../entity/entity-type.ts';
 import { entityTypes, isOwnType } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
-import { contentOfLetter, letterOf } from '../list/rank-tree.ts';
+import { contentOfLetter, letterOf, reviewContents } from '../list/rank-tree.ts';
 import { type CountedProperty, countedIn, type ReviewCounts } from './counts.ts';
 import { type Review, type ReviewContent, starsOf, withoutStars } from './review.ts';
 
@@ -112,6 +112,12 @@ export function ownerAttributes({ entity_type, language, content }: CountedPrope
 /** Returns the attributes that a review adds 1 to in the totals of its type, without stars. */
 export function totalAttributes({ language, content }: Omit<CountedProperty, 'entity_type'>) {
   return [language.toUpperCase(), letterOf(withoutStars(content))];
+}
+
+/** Returns the attributes of totals that count all reviews, and those in some languages. */
+export function totalNames(languages: readonly string[]): string[] {
+  const contents = reviewContents.filter((content) => content === withoutStars(content));
+  return [...contents.map(letterOf), ...languages.map((language) => language.toUpperCase())];
 }
 
 /** Returns true for an attribute that counts: of a user, of an entity or of the totals. */

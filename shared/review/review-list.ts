@@ -17,7 +17,7 @@ import {
   rootsToRead,
 } from './list-plan.ts';
 import { completed } from './long-text.ts';
-import { averageRating, countsIn, sumOfCounts } from './owner-counts.ts';
+import { averageRating, countsIn, sumOfCounts, totalNames } from './owner-counts.ts';
 import { readable } from './page-size.ts';
 import { contentOf, facetOf, readKind, type WholeReview, withoutStars } from './review.ts';
 import { type AuthoredReview, findListed, findListedWhole } from './review-repository.ts';
@@ -141,9 +141,14 @@ async function listReviewOf(user_id: string, entityId: string, query: ReviewQuer
   };
 }
 
-/** Reads the counts of all public reviews, by type. They lag by a moment. */
-export async function readCountsOfAll(): Promise<Map<EntityType, ReviewCounts>> {
-  const totals = await readTotals();
+/**
+ * Reads the counts of all public reviews, by type. They lag by a moment. With `languages`, they
+ * count no other languages: a list shows one number, and all languages are a quarter of its CPU.
+ */
+export async function readCountsOfAll(
+  languages?: readonly string[],
+): Promise<Map<EntityType, ReviewCounts>> {
+  const totals = await readTotals(languages && totalNames(languages));
   return new Map(
     [...totals].flatMap(([type, item]) => {
       const counts = countsIn(item);
@@ -155,12 +160,12 @@ export async function readCountsOfAll(): Promise<Map<EntityType, ReviewCounts>> 
 
 /** Reads the number of all public reviews. It lags by a moment. */
 export async function countReviews(): Promise<number> {
-  return sumOfCounts([...(await readCountsOfAll()).values()]).all;
+  return sumOfCounts([...(await readCountsOfAll([])).values()]).all;
 }
 
 async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
   const [byType, roots] = await Promise.all([
-    readCountsOfAll(),
+    readCountsOfAll(query.language === undefined ? [] : [query.language]),
     readEach(rootsToRead(query).map(rootKey)),
   ]);
   return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true, roots };

@@ -36,7 +36,8 @@ export async function getItem(
 
 /**
  * Reads the items of a partition whose sort keys begin like `prefix`, page by page: after `after`,
- * up to `until`. A read that is not `consistent` costs half the units.
+ * up to `until`. A read that is not `consistent` costs half the units. With `attributes`, an item
+ * has only these and its keys, for the same units.
  */
 export async function* queryItems(
   prefix: Key,
@@ -46,16 +47,19 @@ export async function* queryItems(
     consistent = true,
     after,
     until,
+    attributes,
   }: {
     pageSize?: number;
     descending?: boolean;
     consistent?: boolean;
     after?: string;
     until?: string;
+    attributes?: readonly string[];
   } = {},
 ): AsyncGenerator<Item[]> {
   const pages = pagesOf({
     ...keyCondition(prefix, { from: after, to: until }),
+    ...(attributes && projectionOf(['pk', 'sk', ...attributes])),
     ConsistentRead: consistent,
     ScanIndexForward: !descending,
     Limit: pageSize,

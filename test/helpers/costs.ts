@@ -64,6 +64,15 @@ export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
   'a new review': { read: 5.5, write: 103 },
 };
 
+/**
+ * Units by the length of the text, with the authorizer and the consumers of the stream: 1,500
+ * characters, and the longest text in the widest characters, of 20 KB.
+ */
+export const costsOfText = {
+  'a vote': { usual: 58, longest: 94 },
+  'a change of the stars': { usual: 36, longest: 108 },
+} as const;
+
 /** Write units of the stream’s consumers for each vote, by votes in a batch. Exact within one. */
 export const foldedVotes = [
   { votes: 1, write: 32 },

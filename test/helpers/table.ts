@@ -14,14 +14,13 @@ import { createTable } from '../../infra/local/table.ts';
 async function startEngine() {
   const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const temporary = mkdtempSync(join(memory, 'review-service-test-'));
-  const { endpoint, stop } = await startDatabase({
-    file: join(temporary, 'dynamodb.sqlite'),
-    temporary,
-  });
+  const file = join(temporary, 'dynamodb.sqlite');
+  const { endpoint, stop } = await startDatabase({ file, temporary });
   await createTable(endpoint, 'reviews');
   return {
     endpoint,
     TableName: 'reviews',
+    file,
     async stop() {
       await stop();
       rmSync(temporary, { recursive: true });
@@ -36,6 +35,7 @@ async function borrow(endpoint: string) {
   return {
     endpoint,
     TableName,
+    file: '',
     async stop() {
       const client = new DynamoDBClient(clientOptions(endpoint));
       await client.send(new DeleteTableCommand({ TableName }));
@@ -44,11 +44,15 @@ async function borrow(endpoint: string) {
   };
 }
 
+/** The file of the engine, if this test file has an engine of its own. */
+export let file = '';
+
 // A test file that imports this module has a table to itself. After starting the stack, it uses the
 // table of the stack.
 if (!process.env.TABLE_NAME) {
   const given = process.env.DYNAMODB_ENDPOINT;
-  const { endpoint, TableName, stop } = await (given ? borrow(given) : startEngine());
-  Object.assign(process.env, databaseEnvironment(endpoint, TableName));
-  afterAll(stop);
+  const own = await (given ? borrow(given) : startEngine());
+  file = own.file;
+  Object.assign(process.env, databaseEnvironment(own.endpoint, own.TableName));
+  afterAll(own.stop);
 }

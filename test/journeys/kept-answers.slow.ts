@@ -247,6 +247,8 @@ test(
         ...Object.entries(deedsOfPeople).map(([each, deed]) => repeat(() => act(each, deed))),
         // So that runs are in progress while others write.
         ...hot().map((url) => repeat(() => read(url))),
+        // So that many kept answers stay true while others are forgotten.
+        repeat(() => read(any())),
       ]);
       await Promise.all(hot().map(compare));
       await Promise.all(Array.from({ length: 10 }, any).map(compare));
