@@ -77,11 +77,12 @@ export async function serveDue(
     log.moveTo(end);
     const ids = new Set(due.map(webhookIdIn).filter((id) => !admitted.has(id)));
     if (ids.size === 0) return;
-    for (const id of ids) admitted.add(id);
     // Items of one partition cost less together than each by its key.
     const listed = await listWebhooks(undefined, { consistent });
+    // The index may lag behind the items.
     const webhooks = listed.filter((each) => ids.has(each.id) && isDue(each, end, now));
     const active = await withActiveOwner(webhooks);
+    for (const { id } of webhooks) admitted.add(id);
     turns.add(active.map((webhook) => new Subscription(webhook, { log, time })));
   }
 
