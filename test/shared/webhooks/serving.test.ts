@@ -174,6 +174,10 @@ test('a replay goes on while live messages are sent', async () => {
   expect(replaying.take().sort()).toEqual(ids.map((id) => `review.published ${id}`).sort());
   live.take();
   await replayWebhook(webhook, begin);
+  const times: number[] = [];
+  replaying.respond = () => {
+    times.push(performance.now());
+  };
   const id = await ann.publishes();
   await applyStream();
   await sendWebhooks();
@@ -181,4 +185,6 @@ test('a replay goes on while live messages are sent', async () => {
   expect(replaying.take().sort()).toEqual(
     [...ids, id].map((each) => `review.published ${each}`).sort(),
   );
+  // The three of the replay have the pace of 50 a second.
+  expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(35);
 });

@@ -81,11 +81,15 @@ describe('the next turn', () => {
 });
 
 describe('turns', () => {
+  let turnsLeft = 0;
+
   beforeEach(() => {
+    turnsLeft = 1_500;
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   });
   afterEach(() => {
     jest.useRealTimers();
+    expect(turnsLeft).toBeGreaterThan(0);
   });
 
   const sleep = (milliseconds: number) =>
@@ -113,14 +117,13 @@ describe('turns', () => {
     sent: [],
   });
 
-  /** Serves receivers by a clock that only tests move. An endless loop of turns ends here. */
+  /** Serves receivers by a clock that only tests move. An endless loop of turns stops, and fails. */
   function serve() {
     const begin = performance.now();
-    let turnsLeft = 20_000;
     let now = 0;
     const most = { now: 0 };
     async function take(one: Receiver, turn: Turn) {
-      if (turnsLeft-- === 0) throw new Error('The turns never end');
+      if (--turnsLeft <= 0) await new Promise(() => {});
       one.turns++;
       most.now = Math.max(most.now, ++now);
       while (one.messages > 0) {
@@ -138,7 +141,7 @@ describe('turns', () => {
 
   test('all have one, at most 50 at a time', async () => {
     const { turns, most } = serve();
-    const all = Array.from({ length: 1100 }, (_, i) => {
+    const all = Array.from({ length: 400 }, (_, i) => {
       const kind = (['asked', 'quick', 'slow', 'replay'] as const)[i % 4] ?? 'quick';
       return receiver(kind, `${i}`, 10, 1);
     });
