@@ -28,8 +28,9 @@ import { webhookSlots } from '../../shared/table/keys.ts';
 import { writingsPerDay } from '../../shared/user/daily-limit.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
 import { longestRequest, longestRetryAfter } from '../../shared/webhooks/connection.ts';
-import { longestFailing, longestTesting } from '../../shared/webhooks/decisions.ts';
+import { longestFailing, longestTesting, replayPause } from '../../shared/webhooks/decisions.ts';
 import { largestBody } from '../../shared/webhooks/message.ts';
+import { messagesPerSecond } from '../../shared/webhooks/replay-pace.ts';
 import { mostAttempts } from '../../shared/webhooks/webhook.ts';
 import { type Endpoint, type ErrorCode, errors, errorsOf } from '../openapi/responses.ts';
 
@@ -96,6 +97,8 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     testing_minutes: longestTesting / 60_000,
     failing_days: longestFailing / 86_400_000,
     most_attempts: mostAttempts,
+    replay_minutes: replayPause / 60_000,
+    replay_rate: messagesPerSecond,
     body_kb: largestJson / 1024,
     form_kb: largestForm / 1024,
     key_length: maxLength,

@@ -26,21 +26,28 @@ export function followClock(
   let isStopped = false;
 
   async function runIfDue(job: (typeof jobs)[number], look = false) {
+    let hasMore = await runOnce(job, look);
+    while (hasMore && !isStopped) hasMore = await runOnce(job, true);
+  }
+
+  /** Runs a job if it is due. Returns true if it has more to do at once. */
+  async function runOnce(job: (typeof jobs)[number], look: boolean): Promise<boolean> {
     const now = new Date();
-    if (now.getTime() < job.due || (look && job.hasFailed)) return;
-    const { operation } = job.schedule;
+    if (now.getTime() < job.due || (look && job.hasFailed)) return false;
+    const { operation, lookEvery } = job.schedule;
     try {
       const time = now.toISOString();
       const current = version();
-      const result = await invoke(await load(operation), operation, { time, look });
+      const result = await invoke(await load(operation), operation, { time, look, lookEvery });
       job.due = nextTime(job.schedule, now);
       job.hasFailed = false;
       const { hasMore = false, isQuiet = false } = (result ?? {}) as JobResult;
       job.quietAt = isQuiet ? current : undefined;
-      if (hasMore && !isStopped) await runIfDue(job, true);
+      return hasMore;
     } catch (error) {
       job.hasFailed = true;
       console.error(`${operation} failed and runs again in a minute:`, error);
+      return false;
     }
   }
 

@@ -14,8 +14,9 @@ export interface Schedule {
   timeout?: number;
   /**
    * Seconds between two looks on a server, where a look costs nothing. The job gets `look: true`
-   * then. It runs again at once if it returns `hasMore: true`, and has no further looks until
-   * something is written if it returns `isQuiet: true`.
+   * then, and always `lookEvery`, for looks of its own while it runs. It runs again at once if it
+   * returns `hasMore: true`. It has no further looks until something is written if it returns
+   * `isQuiet: true`.
    */
   lookEvery?: number;
 }

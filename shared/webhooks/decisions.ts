@@ -3,6 +3,7 @@ import type { ChangeKind } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
 import type { Delivery } from './connection.ts';
 import type { PersonMessage } from './presented.ts';
+import type { Claim, TurnKind } from './turns.ts';
 import { type Attempt, listedIn, type MessageType, typeOf, type Webhook } from './webhook.ts';
 
 // Decisions on webhooks: pure functions of a webhook, what happened, and the time.
@@ -21,6 +22,12 @@ export const longestTesting = 3_600_000;
 
 /** In milliseconds. A receiver with a longer answer among its last attempts is slow. */
 const quickAnswer = 1_000;
+
+/**
+ * In milliseconds: an hour between two replays of a webhook. Its owner feels it: a replay may send
+ * the changes of 30 days, and takes the thread from people.
+ */
+export const replayPause = 3_600_000;
 
 /** Attributes of a webhook that does not fail. */
 export const noFailures = {
@@ -106,10 +113,39 @@ export function isSending({ state, retry_at = '' }: Webhook, now: number): boole
   return state === 'on' && retry_at <= iso(now);
 }
 
-/** Returns true if a receiver with these last attempts is slow, or unknown. */
+/** Returns true if something is to be sent that the owner has asked for: a test, or a message. */
+export function isAsked({ test_due, resend }: Webhook, now: number): boolean {
+  return resend !== undefined || (test_due !== undefined && test_due <= iso(now));
+}
+
+/** Returns true if a receiver with these last attempts is slow. */
 export function isSlow(attempts: readonly Attempt[]): boolean {
-  const isLong = ({ milliseconds }: Attempt) => milliseconds > quickAnswer;
-  return attempts.length === 0 || attempts.some(isLong);
+  return attempts.some(({ milliseconds }) => milliseconds > quickAnswer);
+}
+
+/** Returns true until the webhook is back where the log ended when its replay began. */
+export function isReplaying({ cursor, replay }: Pick<Webhook, 'cursor' | 'replay'>): boolean {
+  if (!cursor || !replay || replay.until.epoch !== cursor.epoch) return false;
+  return replay.until.lanes.some((time, lane) => (cursor.lanes[lane] ?? 0) < time);
+}
+
+/** Returns the time (epoch ms) from which the webhook may be replayed. */
+export function replayableFrom({ replay }: Pick<Webhook, 'replay'>): number {
+  return replay ? Date.parse(replay.asked) + replayPause : 0;
+}
+
+/** Returns the reasons by which the webhook is given a turn. */
+export function claimOf(webhook: Webhook, now: number): Claim {
+  const { user_id, attempts, since } = webhook;
+  const last = attempts.at(-1)?.at ?? since;
+  return { owner: user_id, kind: turnKindOf(webhook, now), since: Date.parse(last) };
+}
+
+function turnKindOf(webhook: Webhook, now: number): TurnKind {
+  const { attempts } = webhook;
+  if (isAsked(webhook, now) || attempts.length === 0) return 'asked';
+  if (isReplaying(webhook)) return 'replay';
+  return isSlow(attempts) ? 'slow' : 'quick';
 }
 
 /** Returns true if the webhook is about the review or person, and has chosen such a change. */

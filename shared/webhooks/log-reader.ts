@@ -1,4 +1,4 @@
-import type { LogCursor } from '../changes/cursor.ts';
+import { type LogCursor, markOf } from '../changes/cursor.ts';
 import { type Changed, type LogWindow, readWindow } from '../changes/window.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 
@@ -16,8 +16,7 @@ const mostTogether = 25;
 
 /** Reads the log and reviews for all receivers of a run, once for those that come together. */
 export class LogReader {
-  /** The end of the log when the run began. Later changes are left to the next run. */
-  readonly end: LogCursor;
+  #end: LogCursor;
   readonly #windows = new Map<string, Promise<LogWindow>>();
   readonly #reviews = new Map<
     string,
@@ -25,13 +24,23 @@ export class LogReader {
   >();
 
   constructor(end: LogCursor) {
-    this.end = end;
+    this.#end = end;
+  }
+
+  /** The end of the log when the run last looked. */
+  get end(): LogCursor {
+    return this.#end;
+  }
+
+  /** Lets everybody read on, up to a later end of the log. */
+  moveTo(end: LogCursor): void {
+    this.#end = end;
   }
 
   /** Reads the window after a cursor. Throws ApiError 410 if the cursor is gone. */
   windowAt(cursor: LogCursor): Promise<LogWindow> {
-    const key = JSON.stringify(cursor);
-    const window = this.#windows.get(key) ?? readWindow(cursor, this.end, { limit: windowSize });
+    const key = `${markOf(this.#end)} ${JSON.stringify(cursor)}`;
+    const window = this.#windows.get(key) ?? readWindow(cursor, this.#end, { limit: windowSize });
     // The last one used is the last one dropped.
     this.#windows.delete(key);
     this.#windows.set(key, window);

@@ -11,6 +11,8 @@ export class LogWalk {
   /** The window that the cursor is in, and the index of its next change. */
   #window: LogWindow | undefined;
   #index = 0;
+  /** The end of the log when the window was read. */
+  #readTo: LogCursor | undefined;
 
   /** `wants` chooses the changes that the receiver is told. */
   constructor(log: LogReader, cursor: LogCursor | undefined, wants: (change: Changed) => boolean) {
@@ -31,10 +33,16 @@ export class LogWalk {
     this.#index = 0;
   }
 
-  /** Finds the next change that is wanted. Undefined at the end. Throws ApiError 410. */
+  /**
+   * Finds the next change that is wanted. Undefined at the end, as it is by now. Throws ApiError
+   * 410.
+   */
   async next(): Promise<Changed | undefined> {
     while (this.#cursor) {
-      this.#window ??= await this.#log.windowAt(this.#cursor);
+      if (!this.#window) {
+        this.#readTo = this.#log.end;
+        this.#window = await this.#log.windowAt(this.#cursor);
+      }
       const { changed, end, hasMore } = this.#window;
       for (; this.#index < changed.length; this.pass()) {
         const change = changed[this.#index];
@@ -44,7 +52,7 @@ export class LogWalk {
         return change;
       }
       this.goTo(end);
-      if (!hasMore) break;
+      if (!hasMore && this.#readTo === this.#log.end) break;
     }
     return undefined;
   }

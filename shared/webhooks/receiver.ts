@@ -3,7 +3,7 @@ import { keysOf } from '../secrets.ts';
 import { tryUpdate } from '../table/transact.ts';
 import { tell } from '../user/news.ts';
 import { Connection, type Delivery, longestRequest } from './connection.ts';
-import { afterFailure, afterSuccess, isSlow } from './decisions.ts';
+import { afterFailure, afterSuccess } from './decisions.ts';
 import type { Message } from './message.ts';
 import { signatureHeaders, webhookSecret } from './signature.ts';
 import { type Attempt, signingIds, updateOf, type Webhook, withAttempts } from './webhook.ts';
@@ -38,10 +38,6 @@ export class Receiver {
   /** The last attempts, the newest last. */
   get attempts(): Attempt[] {
     return withAttempts(this.#webhook, this.#attempts);
-  }
-
-  get isSlow(): boolean {
-    return isSlow(this.attempts);
   }
 
   /**

@@ -1,23 +1,12 @@
-import { type LogCursor, markOf } from '../changes/cursor.ts';
+import { markOf } from '../changes/cursor.ts';
 import { readLogEnd } from '../changes/log.ts';
 import { webhookRunKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { tryUpdate } from '../table/transact.ts';
-import { isDue } from './decisions.ts';
-import { type Lease, takeLease } from './lease.ts';
-import { LogReader } from './log-reader.ts';
-import { withActiveOwner } from './owners.ts';
-import { type RunTime, Subscription } from './subscription.ts';
-import { takeTurns } from './turns.ts';
-import { listWebhooks } from './webhook-repository.ts';
+import { takeLease } from './lease.ts';
+import { type Look, serveDue } from './serving.ts';
 
 // The run of every minute that sends webhooks what is new in the change log.
-
-/**
- * In milliseconds since the begin of a run. A slow receiver may take 15 s, so the last request to
- * one begins earlier. What is still under way at the end is broken off and counts as not sent.
- */
-const limits = { slow: 40_000, quick: 52_000, end: 56_000 };
 
 /** In milliseconds. A larger lag is logged, which an alarm reads. */
 const longestLag = 300_000;
@@ -34,75 +23,55 @@ export interface RunResult {
 }
 
 /**
- * Sends all webhooks what is due. One run at a time: a second one does nothing. A `look` between
- * two minutes writes nothing unless there is news.
+ * In milliseconds, between two looks of a run for webhooks that are due by then. Each look costs
+ * read units on AWS, and each webhook with news three write units. Their operator feels it while
+ * one receiver is slow. A server looks more often.
  */
-export async function sendWebhooks({ isLook = false } = {}): Promise<RunResult> {
-  const now = Date.now();
-  const due = `${new Date(now).toISOString()}#~`;
-  const [entries, end] = await Promise.all([
-    collect(queryIndex('all-by-date', 'WEBHOOK', { pageSize: 1000 })),
-    readLogEnd(),
-  ]);
-  const isWaiting = ({ date = '' }: { date?: string }) => date > due;
-  const health = { active: entries.length, failing: entries.filter(isWaiting).length };
-  const mark = markOf(end);
-  if (!entries.some((entry) => !isWaiting(entry) && entry.kind !== mark)) {
-    if (!isLook) await recordSending(now, health);
+const lookPause = 20_000;
+
+/**
+ * Sends all webhooks what is due. One run at a time: a second one does nothing. A `look` between
+ * two minutes writes nothing unless there is news. A run that lasts looks again for news, every
+ * `lookEvery` milliseconds.
+ */
+export async function sendWebhooks({
+  isLook = false,
+  lookEvery = lookPause,
+} = {}): Promise<RunResult> {
+  const { look, health } = await readState();
+  if (look.due.length === 0) {
+    if (!isLook) await recordSending(look.now, health);
     return { hasMore: false, isQuiet: health.failing === 0 };
   }
   const lease = await takeLease();
   if (!lease) return { hasMore: false };
   try {
-    const { sentUntil, hasMore } = await serveAll(end, now, lease);
-    await recordSending(sentUntil, health);
+    const lookAgain = async () => (await readState()).look;
+    const { failures, hasMore, late, lookedAt } = await serveDue(look, lookAgain, {
+      lease,
+      lookEvery,
+    });
+    if (failures.length > 0) throw failures[0];
+    await recordSending(Math.min(lookedAt, ...late.map(({ since }) => since)), health);
     return { hasMore };
   } finally {
     await lease.release();
   }
 }
 
-/** Serves all webhooks that are due, 50 at a time. Throws the first error, after all others. */
-async function serveAll(end: LogCursor, now: number, lease: Lease) {
-  const begin = performance.now();
-  const time: RunTime = {
-    isOver: (isSlow) =>
-      lease.isLost() || performance.now() - begin > (isSlow ? limits.slow : limits.quick),
-    left: () => begin + limits.end - performance.now(),
-  };
-  const log = new LogReader(end);
-  // Items of one partition cost less together than each by its key.
-  const listed = await listWebhooks(undefined, { consistent: false });
-  const webhooks = await withActiveOwner(listed.filter((webhook) => isDue(webhook, end, now)));
-  const subscriptions = webhooks.map((webhook) => new Subscription(webhook, { log, time }));
-  const failures: unknown[] = [];
-  const late = new Set<Subscription>();
-  await takeTurns(
-    subscriptions,
-    ({ isSlow }) => isSlow,
-    async (subscription, turn) => {
-      try {
-        const result = await subscription.take(turn);
-        if (result === 'late') late.add(subscription);
-        return result === 'waits';
-      } catch (error) {
-        failures.push(error);
-        return false;
-      }
-    },
-  );
-  if (failures.length > 0) throw failures[0];
-  return { sentUntil: await sentUntil([...late], now), hasMore: late.size > 0 };
-}
-
-/**
- * Returns the time (epoch ms) up to which the service has sent everything that it could. A receiver
- * that had a turn and did not finish is as late as it is slow, and does not count.
- */
-async function sentUntil(late: readonly Subscription[], now: number): Promise<number> {
-  const waiting = late.filter(({ hadTurn, isSlow }) => !hadTurn && !isSlow);
-  const times = await Promise.all(waiting.map((subscription) => subscription.waitingSince()));
-  return Math.min(now, ...times.map((time) => time ?? now));
+/** Reads what there is to do, and how many webhooks wait for another attempt. */
+async function readState(): Promise<{ look: Look; health: { active: number; failing: number } }> {
+  const now = Date.now();
+  const latest = `${new Date(now).toISOString()}#~`;
+  const [entries, end] = await Promise.all([
+    collect(queryIndex('all-by-date', 'WEBHOOK', { pageSize: 1000 })),
+    readLogEnd(),
+  ]);
+  const isWaiting = ({ date = '' }: { date?: string }) => date > latest;
+  const mark = markOf(end);
+  const due = entries.filter((entry) => !isWaiting(entry) && entry.kind !== mark);
+  const health = { active: entries.length, failing: entries.filter(isWaiting).length };
+  return { look: { now, end, due }, health };
 }
 
 /**

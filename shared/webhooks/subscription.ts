@@ -8,7 +8,10 @@ import { keysOf } from '../secrets.ts';
 import {
   afterSuccess,
   afterTest,
+  claimOf,
+  isAsked,
   isSending,
+  isSlow,
   typeOfPerson,
   typeOfReview,
   wants,
@@ -28,8 +31,9 @@ import {
 } from './message.ts';
 import type { PersonMessage, ReviewMessage } from './presented.ts';
 import { Receiver } from './receiver.ts';
+import type { ReplayPace } from './replay-pace.ts';
 import { challengeOf } from './signature.ts';
-import type { Turn } from './turns.ts';
+import type { Claim, Turn } from './turns.ts';
 import type { Webhook } from './webhook.ts';
 
 /** In milliseconds: reviews are read for the messages that are likely to be sent within it. */
@@ -41,6 +45,7 @@ export interface RunTime {
   isOver(isSlow: boolean): boolean;
   /** Returns the milliseconds until no request may be under way. */
   left(): number;
+  replayPace: ReplayPace;
 }
 
 /** The end of a turn: nothing was left to send, others wait, or the run was over. */
@@ -53,6 +58,8 @@ export class Subscription {
   readonly #log: LogReader;
   readonly #time: RunTime;
   #hadTurn = false;
+  /** True once this turn has sent or passed something. */
+  #hasMoved = false;
 
   constructor(webhook: Webhook, { log, time }: { log: LogReader; time: RunTime }) {
     this.#receiver = new Receiver(webhook);
@@ -61,22 +68,28 @@ export class Subscription {
     this.#time = time;
   }
 
+  get id(): string {
+    return this.#receiver.webhook.id;
+  }
+
   /** True once it had a turn in this run. */
   get hadTurn(): boolean {
     return this.#hadTurn;
   }
 
-  get isSlow(): boolean {
-    return this.#receiver.isSlow;
+  /** The reasons by which it is given a turn now. */
+  get claim(): Claim {
+    const { webhook, attempts } = this.#receiver;
+    return claimOf({ ...webhook, attempts, cursor: this.#walk.cursor }, Date.now());
   }
 
   /** Sends messages until none is left, one fails, the run is over, or others wait. */
   async take(turn: Turn): Promise<TurnResult> {
-    if (this.#time.isOver(this.isSlow)) return this.#stop();
-    const isFirst = !this.#hadTurn;
+    if (this.#isLate()) return this.#stop();
     this.#hadTurn = true;
+    this.#hasMoved = false;
     try {
-      if (isFirst) await this.#sendAsked();
+      if (isAsked(this.#receiver.webhook, Date.now())) return await this.#sendAsked();
       if (!this.#isSending()) return 'done';
       return (await this.#begin()) ? await this.#follow(turn) : 'done';
     } catch (error) {
@@ -97,6 +110,11 @@ export class Subscription {
     return change && Math.max(change.at, Date.parse(since), Date.parse(retry_at));
   }
 
+  /** Returns true if no request to this receiver may begin any more. */
+  #isLate(): boolean {
+    return this.#time.isOver(isSlow(this.#receiver.attempts));
+  }
+
   #isSending(): boolean {
     return !this.#receiver.isOthers && isSending(this.#receiver.webhook, Date.now());
   }
@@ -106,29 +124,40 @@ export class Subscription {
     return 'late';
   }
 
-  /** Sends a test and a message that the owner has asked for. */
-  async #sendAsked(): Promise<void> {
-    const { webhook } = this.#receiver;
-    if (webhook.test_due && webhook.test_due <= new Date().toISOString()) await this.#sendTest();
-    if (!webhook.resend || this.#receiver.isOthers) return;
-    const message = await messageAgain(webhook.resend);
-    if (message && !(await this.#receiver.send(message, this.#time.left()))) return;
-    await this.#receiver.write({ resend: undefined });
+  /** Sends a message that the owner has asked for, or a test. The log then has another turn. */
+  async #sendAsked(): Promise<TurnResult> {
+    const { resend } = this.#receiver.webhook;
+    const isSent = resend ? await this.#sendAgain(resend) : await this.#sendTest();
+    if (!isSent) return 'late';
+    if (this.#receiver.isOthers) return 'done';
+    const isLeft = isAsked(this.#receiver.webhook, Date.now()) || this.#isSending();
+    return isLeft ? 'waits' : 'done';
   }
 
-  async #sendTest(): Promise<void> {
+  /** Returns false if the time of the run was over before the receiver's. */
+  async #sendAgain(resend: NonNullable<Webhook['resend']>): Promise<boolean> {
+    const message = await messageAgain(resend);
+    if (message && !(await this.#receiver.send(message, this.#time.left()))) return false;
+    await this.#receiver.write({ resend: undefined });
+    return true;
+  }
+
+  /** Returns false if the time of the run was over before the receiver's. */
+  async #sendTest(): Promise<boolean> {
     const { webhook } = this.#receiver;
     const [key] = await keysOf('WEBHOOK_KEYS');
     const challenge = challengeOf(webhook, key);
     const message = testMessage(webhook, challenge);
+    // A new webhook is sent whatever is logged from now on.
+    const { end } = this.#log;
     const delivery = await this.#receiver.send(message, this.#time.left());
-    if (!delivery) return;
+    if (!delivery) return false;
     const isRight = isChallenge(delivery.answer ?? '', challenge);
     if (delivery.outcome === 'delivered' && !isRight) this.#receiver.markAnswer();
     const hasSucceeded = delivery.outcome === 'delivered' && isRight;
-    const { end } = this.#log;
     await this.#receiver.write(afterTest(webhook, hasSucceeded, { end, now: Date.now() }));
     this.#walk.goTo(this.#receiver.webhook.cursor);
+    return true;
   }
 
   /** Sends what comes before changes. Returns false if the receiver has failed. */
@@ -139,9 +168,10 @@ export class Subscription {
 
   /** Goes on at the end of the log, because the cursor is lost. */
   async #restart(): Promise<boolean> {
-    this.#walk.goTo(this.#log.end);
+    const { end } = this.#log;
+    this.#walk.goTo(end);
     const now = new Date().toISOString();
-    await this.#receiver.write({ cursor: this.#log.end, restarted_at: now, since: now });
+    await this.#receiver.write({ cursor: end, restarted_at: now, since: now });
     return !this.#receiver.isOthers && this.#sendRestart();
   }
 
@@ -159,13 +189,15 @@ export class Subscription {
         await this.#receiver.store(this.#walk.cursor);
         return 'done';
       }
-      if (this.#time.isOver(this.isSlow)) return this.#stop();
-      if (turn.isOver()) return 'waits';
+      if (this.#isLate()) return this.#stop();
+      if (this.#hasMoved && turn.isOver()) return 'waits';
+      if (this.claim.kind === 'replay') await this.#time.replayPace();
       const message = await this.#messageAbout(change);
       const outcome = message && (await this.#deliver(message));
       if (outcome === 'interrupted') return this.#stop();
       if (outcome === 'failed') return 'done';
       this.#walk.pass();
+      this.#hasMoved = true;
       if (message) await this.#receiver.noteSuccess(this.#walk.cursor);
       if (this.#receiver.isOthers) return 'done';
     }
@@ -187,6 +219,7 @@ export class Subscription {
   /** Sends a message of the log, and stores a failure. */
   async #deliver(message: Message): Promise<'delivered' | 'failed' | 'interrupted'> {
     const delivery = await this.#receiver.send(message, this.#time.left());
+    this.#hasMoved = true;
     if (!delivery) return 'interrupted';
     if (delivery.outcome === 'delivered') return 'delivered';
     await this.#receiver.noteFailure(message, delivery, this.#walk.cursor);

@@ -1,9 +1,9 @@
 import { cursorLifetime } from '../changes/cursor.ts';
 import { findCursor, readLogEnd } from '../changes/log.ts';
 import { readWindow } from '../changes/window.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest, limitExceeded } from '../errors.ts';
 import { keysOf } from '../secrets.ts';
-import { begun, noFailures, wants } from './decisions.ts';
+import { begun, noFailures, replayableFrom, wants } from './decisions.ts';
 import { changeIn, messageIdOf, restartMessage } from './message.ts';
 import { challengeOf } from './signature.ts';
 import { signingIds } from './webhook.ts';
@@ -56,17 +56,27 @@ export function continueWebhook(webhook: WebhookId): Promise<void> {
 }
 
 /**
- * Sets a webhook back to a time (epoch ms) of the last 30 days. Throws ApiError 400 for another
- * time, or before the webhook has begun.
+ * Sets a webhook back to a time (epoch ms) of the last 30 days, once an hour. Throws ApiError 400
+ * for another time, or before the webhook has begun, and 403 in the hour after a replay.
  */
 export async function replayWebhook(webhook: WebhookId, from: number): Promise<void> {
   if (!(from <= Date.now() && from > Date.now() - cursorLifetime)) {
     throw invalidRequest('The time must be within the last 30 days');
   }
-  const cursor = await findCursor(from);
-  await changeAsOwner(webhook, ({ state }) => {
-    if (state === 'new') throw notBegun();
-    return { cursor, since: iso(Date.now()), stuck: undefined };
+  const [cursor, until] = await Promise.all([findCursor(from), readLogEnd()]);
+  await changeAsOwner(webhook, (before) => {
+    if (before.state === 'new') throw notBegun();
+    const now = Date.now();
+    if (now < replayableFrom(before)) throw replayedBefore(replayableFrom(before), now);
+    const asked = iso(now);
+    return { cursor, since: asked, stuck: undefined, replay: { asked, until } };
+  });
+}
+
+function replayedBefore(next: number, now: number) {
+  const minute = iso(Math.ceil(next / 60_000) * 60_000).slice(11, 16);
+  return limitExceeded(`A webhook can be replayed once an hour: try again at ${minute} UTC`, {
+    'Retry-After': `${Math.ceil((next - now) / 1000)}`,
   });
 }
 

@@ -115,6 +115,8 @@ export const Webhook = v.object({
   test_due: v.optional(v.string()),
   /** A message that its owner wants again, until it was sent, and the time of the wish. */
   resend: v.optional(v.object({ id: v.string(), type: v.string(), asked: v.string() })),
+  /** The last replay: the time at which it was asked for, and where it ends. */
+  replay: v.optional(v.object({ asked: v.string(), until: LogCursor })),
   /** Rises with every write. */
   version: v.number(),
 });
@@ -161,6 +163,11 @@ export function listedIn(webhook: Webhook): Pick<IndexAttributes, 'all' | 'date'
     date: `${test_due ?? resend?.asked ?? retry_at ?? since}#${id}`,
     kind: isBehind ? 'due' : markOf(cursor),
   };
+}
+
+/** Returns the id of a webhook from its entry in the index. */
+export function webhookIdIn({ date = '' }: Pick<IndexAttributes, 'date'>): string {
+  return date.slice(date.indexOf('#') + 1);
 }
 
 /**

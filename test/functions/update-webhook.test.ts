@@ -140,6 +140,12 @@ describe('the page of a webhook', () => {
     expect((await act({ action: 'replay', from: 'yesterday' })).status).toBe(400);
     const today = new Date().toISOString().slice(0, 16).replace('T', ' ');
     expect((await act({ action: 'replay', from: today })).status).toBe(303);
+    const again = await act({ action: 'replay', from: today });
+    expect(again.status).toBe(403);
+    expect(again.html).toMatch(/can be replayed once an hour: try again at \d\d:\d\d UTC/);
+    const replayed = await ask('show-webhook', owner, { path });
+    expect(replayed.html).toContain('The next replay can begin at');
+    expect(replayed.html).not.toContain('name="from"');
     expect((await act({ action: 'delete' })).headers.location).toContain('/webhooks/');
     expect(await listWebhooks(webhook.client_id)).toHaveLength(1);
     await act({ action: 'delete', confirm: 'yes' });

@@ -4,6 +4,7 @@ import { authUrl } from '../../auth-url.ts';
 import { PathId, PathParameter } from '../../http/request.ts';
 import { type Application, ClientId } from '../../oauth/application.ts';
 import { keysOf } from '../../secrets.ts';
+import { replayableFrom } from '../../webhooks/decisions.ts';
 import { changeIn } from '../../webhooks/message.ts';
 import { webhookSecret } from '../../webhooks/signature.ts';
 import { signingIds, type Webhook } from '../../webhooks/webhook.ts';
@@ -127,14 +128,7 @@ export async function webhookPage(
         <h2>Address and messages</h2>
         ${webhookForm(path, csrf, blank, webhook)}
       </section>
-      ${
-        state !== 'new' &&
-        html`<section>
-        <h2>Replay</h2>
-        <p>Sends everything again that has changed since a time of the last 30 days.</p>
-        ${replayForm(path, csrf, blank)}
-      </section>`
-      }
+      ${state !== 'new' && replaySection(webhook, path, csrf)}
       <section class="end">
         <h2>Delete webhook</h2>
         <form method="post" action="${authUrl()}${path}">
@@ -240,6 +234,23 @@ async function aheadOf(webhook: Webhook): Promise<Html> {
   if (!ahead) return html`Unknown: the webhook has not begun, or stands before what is kept`;
   if (ahead.count === 0) return html`Nothing`;
   return html`Changes of ${counted(ahead.count, 'review')}${ahead.isMore && ' or more'}`;
+}
+
+/** The form for a replay, or the time of the next one, because there is one an hour. */
+function replaySection(webhook: Webhook, path: string, csrf: string): Html {
+  const next = replayableFrom(webhook);
+  return html`<section>
+    <h2>Replay</h2>
+    <p>
+      Sends everything again that has changed since a time of the last 30 days, once an hour. New changes of other
+      webhooks go first.
+    </p>
+    ${
+      next > Date.now()
+        ? html`<p>The next replay can begin at ${minuteOf(new Date(next).toISOString())}.</p>`
+        : replayForm(path, csrf, blank)
+    }
+  </section>`;
 }
 
 function replayForm(path: string, csrf: string, filled: FormState) {

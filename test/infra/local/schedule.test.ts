@@ -77,7 +77,9 @@ describe('a job with looks', () => {
   test('runs every minute, and looks every few seconds in between', async () => {
     const events: boolean[] = [];
     const clock = followClock([looking], async () => (event) => {
-      events.push((event as { look: boolean }).look);
+      const { look, lookEvery } = event as { look: boolean; lookEvery: number };
+      events.push(look);
+      expect(lookEvery).toBe(5);
     });
     await jest.advanceTimersByTimeAsync(60_000);
     expect(events.filter((look) => !look)).toHaveLength(2);

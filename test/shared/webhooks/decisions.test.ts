@@ -5,10 +5,11 @@ import {
   afterFailure,
   afterSuccess,
   afterTest,
+  claimOf,
   isDue,
   isSending,
-  isSlow,
   pauseAfter,
+  replayableFrom,
   typeOfReview,
   wants,
 } from '../../../shared/webhooks/decisions.ts';
@@ -246,14 +247,55 @@ describe('a run', () => {
   ])('sends messages of the log to %j: %j', (changed, isOn) => {
     expect(isSending(webhook(changed), now)).toBe(isOn);
   });
+});
 
-  test.each([
-    ['of none', [], true],
-    ['quick', [attempt(), attempt({ milliseconds: 1000 })], false],
-    ['slow once', [attempt({ milliseconds: 1001 }), attempt()], true],
-  ])('takes a receiver with attempts %s for slow: %j', (_, attempts, slow) => {
-    expect(isSlow(attempts)).toBe(slow);
+describe('a turn', () => {
+  const quick = [attempt(), attempt({ milliseconds: 1000 })];
+  const slow = [attempt({ milliseconds: 1001 }), attempt()];
+  const resend = { id: 'rev_1_1', type: 'review.edited', asked: iso(now) };
+  const until = cursorAt(now, now);
+  const replay = { asked: iso(now), until };
+
+  test.each<[string, Partial<Webhook>, string]>([
+    ['answered within a second', { attempts: quick }, 'quick'],
+    ['took longer once', { attempts: slow }, 'slow'],
+    ['was never sent anything', { attempts: [] }, 'asked'],
+    ['is to be tested', { attempts: slow, test_due: iso(now) }, 'asked'],
+    ['is to be tested later', { attempts: slow, test_due: iso(now + 1) }, 'slow'],
+    ['is wanted to have a message again', { attempts: slow, resend }, 'asked'],
+    ['replays', { attempts: quick, replay, cursor: cursorAt(now, now - 1) }, 'replay'],
+    ['replays slowly', { attempts: slow, replay, cursor: cursorAt(0, 0) }, 'replay'],
+    ['replayed everything', { attempts: quick, replay, cursor: until }, 'quick'],
+    [
+      'replayed everything, and has read on',
+      { attempts: quick, replay, cursor: cursorAt(now + 5, now) },
+      'quick',
+    ],
+    [
+      'is in the last item of its replay',
+      { attempts: quick, replay, cursor: { ...cursorAt(now, now - 1), into: [1, 3] } },
+      'replay',
+    ],
+    [
+      'replayed before a restore',
+      { attempts: quick, replay, cursor: { ...cursorAt(0, 0), epoch: 5 } },
+      'quick',
+    ],
+  ])('of a receiver that %s: %j is %s', (_, changed, kind) => {
+    expect(claimOf(webhook(changed), now)).toMatchObject({ kind, owner: 'u' });
   });
+
+  test('waits since the last request, or since the webhook began', () => {
+    const attempts = [attempt({ at: iso(now - hour) }), attempt({ at: iso(now - minute) })];
+    expect(claimOf(webhook({ attempts }), now).since).toBe(now - minute);
+    expect(claimOf(webhook({ since: iso(now - day) }), now).since).toBe(now - day);
+  });
+});
+
+test('a replay is possible at once, and again after an hour', () => {
+  expect(replayableFrom(webhook())).toBeLessThanOrEqual(now);
+  const replay = { asked: iso(now), until: cursorAt() };
+  expect(replayableFrom(webhook({ replay }))).toBe(now + hour);
 });
 
 describe('an owner', () => {

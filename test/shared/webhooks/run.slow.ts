@@ -203,11 +203,13 @@ test('200 webhooks at once share what is read, and each writes once', async () =
   });
   const begin = performance.now();
   await sendWebhooks();
-  expect(performance.now() - begin).toBeLessThan(40_000);
+  const milliseconds = performance.now() - begin;
+  expect(milliseconds).toBeLessThan(40_000);
   expect(receiver.take()).toEqual(Array(200).fill(`review.published ${id}`));
   // One for each webhook, two for the lease, and the time of sending.
   expect(commands.filter((name) => name === 'UpdateCommand')).toHaveLength(203);
   expect(commands.filter((name) => name.startsWith('TransactWrite'))).toEqual([]);
-  // Owners by the hundred, then the review and its author, again after half a second.
-  expect(commands.filter((name) => name === 'BatchGetCommand').length).toBeLessThanOrEqual(12);
+  // 400 items of owners by the hundred, then the review and its author, again after half a second.
+  const most = 4 + 2 * Math.ceil(milliseconds / 500);
+  expect(commands.filter((name) => name === 'BatchGetCommand').length).toBeLessThanOrEqual(most);
 }, 120_000);

@@ -1,113 +1,248 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, jest, test } from '@jest/globals';
-import { takeTurns } from '../../../shared/webhooks/turns.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import {
+  type Claim,
+  nextOf,
+  type Turn,
+  type TurnKind,
+  Turns,
+} from '../../../shared/webhooks/turns.ts';
 
-afterEach(() => {
-  jest.useRealTimers();
+const claim = (kind: TurnKind, owner: string, since = 0): Claim => ({ kind, owner, since });
+const claims = (count: number, kind: TurnKind, owner = '') =>
+  Array.from({ length: count }, (_, i) => claim(kind, owner || `${kind} ${i}`));
+
+describe('the next turn', () => {
+  test('is that of who waits longest', () => {
+    const waiting = [claim('slow', 'a', 3), claim('slow', 'b', 1), claim('slow', 'c', 2)];
+    expect(nextOf(waiting, [])).toBe(waiting[1]);
+  });
+
+  test('is that of the account with the fewest turns, although others wait longer', () => {
+    const waiting = [claim('slow', 'many', 1), claim('slow', 'one', 2), claim('slow', 'none', 3)];
+    const underWay = [...claims(2, 'slow', 'many'), ...claims(1, 'slow', 'one')];
+    expect(nextOf(waiting, underWay)).toBe(waiting[2]);
+    expect(nextOf(waiting.slice(0, 2), underWay)).toBe(waiting[1]);
+  });
+
+  test('is of another kind if all places of a kind are taken', () => {
+    const tarpits = claims(50, 'slow');
+    const begun: Claim[] = [];
+    for (const each of tarpits) if (nextOf([each], begun)) begun.push(each);
+    expect(begun.length).toBeLessThan(50);
+    for (const kind of ['asked', 'quick', 'replay'] as const) {
+      expect(nextOf([claim(kind, 'another')], begun)).toBeDefined();
+    }
+  });
+
+  /** Begins as many turns as may be under way at once. */
+  function beginAll(waiting: readonly Claim[]): Claim[] {
+    const left = new Set(waiting);
+    const underWay: Claim[] = [];
+    for (let i = 0; i < waiting.length; i++) {
+      const next = nextOf([...left], underWay);
+      if (!next) break;
+      left.delete(next);
+      underWay.push(next);
+    }
+    return underWay;
+  }
+
+  test.each(['asked', 'quick', 'slow', 'replay'] as const)(
+    'of a kind leaves four fifths of the places to other accounts: %s',
+    (kind) => {
+      const all = beginAll(claims(100, kind));
+      const own = beginAll(claims(100, kind, 'greedy'));
+      expect(own.length).toBeGreaterThan(0);
+      expect(own.length * 5).toBeLessThanOrEqual(all.length);
+    },
+  );
+
+  test('is none beyond 50', () => {
+    const kinds = ['asked', 'quick', 'slow', 'replay'] as const;
+    const begun = kinds.flatMap((kind) => beginAll(claims(100, kind)));
+    expect(begun).toHaveLength(50);
+  });
+
+  test('is no replay while a live receiver or a test waits for a place', () => {
+    const replay = claim('replay', 'a', 0);
+    for (const kind of ['quick', 'asked'] as const) {
+      const underWay = beginAll(claims(100, kind));
+      const live = claim(kind, 'another', 9);
+      expect(nextOf([replay, live], underWay)).toBeUndefined();
+      expect(nextOf([replay], underWay)).toBe(replay);
+      expect(nextOf([replay, live], [])).toBe(live);
+      // Of an account that waits for itself.
+      const own = claim(kind, 'greedy', 9);
+      const busy = beginAll(claims(100, kind, 'greedy'));
+      expect(nextOf([replay, own], busy)).toBe(replay);
+    }
+    expect(nextOf([replay, claim('slow', 'b')], beginAll(claims(100, 'slow')))).toBe(replay);
+  });
 });
 
-const numbers = (count: number) => [...Array(count).keys()];
+describe('turns', () => {
+  let turnsLeft = 0;
 
-test('all have a turn, 50 at a time', async () => {
-  const served: number[] = [];
-  let now = 0;
-  let most = 0;
-  await takeTurns(
-    numbers(1100),
-    () => false,
-    async (one) => {
-      most = Math.max(most, ++now);
-      await sleep(1);
+  beforeEach(() => {
+    turnsLeft = 1_500;
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+    expect(turnsLeft).toBeGreaterThan(0);
+  });
+
+  const sleep = (milliseconds: number) =>
+    new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+  /** A receiver with messages that wait for it. */
+  interface Receiver extends Claim {
+    answersAfter: number;
+    messages: number;
+    turns: number;
+    /** Milliseconds since the begin, of each message. */
+    sent: number[];
+  }
+
+  const receiver = (
+    kind: TurnKind,
+    owner: string,
+    answersAfter: number,
+    messages: number,
+  ): Receiver => ({
+    ...claim(kind, owner),
+    answersAfter,
+    messages,
+    turns: 0,
+    sent: [],
+  });
+
+  /** Serves receivers by a clock that only tests move. An endless loop of turns stops, and fails. */
+  function serve() {
+    const begin = performance.now();
+    let now = 0;
+    const most = { now: 0 };
+    async function take(one: Receiver, turn: Turn) {
+      if (--turnsLeft <= 0) await new Promise(() => {});
+      one.turns++;
+      most.now = Math.max(most.now, ++now);
+      while (one.messages > 0) {
+        one.since = performance.now();
+        one.sent.push(one.since - begin);
+        await sleep(one.answersAfter);
+        one.messages--;
+        if (turn.isOver()) break;
+      }
       now--;
-      served.push(one);
-      return false;
-    },
-  );
-  expect(served.toSorted((a, b) => a - b)).toEqual(numbers(1100));
-  expect(most).toBe(50);
-});
+      return one.messages > 0;
+    }
+    return { turns: new Turns<Receiver>((one) => one, take), most };
+  }
 
-test('slow ones have half of the places, and hold up nobody else', async () => {
-  const over = Promise.withResolvers<boolean>();
-  let slow = 0;
-  let quick = 0;
-  const all = takeTurns(
-    numbers(400),
-    (one) => one < 200,
-    async (one) => {
-      if (one < 200) {
-        slow++;
-        return over.promise;
-      }
-      quick++;
-      return false;
-    },
-  );
-  while (quick < 200) await sleep(1);
-  expect(slow).toBe(25);
-  over.resolve(false);
-  await all;
-  expect(slow).toBe(200);
-});
+  test('all have one, at most 50 at a time', async () => {
+    const { turns, most } = serve();
+    const all = Array.from({ length: 400 }, (_, i) => {
+      const kind = (['asked', 'quick', 'slow', 'replay'] as const)[i % 4] ?? 'quick';
+      return receiver(kind, `${i}`, 10, 1);
+    });
+    turns.add(all);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(all.filter(({ messages }) => messages > 0)).toEqual([]);
+    expect(most.now).toBeGreaterThan(40);
+    expect(most.now).toBeLessThanOrEqual(50);
+  });
 
-test('a turn is over after a second if others wait, and these come first', async () => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
-  const order: number[] = [];
-  let isWaiting = false;
-  const all = takeTurns(
-    numbers(51),
-    () => false,
-    async (one, turn) => {
-      order.push(one);
-      if (one === 50) return false;
-      if (one > 0) {
-        // Hold the other places until the first one has come back.
-        while (!isWaiting) await new Promise((resolve) => setTimeout(resolve, 100));
-        return false;
-      }
-      if (order.filter((each) => each === 0).length > 1) {
-        isWaiting = true;
-        return false;
-      }
-      while (!turn.isOver()) await new Promise((resolve) => setTimeout(resolve, 100));
-      return true;
-    },
-  );
-  await jest.advanceTimersByTimeAsync(5_000);
-  await all;
-  // The last one had no place before the turn of the first was over.
-  expect(order.slice(50)).toEqual([50, 0]);
-});
+  test('beside 120 slow receivers of three accounts, others hardly wait', async () => {
+    const { turns } = serve();
+    const slow = Array.from({ length: 120 }, (_, i) => receiver('slow', `${i % 3}`, 14_500, 64));
+    turns.add(slow);
+    const patient = receiver('slow', 'another', 1_500, 64);
+    turns.add([patient]);
+    await jest.advanceTimersByTimeAsync(5_000);
+    const fresh = receiver('asked', 'new', 100, 1);
+    const quick = receiver('quick', 'instant', 5, 1);
+    turns.add([fresh, quick]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([fresh.messages, quick.messages]).toEqual([0, 0]);
+    await jest.advanceTimersByTimeAsync(94_000);
+    expect(patient.messages).toBe(0);
+    // Each account has its part, and all of its receivers have turns in time.
+    await jest.advanceTimersByTimeAsync(100_000);
+    expect(slow.filter((each) => each.turns === 0)).toEqual([]);
+  });
 
-test('a turn goes on while nobody waits', async () => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
-  let isOver = true;
-  const all = takeTurns(
-    numbers(3),
-    () => false,
-    async (_, turn) => {
-      await new Promise((resolve) => setTimeout(resolve, 60_000));
-      isOver = turn.isOver();
-      return false;
-    },
-  );
-  await jest.advanceTimersByTimeAsync(60_000);
-  await all;
-  expect(isOver).toBe(false);
-});
+  test('of slow receivers come in the order of their waiting', async () => {
+    const { turns } = serve();
+    const all = Array.from({ length: 40 }, (_, i) => ({
+      ...receiver('slow', 'a', 2_000, 3),
+      since: -i,
+    }));
+    turns.add(all);
+    await jest.advanceTimersByTimeAsync(40_000);
+    const firsts = all.map(({ sent }) => sent[0] ?? Number.POSITIVE_INFINITY);
+    expect(firsts).toEqual(firsts.toSorted((a, b) => b - a));
+    // Nobody has a second turn before everybody has had a first.
+    const seconds = all.map(({ sent }) => sent[1] ?? Number.POSITIVE_INFINITY);
+    expect(Math.min(...seconds)).toBeGreaterThanOrEqual(Math.max(...firsts));
+  });
 
-test('who becomes slow in a turn comes back, whatever the places', async () => {
-  const isSlow = new Set<number>();
-  const turns = new Map<number, number>();
-  await takeTurns(
-    numbers(120),
-    (one) => isSlow.has(one),
-    async (one) => {
-      isSlow.add(one);
-      await sleep(one % 5);
-      turns.set(one, (turns.get(one) ?? 0) + 1);
-      return (turns.get(one) ?? 0) < 3;
-    },
-  );
-  expect([...turns.values()]).toEqual(Array(120).fill(3));
+  test('are over after a second if another could begin in its place', async () => {
+    const { turns } = serve();
+    const first = receiver('quick', 'a', 100, 50);
+    turns.add([first]);
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(first.turns).toBe(1);
+    const others = Array.from({ length: 3 }, () => receiver('quick', 'a', 100, 50));
+    turns.add(others);
+    await jest.advanceTimersByTimeAsync(1_500);
+    expect(others.filter((each) => each.turns === 0)).toEqual([]);
+    await jest.advanceTimersByTimeAsync(3_000);
+    expect(first.turns).toBeGreaterThan(1);
+  });
+
+  test('go on while those who wait could not begin', async () => {
+    const { turns } = serve();
+    const alone = receiver('slow', 'another', 1_500, 8);
+    turns.add(Array.from({ length: 50 }, () => receiver('slow', 'greedy', 14_500, 8)));
+    turns.add([alone]);
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(alone).toMatchObject({ turns: 1, messages: 0 });
+  });
+
+  test('are over when the receiver has become of another kind', async () => {
+    const { turns } = serve();
+    const one = receiver('quick', 'a', 500, 4);
+    turns.add([one]);
+    await jest.advanceTimersByTimeAsync(600);
+    one.kind = 'slow';
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(one).toMatchObject({ turns: 2, messages: 0 });
+  });
+
+  test('of a replay are over as soon as live receivers wait for places', async () => {
+    const { turns } = serve();
+    const replay = receiver('replay', 'a', 100, 100);
+    turns.add([replay]);
+    await jest.advanceTimersByTimeAsync(250);
+    turns.add(Array.from({ length: 40 }, (_, i) => receiver('quick', `${i}`, 900, 1)));
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(replay.messages).toBe(97);
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(replay.messages).toBe(0);
+  });
+
+  test('say when nobody is left, or that the time is over', async () => {
+    const { turns } = serve();
+    expect(await turns.areOver(1_000)).toBe(true);
+    turns.add([receiver('quick', 'a', 3_000, 1)]);
+    const answers: boolean[] = [];
+    void turns.areOver(1_000).then((answer) => answers.push(answer));
+    await jest.advanceTimersByTimeAsync(999);
+    expect(answers).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(answers).toEqual([false]);
+    void turns.areOver(60_000).then((answer) => answers.push(answer));
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(answers).toEqual([false, true]);
+  });
 });
