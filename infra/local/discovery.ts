@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { DataSettings } from '../settings.ts';
 
 /** `<data folder>/stack.json` while the stack runs, for programs such as the admin tool. */
 export interface Discovery {
@@ -20,6 +21,8 @@ export interface Discovery {
   identity_provider: string | null;
   dynamodb_endpoint: string | null;
   table_name: string;
+  /** What the service was started with. Older code leaves it out. */
+  settings?: DataSettings;
 }
 
 /** Reads the entry of the stack that runs on the data folder, or was killed there. */
