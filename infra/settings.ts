@@ -1,3 +1,5 @@
+import { dataFormat } from '../shared/table/format.ts';
+
 // What a service was started with, as far as its data is read by it. Whoever connects to the
 // service, such as the operator's tool, takes these settings from it and from nowhere else.
 
@@ -31,6 +33,14 @@ export function adopt(settings: DataSettings): void {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
+}
+
+/** Throws a sentence if the data of a service has a format that this code does not know. */
+export function refuseNewerFormat(format: number): void {
+  if (format <= dataFormat) return;
+  throw new Error(
+    `the data of the service has format ${format}, and this code reads formats up to ${dataFormat}: use the code of the version that runs`,
+  );
 }
 
 /** Throws a sentence if this process works with other settings than the service. */

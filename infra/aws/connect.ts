@@ -3,10 +3,12 @@ import {
   DescribeStacksCommand,
   type Stack,
 } from '@aws-sdk/client-cloudformation';
-import { type DataSettings, refuseOthers } from '../settings.ts';
+import { type DataSettings, refuseNewerFormat, refuseOthers } from '../settings.ts';
 
 /** Name of the output with the settings that change how data is read, as JSON. */
 export const settingsOutput = 'Settings';
+/** Name of the output with the number of the format of the data. */
+export const formatOutput = 'DataFormat';
 
 /**
  * Sets the environment variables that shared/ reads to those of a deployed service; `name` is its
@@ -15,6 +17,7 @@ export const settingsOutput = 'Settings';
  */
 export async function connect(name: string): Promise<{ environment: string | undefined }> {
   const [data, service] = await describeBoth(name);
+  refuseNewerFormat(formatIn(data));
   const settings = settingsIn(service);
   if (settings) refuseOthers(settings);
   // Values set for a local stack would take precedence.
@@ -43,6 +46,11 @@ export async function settingsOf(name: string): Promise<DataSettings | undefined
 function settingsIn(service: Stack): DataSettings | undefined {
   const text = findOutput(service, settingsOutput);
   return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Returns the number of the format of a stack's data. An older version does not say it: 0. */
+export function formatIn(data: Stack): number {
+  return Number(findOutput(data, formatOutput) ?? 0);
 }
 
 async function describeBoth(name: string) {

@@ -1,5 +1,5 @@
 import { table } from '../../shared/table/client.ts';
-import { refuseOthers } from '../settings.ts';
+import { refuseNewerFormat, refuseOthers } from '../settings.ts';
 import { databaseEnvironment } from './database.ts';
 import { type Discovery, readDiscovery } from './discovery.ts';
 import { localKeys } from './key-store.ts';
@@ -19,6 +19,7 @@ const longestAnswer = 30_000;
  */
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
+  refuseNewerFormat(stack.data_format ?? 0);
   if (stack.settings) refuseOthers(stack.settings);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
   if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');

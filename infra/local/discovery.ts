@@ -21,7 +21,9 @@ export interface Discovery {
   identity_provider: string | null;
   dynamodb_endpoint: string | null;
   table_name: string;
-  /** What the service was started with. Older code leaves it out. */
+  /** Number of the format of the data. Older code leaves this out, and what follows. */
+  data_format?: number;
+  /** What the service was started with. */
   settings?: DataSettings;
 }
 
