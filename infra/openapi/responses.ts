@@ -106,7 +106,7 @@ const header = (description: string, example: string | number) => ({
 
 export const headers = {
   ETag: header(
-    'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`.',
+    'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`, also that of the answer to a publication or an edit.',
     '"1.kYbZAWGHq0z9Qc0nqXJMwA"',
   ),
   Link: header(
@@ -125,7 +125,10 @@ export const headers = {
     'The number left, and the seconds until the limit resets.',
     '"votes";r=7;t=12600',
   ),
-  'Retry-After': header('Seconds to wait before a retry.', 1),
+  'Retry-After': header(
+    'Seconds to wait before a retry. Absent where the same request cannot succeed.',
+    1,
+  ),
   'WWW-Authenticate': header(
     'The problem with the credentials (RFC 6750 section 3).',
     'Bearer realm="review", error="invalid_token"',

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { oneOfNamed } from '../values.ts';
 import { type Database, type DatabaseType, databases, olderNames } from './databases.ts';
 import { type OwnType, ownTypesIn } from './own-types.ts';
 
@@ -41,16 +42,8 @@ export const StoredEntityType = v.picklist(
  * ends the message.
  */
 export function EntityTypeIn<T extends string>(types: readonly T[], beside = '') {
-  const byOlder = new Map(types.map((type) => [olderNames[type] ?? type, type]));
-  return v.pipe(
-    v.picklist(
-      [...new Set([...types, ...byOlder.keys()])],
-      `must be one of ${types.join(', ')}${beside}`,
-    ),
-    // For the API's description, which has one name for each type.
-    v.metadata({ enum: types }),
-    v.transform((name) => byOlder.get(name) ?? (name as T)),
-  );
+  const byOlder = types.flatMap((type) => (olderNames[type] ? [[olderNames[type], type]] : []));
+  return oneOfNamed(types, Object.fromEntries(byOlder), beside);
 }
 
 /** A type in what an operator types or imports. */

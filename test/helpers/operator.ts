@@ -2,12 +2,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readDiscovery } from '../../infra/local/discovery.ts';
 import { callerOf } from './api.ts';
 import { startAccount } from './aws/fake-account.ts';
 import { type Browser, openBrowser } from './browser.ts';
+import { serve } from './listen.ts';
 import { fresh, root, type Service, start } from './service.ts';
 
 /** Settings beside the defaults. Each value differs from what code assumes without the setting. */
@@ -57,6 +60,8 @@ export async function shell(
 /** An operator with a service that has data of every kind. */
 export interface Operator {
   service: Service;
+  /** Address of a receiver of webhooks, which passes every test. */
+  receiver: string;
   dataDir: string;
   /** Variables of the operator's shell: `PATH`, the data folder, and an account of AWS. */
   env: NodeJS.ProcessEnv;
@@ -90,7 +95,13 @@ export async function startOperator(): Promise<Operator> {
       'arn:webhook': key('webhook-key'),
     },
   });
+  const receiver = await serve(
+    createServer(async (request, response) => {
+      response.end(JSON.parse(await readAll(request)).data.challenge ?? '');
+    }),
+  );
   return {
+    receiver: `${receiver}/`,
     service,
     dataDir,
     env: { ...local, ...account },
@@ -116,6 +127,27 @@ export async function makeMember({ admin, service }: Operator, name: string): Pr
   const options = ['--user', id, '--name', 'Test', '--scope', 'review', '--scope', 'vote'];
   const token: { access_token: string } = await admin('token', 'create', ...options);
   return { id, call: callerOf(service.url, token.access_token) };
+}
+
+/** Registers an application of Ann, who signs in, with a webhook that has begun. */
+export async function addWebhook(operator: Operator, owner: string, redirectUri: string) {
+  const { admin, browser, receiver } = operator;
+  const about = ['--desc', '', '--website', 'https://x.example/', '--redirect-uri', redirectUri];
+  const app = ['app', 'create', '--owner', owner, '--name', 'Demo', ...about];
+  const { client_id }: { client_id: string } = await admin(...app);
+  await browser.signIn('Ann');
+  const application = await browser.visit(`account/applications/${client_id}`);
+  const form = { address: receiver, 'review.published': 'yes' };
+  await browser.submit(application, 'Register webhook', form);
+  for (;;) {
+    const { webhooks }: { webhooks: { id: string; state: string }[] } = await admin(
+      'webhook',
+      'list',
+    );
+    const [webhook] = webhooks;
+    if (webhook && webhook.state === 'on') return { client_id, webhook_id: webhook.id };
+    await sleep(500);
+  }
 }
 
 /** Names a film, and publishes a review of it. Returns the ids of both. */

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { program } from '../../bin/admin/program.ts';
 import { archive } from '../helpers/critiquebrainz-archive.ts';
-import { makeMember, reviewFilm, shell, startOperator } from '../helpers/operator.ts';
+import { addWebhook, makeMember, reviewFilm, shell, startOperator } from '../helpers/operator.ts';
 import { fresh } from '../helpers/service.ts';
 import { freePort } from '../helpers/terminal.ts';
 
@@ -67,10 +67,8 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   expect(await run('entity find', 'metro')).toMatchObject({ entities: [{ entity_type: 'film' }] });
 
   const redirect = `http://127.0.0.1:${await freePort()}/callback`;
-  const about = ['--desc', '', '--website', 'https://client.example/', '--redirect-uri', redirect];
-  type App = { client_id: string };
-  const make = () => run<App>('app create', '--owner', ann.id, '--name', 'Demo', ...about);
-  const { client_id } = await make();
+  const { client_id, webhook_id: webhook } = await addWebhook(operator, ann.id, redirect);
+  used.add('app create').add('webhook list');
   await run('app show', client_id);
   await run('app rotate', client_id);
   await run('app list');
@@ -79,16 +77,10 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   await run('token list', '--user', ben.id);
   expect(await run('token show', access_token)).toMatchObject({ is_good: true });
   await run('token revoke', ...issued);
-  await browser.signIn('Ann');
   used.add('login');
   const login = await shell(`npm run -s admin -- login --client ${client_id}`, env, browser);
   expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining('rva_') });
 
-  const form = await browser.visit(`account/applications/${client_id}`);
-  const address = 'http://127.0.0.1:9/';
-  await browser.submit(form, 'Add webhook', { address, 'review.published': 'yes' });
-  const { webhooks } = await run<{ webhooks: { id: string }[] }>('webhook list');
-  const webhook = `${webhooks[0]?.id}`;
   await run('webhook show', webhook);
   await run(
     'webhook replay',
@@ -111,7 +103,7 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   await run('export', '--out', everything);
   expect(await run('import', everything)).toMatchObject({ refused: {} });
   expect(await run('export', '--public', '--out', fresh('dump'))).toMatchObject({
-    files: { 'entities.jsonl.gz': { counts: { entity: 1 } } },
+    files: { 'entities.jsonl.gz': { counts: { entity: 3 } } },
   });
   const archives = [
     await archive(fresh('cbdump.tar.bz2'), { user_sanitised: [], license: [] }),
@@ -124,7 +116,7 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   used.add('restore');
   const other = { ...env, DATA_DIR: fresh('other') };
   expect(await shell(`npm run -s admin -- restore ${backup}`, other)).toMatchObject({ code: 0 });
-  await run('app revoke', client_id);
+  await run('app revoke', client_id, '--yes');
   await run('app delete', client_id, '--yes');
   await run('user delete', ben.id, '--yes');
   await run('erase');

@@ -23,7 +23,7 @@ export async function startAccount({ endpoint, outputs, secrets }: FakeStack) {
       const body = await buffer(request);
       const [service, operation] = targetOf(request, body);
       if (service === 'DynamoDB_20120810') {
-        const { status, text } = await forward(endpoint, request.headers['x-amz-target'], body);
+        const { status, text } = await forward(endpoint, request, body);
         response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(text);
       } else if (service === 'secretsmanager' && operation === 'GetSecretValue') {
         const SecretString = secrets[JSON.parse(`${body}`).SecretId];
@@ -50,13 +50,15 @@ function targetOf({ headers }: IncomingMessage, body: Buffer): string[] {
   return ['cloudformation', new URLSearchParams(`${body}`).get('Action') ?? ''];
 }
 
-async function forward(endpoint: string, target: unknown, body: Buffer) {
+async function forward(endpoint: string, { headers }: IncomingMessage, body: Buffer) {
   const answer = await fetch(endpoint, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/x-amz-json-1.0',
-      'X-Amz-Target': `${target}`,
-      Authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request',
+      // The embedded database looks for a signature, and does not verify it.
+      Authorization: `${headers.authorization}`,
+      'X-Amz-Date': `${headers['x-amz-date']}`,
+      'X-Amz-Target': `${headers['x-amz-target']}`,
     },
     body: `${body}`.replaceAll('"restored"', '"reviews"'),
   });
