@@ -17,19 +17,14 @@ export const newest = 50;
 const mostBytes = 500 * 1024;
 
 /**
- * Returns the newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the
+ * Returns the newest public reviews of an entity, a user or the site in Atom 1.0 (RFC 4287). `titleOf` gets the
  * name of the first review's entity. Libraries for feeds took twenty times the CPU.
  */
 export async function reviewFeed(
   owner: FeedOwner,
   titleOf: (name: string | undefined) => string,
 ): Promise<string> {
-  const options = { descending: true, pageSize: newest };
-  const entries =
-    'entity_id' in owner
-      ? queryIndex('entity-by-date', owner.entity_id, options)
-      : queryIndex('author-by-date', owner.user_id, options);
-  const reviews = await findListed(await collect(entries, newest));
+  const reviews = await findListed(await collect(newestOf(owner), newest));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
   const { name, isNamed } = site();
@@ -47,6 +42,15 @@ export async function reviewFeed(
 ${entriesOf(reviews, names)}
 </feed>`;
   return readable(`<?xml version="1.0" encoding="utf-8"?>\n${feed}`);
+}
+
+/** Reads the index entries of the newest reviews. */
+function newestOf(owner: FeedOwner) {
+  const options = { descending: true, pageSize: newest };
+  if (owner === 'site') return queryIndex('all-by-date', 'REVIEW', options);
+  return 'entity_id' in owner
+    ? queryIndex('entity-by-date', owner.entity_id, options)
+    : queryIndex('author-by-date', owner.user_id, options);
 }
 
 /** Returns the first entries, as many as fit. */

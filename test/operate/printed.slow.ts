@@ -118,7 +118,7 @@ test('every command that is printed succeeds as it is printed', async () => {
   }
   expect(failures).toEqual([]);
   expect(done.size).toBeGreaterThan(40);
-}, 400_000);
+}, 600_000);
 
 test.each(startBlocks())('$place: the service starts as printed: $command', async ({ command }) => {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
