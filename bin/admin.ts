@@ -1,8 +1,11 @@
-import { runAdmin } from './admin/program.ts';
+import { adoptSettings } from './admin/settings.ts';
 
 // The reader may close the pipe early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
+const args = process.argv.slice(2);
+await adoptSettings(args);
+const { runAdmin } = await import('./admin/program.ts');
 // An audit that finds differences sets the exit status itself.
-process.exitCode = (await runAdmin(process.argv.slice(2))) || process.exitCode;
+process.exitCode = (await runAdmin(args)) || process.exitCode;

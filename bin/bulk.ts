@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { isRebuilding } from '../shared/aggregates/lock.ts';
+import { untilUnlocked } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
 import { rebuildNames } from '../shared/entity/name-index.ts';
 import { recordHeartbeat } from '../shared/health/heartbeat.ts';
@@ -11,8 +10,6 @@ import { showProgress } from './progress.ts';
 
 // Bulk loads, which the embedded engine takes faster without its stream, and rebuilds of totals.
 
-/** In seconds. The lock of a killed rebuild expires after 60 s. */
-const patience = 90;
 const isLocal = () => process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 
 /**
@@ -61,11 +58,7 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
  * of a killed one.
  */
 export async function rebuild(onProgress?: (items: number) => void) {
-  const limit = `waiting up to ${patience} s for its lock`;
-  for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
-    if (waited === 0) console.error(`Another rebuild is running or was interrupted: ${limit}`);
-    await sleep(1_000);
-  }
+  await untilUnlocked(console.error);
   const rebuilt = await rebuildTotals(onProgress, { inTransactions: isLocal() });
   return { ...rebuilt, names: await rebuildNames(onProgress) };
 }

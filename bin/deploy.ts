@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { formatIn } from '../infra/aws/connect.ts';
 import { findQuotaProblems } from '../infra/aws/quotas.ts';
+import { dataFormat } from '../shared/table/format.ts';
 import { rehearse } from './rehearse.ts';
 
 /**
@@ -42,7 +44,15 @@ if (problem) {
   );
   process.exit(1);
 }
-for (const sentence of await findQuotaProblems({ region, ...planOf() })) {
+const { name, ...plan } = planOf();
+const format = await formatOf(`${name}-data`);
+if (format > dataFormat) {
+  console.error(
+    `Error: the data of ${name} has format ${format}, and this code reads formats up to ${dataFormat}: deploy the newer code`,
+  );
+  process.exit(1);
+}
+for (const sentence of await findQuotaProblems({ region, ...plan })) {
   console.error(`Quota: ${sentence}`);
 }
 const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
@@ -57,10 +67,22 @@ function planOf() {
   const given = [values.context ?? []].flat().map((each) => `${each}`.split('=', 2));
   const options: Record<string, unknown> = { ...context, ...Object.fromEntries(given) };
   return {
+    name: `${options.name ?? 'review-service'}`,
     cdn: `${options.cdn}` === 'true',
     // Six functions sign people in, or make tokens.
     reserved: 6 * Number(options.signInConcurrency || 0),
   };
+}
+
+/** Returns the number of the format of a stack's data, or 0 if there is no such stack. */
+async function formatOf(StackName: string): Promise<number> {
+  const client = new CloudFormationClient({ region, maxAttempts: 2 });
+  try {
+    const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName }));
+    return stack ? formatIn(stack) : 0;
+  } catch {
+    return 0;
+  }
 }
 
 /** Describes why AWS rejects the credentials. The CDK explains other problems better. */

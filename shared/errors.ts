@@ -114,6 +114,11 @@ export function notImplemented(message: string): ApiError {
   return new ApiError(501, 'not_implemented', message);
 }
 
+/** 503, as the specification says, for a query string that is too long. It can never succeed. */
+export function queryTooLong(message: string): ApiError {
+  return new ApiError(503, 'service_unavailable', message);
+}
+
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
   return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });

@@ -67,6 +67,7 @@ const endpoints: readonly Route[] = [
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'list-changes', method: 'GET', path: '/changes', access: 'public', table: 'public' },
+  { operation: 'get-site-feed', method: 'GET', path: '/reviews.atom', access: 'public', table: 'metadata' },
   { operation: 'list-entities', method: 'GET', path: '/entity', access: 'public', table: 'public' },
   { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata' },
   { operation: 'get-entity-feed', method: 'GET', path: '/entity/{entity_id}/reviews.atom', access: 'public', table: 'metadata' },

@@ -62,6 +62,23 @@ export function oneOf<const T extends readonly string[]>(options: T) {
   return v.picklist(options, `must be one of ${options.join(', ')}`);
 }
 
+/** One of these texts, or an older name of one. Descriptions and messages leave older names out. */
+export function oneOfNamed<T extends string>(
+  options: readonly T[],
+  older: Readonly<Record<string, T>>,
+  beside = '',
+) {
+  return v.pipe(
+    v.picklist(
+      [...options, ...Object.keys(older)],
+      `must be one of ${options.join(', ')}${beside}`,
+    ),
+    // For the API's description, which has one name for each.
+    v.metadata({ enum: options }),
+    v.transform((name) => older[name] ?? (name as T)),
+  );
+}
+
 /** A list of some of these texts, separated by spaces or commas. */
 export function listOf<const T extends readonly string[]>(options: T) {
   const one = `(${options.join('|')})`;

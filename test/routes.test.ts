@@ -76,6 +76,7 @@ const contract = `
   POST   /1/review/{review_id}                              review  write
   GET    /1/changes                                         public  public
   GET    /1/reviews                                         public  public
+  GET    /1/reviews.atom                                    public  metadata
   GET    /1/entity                                          public  public
   GET    /1/entity/{entity_id}                              public  metadata
   GET    /1/entity/{entity_id}/reviews.atom                 public  metadata
@@ -236,6 +237,27 @@ describe('what is no route', () => {
       expect([status, body]).toEqual([404, error]);
     },
   );
+
+  test.each([
+    ['release-group', 'release_group'],
+    ['artist', 'artist'],
+    ['author', 'bk_author'],
+    ['edition-group', 'bk_edition_group'],
+    ['literary-work', 'bk_literary_work'],
+  ])('an address of CritiqueBrainz leads on: /%s/{id}', async (type, entity_type) => {
+    const id = randomUUID();
+    for (const proxy of [`${type}/${id}`, `${type}/${id}/`]) {
+      const { status, headers } = await invoke(noRoute, { path: { proxy } });
+      const location = `https://api.example/ws/entity/${id}?entity_type=${entity_type}`;
+      expect([status, headers.location]).toEqual([302, location]);
+    }
+    const others = [`${type}/x`, `${type}/${id}/more`, `${type}s/${id}`, `1/${type}/${id}`];
+    for (const proxy of others) {
+      expect((await invoke(noRoute, { path: { proxy } })).status).toBe(404);
+    }
+    const post = await invoke(noRoute, { method: 'POST', path: { proxy: `${type}/${id}` } });
+    expect(post.status).toBe(404);
+  });
 
   test.each([
     ['1/review', 'GET, HEAD, POST'],

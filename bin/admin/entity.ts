@@ -1,15 +1,14 @@
-import { EntityTypeIn, entityTypes } from '../../shared/entity/entity-type.ts';
+import { OperatorEntityType } from '../../shared/entity/entity-type.ts';
 import { findByName } from '../../shared/entity/name-index.ts';
 import { type EntityRecord, readRecord } from '../../shared/entity/record.ts';
 import { notFound } from '../../shared/errors.ts';
 import { nameAsOperator } from '../../shared/moderation/correction.ts';
 import { namingFields } from '../../shared/moderation/naming.ts';
-import { pick } from '../../shared/pick.ts';
 import { Text, Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as } from './command.ts';
 
 const { name, about, url } = namingFields;
-const type = as(EntityTypeIn(entityTypes));
+const type = as(OperatorEntityType);
 
 type NamingOptions = { name: string; about?: string; url?: string; note: string };
 
@@ -30,7 +29,8 @@ export function addEntityCommands(admin: AdminCommand): void {
     .answer(async (entity_type: EntityRecord['entity_type'], entity_id: string) => {
       const record = await readRecord({ entity_type, entity_id });
       if (!record) throw notFound('Name');
-      return { ...present(record), ...pick(record, ['origin', 'user_id', 'written_at']) };
+      const { origin = null, user_id = null, written_at = null } = record;
+      return { ...present(record), origin, user_id, written_at };
     });
 
   entity
@@ -51,6 +51,8 @@ export function addEntityCommands(admin: AdminCommand): void {
     );
 }
 
+/** All fields, null where there is none. */
 function present(record: EntityRecord) {
-  return pick(record, ['entity_type', 'entity_id', 'name', 'about', 'url']);
+  const { entity_type, entity_id, name } = record;
+  return { entity_type, entity_id, name, about: record.about ?? null, url: record.url ?? null };
 }

@@ -16,6 +16,7 @@ const gathered = (field: unknown) => (isStream(field) ? Array.fromAsync(field) :
 export async function printJson(value: object, write: Write): Promise<void> {
   let before = '{';
   for (const [name, content] of Object.entries(value)) {
+    if (content === undefined) continue;
     before += `\n  ${JSON.stringify(name)}: `;
     if (isStream(content)) {
       let isEmpty = true;

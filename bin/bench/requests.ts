@@ -112,6 +112,7 @@ export const steps: readonly Step[] = [
   ),
   step('get-entity', byEntity, { read: 10, roundTrips: 3 }),
   step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
+  step('get-site-feed', () => ({}), { read: 80, roundTrips: 4 }),
   step('get-user-feed', byFirstAuthor, { read: 55, roundTrips: 4 }),
   step('show-review', byId, { read: 2.5, roundTrips: 3 }),
   step('show-revisions', byId, { read: 3.5, roundTrips: 3 }),

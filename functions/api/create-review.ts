@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
 import { bodyOf, Caller } from '../../shared/http/request.ts';
-import { processed } from '../../shared/http/response.ts';
+import { Answer, processed } from '../../shared/http/response.ts';
 import { Language, LicenseChoice, newReview, ReviewedType } from '../../shared/review/review.ts';
-import { insertReview } from '../../shared/review/review-repository.ts';
+import { insertReview, ownerTagOf } from '../../shared/review/review-repository.ts';
 import { neededFields, SentWritten, sentTexts } from '../../shared/review/written.ts';
 import { Uuid } from '../../shared/values.ts';
 
@@ -35,6 +35,7 @@ export const docs = {
     language: 'The language of the text',
     is_draft: '`true` while only the author sees it',
   },
+  headers: ['ETag'],
   needsOneOf: neededFields,
   example: {
     entity_id: '8e8a594f-2175-38c7-a871-abb68ec363e7',
@@ -54,7 +55,7 @@ export const docs = {
 
 export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
   const review = newReview(caller.user_id, body);
-  return answerOnce(
+  const answer = await answerOnce(
     { user_id: caller.user_id, key, request: ['create-review', body] },
     { ...processed, id: review.id },
     async (record) => {
@@ -62,4 +63,8 @@ export const handler = endpoint(request, async ({ caller, idempotency_key: key, 
       return {};
     },
   );
+  // Of the first revision. A repeated answer names the review that the first request has made.
+  const { id } = answer.body as { id: string };
+  const ETag = ownerTagOf({ id, edits: 0 });
+  return new Answer(answer.body, { headers: { ...answer.options.headers, ETag } });
 });

@@ -10,6 +10,8 @@ export const request = v.object({ caller: Caller, path: ReviewPath });
 export const docs = {
   tag: 'Votes and reports',
   summary: 'Delete your vote',
+  description:
+    'Withdraws the vote. The day still counts it, so a later vote on the same review counts again.',
   errors: {
     access_denied: 'A moderator has blocked the account.',
     not_found: 'The review does not exist or is not public, or the caller has not voted on it.',

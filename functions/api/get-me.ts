@@ -19,6 +19,8 @@ export const response = OwnProfileResponse;
 export const docs = {
   tag: 'Own account',
   summary: 'Get your profile',
+  description:
+    'The profile of the user whom the access token acts for. Any token will do, whatever its scopes. The email address is not verified.',
   fields: {
     inc: 'Also include `user_type` (what the karma allows) and `stats` (reviews and votes by day), separated by commas or spaces',
   },

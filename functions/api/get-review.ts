@@ -12,6 +12,8 @@ export const request = v.object({ path: ReviewPath });
 export const docs = {
   tag: 'Reviews',
   summary: 'Read a review',
+  description:
+    'The review with its author and votes, as anybody may see it. An own draft is not found here: read it in `GET /user/me/reviews`. Send the `ETag` as `If-Match` when you change or delete the review.',
   headers: ['Link'],
   errors: { not_found: 'The review does not exist, or is a draft or hidden.' },
 } satisfies Docs<typeof request>;

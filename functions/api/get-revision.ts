@@ -16,6 +16,8 @@ export const request = v.object({
 export const docs = {
   tag: 'Reviews',
   summary: 'Read a revision',
+  description:
+    'Text and rating as they were, with the votes that were last cast meanwhile. The newest revision is what the review has now.',
   errors: { not_found: 'The review does not exist or is not public, or has no such revision.' },
 } satisfies Docs<typeof request>;
 

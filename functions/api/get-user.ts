@@ -12,6 +12,8 @@ export const request = v.object({ path: UserPath });
 export const docs = {
   tag: 'Users',
   summary: "Read a user's profile",
+  description:
+    'The public name and karma. The header `Link` leads to the feed of the reviews and to the page for people.',
   headers: ['Link'],
 } satisfies Docs<typeof request>;
 

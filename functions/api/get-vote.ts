@@ -11,6 +11,8 @@ export const request = v.object({ caller: Caller, path: ReviewPath });
 export const docs = {
   tag: 'Votes and reports',
   summary: 'Get your vote',
+  description:
+    'Whether you voted the review up or down, and when. Who voted how is told to nobody else.',
   errors: {
     not_found: 'The review does not exist or is not public, or the caller has not voted on it.',
   },

@@ -8,7 +8,7 @@ import { pagedAnswer, pagedParameters } from '../../shared/http/paged.ts';
 import { Flag } from '../../shared/http/request.ts';
 import { Language, presentReview, Stars } from '../../shared/review/review.ts';
 import { listReviews } from '../../shared/review/review-list.ts';
-import { oneOf, Uuid } from '../../shared/values.ts';
+import { oneOf, oneOfNamed, Uuid } from '../../shared/values.ts';
 
 export { ReviewPage as response } from '../../shared/review/presented.ts';
 
@@ -17,7 +17,11 @@ export const request = v.object({
     entity_id: v.optional(Uuid),
     entity_type: v.optional(EntityTypeIn([...entityGroups.keys(), ...entityTypes])),
     user_id: v.optional(Uuid),
-    sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
+    // CritiqueBrainz has a second name for each.
+    sort: v.optional(
+      oneOfNamed(['popularity', 'published_on'], { rating: 'popularity', created: 'published_on' }),
+      'published_on',
+    ),
     sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),
     ...pagedParameters,
     language: v.optional(Language),

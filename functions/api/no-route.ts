@@ -3,6 +3,7 @@ import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
+import { databaseTypes } from '../../shared/entity/databases.ts';
 import { methodNotAllowed, notFound } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { allowedMethods } from '../../shared/http/match-route.ts';
@@ -10,6 +11,7 @@ import { partsOf, readRequest } from '../../shared/http/read-request.ts';
 import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
 import { version } from '../../shared/routes.ts';
+import { Uuid } from '../../shared/values.ts';
 
 // The names `no-route`, `authorizer` and `eraser` are nouns, because these functions are no
 // operations of a route. Other names would replace the deployed functions and delete their logs.
@@ -22,13 +24,28 @@ export const request = v.object({
 const asJson = endpoint(request, (parts) => refuse(parts, 'Path'));
 const asPage = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
 
+/** Types in the addresses of CritiqueBrainz's pages, such as `/release-group/{id}`. */
+const olderPage = new RegExp(
+  `^/(${databaseTypes.map((type) => type.replace(/^bk_/, '').replace('_', '-')).join('|')})/([\\da-fA-F-]{36})/$`,
+);
+
+/** Returns where a GET of this path leads, if it is an address of another time or place. */
+function placeOf(path: string): string | undefined {
+  if (path === `${version}/`) return '/docs';
+  const [, type, id] = olderPage.exec(path) ?? [];
+  if (!type || !v.is(Uuid, id)) return undefined;
+  const name = type.replace('-', '_');
+  return `/entity/${id}?entity_type=${databaseTypes.find((each) => each.endsWith(name))}`;
+}
+
 /** Catches requests that match no route, and known paths with an unsupported method. */
 export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
   .use(httpHeaderNormalizer())
   .handler((event, context) => {
     const path = `/${event.pathParameters?.proxy ?? ''}/`.replaceAll(/\/+/g, '/');
-    if (path === `${version}/` && ['GET', 'HEAD'].includes(event.httpMethod)) {
-      const headers = { ...commonHeaders, ...transportHeaders(), Location: `${authUrl()}/docs` };
+    const place = ['GET', 'HEAD'].includes(event.httpMethod) ? placeOf(path) : undefined;
+    if (place !== undefined) {
+      const headers = { ...commonHeaders, ...transportHeaders(), Location: authUrl() + place };
       return { statusCode: 302, headers, body: '' };
     }
     // Browsers accept HTML, and other clients rarely do.

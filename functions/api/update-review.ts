@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { IfMatch } from '../../shared/http/entity-tags.ts';
 import { bodyOf, Caller, optional, ReviewPath } from '../../shared/http/request.ts';
-import { processed } from '../../shared/http/response.ts';
-import { updateReview } from '../../shared/review/review-repository.ts';
+import { Answer, processed } from '../../shared/http/response.ts';
+import { ownerTagOf, updateReview } from '../../shared/review/review-repository.ts';
 import { SentWritten, sentTexts } from '../../shared/review/written.ts';
 
 export { Changed as response } from '../../shared/http/presented.ts';
@@ -26,6 +26,7 @@ export const docs = {
     ...sentTexts,
     is_draft: '`false` publishes a draft. A published review cannot become a draft again',
   },
+  headers: ['ETag'],
   example: { rating: 4 },
   errors: {
     access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
@@ -34,6 +35,9 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path, if_match, body }) => {
-  await updateReview(path.review_id, caller.user_id, body, if_match);
-  return { ...processed, review: { id: path.review_id } };
+  const review = await updateReview(path.review_id, caller.user_id, body, if_match);
+  return new Answer(
+    { ...processed, review: { id: review.id } },
+    { headers: { ETag: ownerTagOf(review) } },
+  );
 });

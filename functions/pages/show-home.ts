@@ -32,7 +32,7 @@ export const handler = visitedPage(v.object({}), async () => {
     title: isNamed ? name : 'Open reviews',
     description: text,
     isWide: true,
-    head: headOf({ path: '/', apiPath: false, type: 'website' }),
+    head: headOf({ path: '/', apiPath: false, type: 'website', feed: 'All reviews' }),
     content: html`<section>
         <p class="lead">${text}</p>
         ${count === 0 && reviews.length === 0 && html`<p>Nobody has written a review yet.</p>`}

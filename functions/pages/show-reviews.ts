@@ -11,6 +11,7 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
+import { atomType, feedUrl } from '../../shared/feed/link.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
@@ -68,6 +69,7 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
       path: '/reviews',
       apiPath: '/review/',
       type: 'website',
+      alternates: [{ type: atomType, href: feedUrl('site'), title: 'All reviews' }],
       isUnlisted: isEmpty || isFiltered || !isFirst || sort !== 'published_on',
     }),
     content: isEmpty

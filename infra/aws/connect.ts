@@ -3,6 +3,12 @@ import {
   DescribeStacksCommand,
   type Stack,
 } from '@aws-sdk/client-cloudformation';
+import { type DataSettings, refuseNewerFormat, refuseOthers } from '../settings.ts';
+
+/** Name of the output with the settings that change how data is read, as JSON. */
+export const settingsOutput = 'Settings';
+/** Name of the output with the number of the format of the data. */
+export const formatOutput = 'DataFormat';
 
 /**
  * Sets the environment variables that shared/ reads to those of a deployed service; `name` is its
@@ -11,6 +17,9 @@ import {
  */
 export async function connect(name: string): Promise<{ environment: string | undefined }> {
   const [data, service] = await describeBoth(name);
+  refuseNewerFormat(formatIn(data));
+  const settings = settingsIn(service);
+  if (settings) refuseOthers(settings);
   // Values set for a local stack would take precedence.
   const secrets = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'];
   for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', ...secrets]) {
@@ -26,6 +35,22 @@ export async function connect(name: string): Promise<{ environment: string | und
   // An older version has no such output.
   const parameter = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');
   return { environment: parameter?.ParameterValue };
+}
+
+/** Returns what a deployed service was started with. An older version does not say it. */
+export async function settingsOf(name: string): Promise<DataSettings | undefined> {
+  const [, service] = await describeBoth(name);
+  return settingsIn(service);
+}
+
+function settingsIn(service: Stack): DataSettings | undefined {
+  const text = findOutput(service, settingsOutput);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Returns the number of the format of a stack's data. An older version does not say it: 0. */
+export function formatIn(data: Stack): number {
+  return Number(findOutput(data, formatOutput) ?? 0);
 }
 
 async function describeBoth(name: string) {

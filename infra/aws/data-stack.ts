@@ -3,6 +3,8 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type App, Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { dataFormat } from '../../shared/table/format.ts';
+import { formatOutput } from './connect.ts';
 import { keepEnvironment } from './environment.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
@@ -67,6 +69,7 @@ export class DataStack extends Stack {
     }
 
     // Read by the admin tool, see connect.ts.
+    new CfnOutput(this, formatOutput, { value: `${dataFormat}` });
     new CfnOutput(this, 'TableName', { value: this.table.tableName });
     new CfnOutput(this, 'SigningKeysArn', { value: this.signingKeys.secretArn });
     new CfnOutput(this, 'SessionKeysArn', { value: this.sessionKeys.secretArn });

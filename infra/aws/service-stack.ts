@@ -1,8 +1,10 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { type Route, version } from '../../shared/routes.ts';
+import { dataSettingsIn } from '../settings.ts';
 import { Api } from './api.ts';
 import { Background } from './background.ts';
 import { Budget } from './budget.ts';
+import { settingsOutput } from './connect.ts';
 import type { DataStack } from './data-stack.ts';
 import { Domain } from './domain.ts';
 import { keepEnvironment } from './environment.ts';
@@ -73,6 +75,8 @@ export class ServiceStack extends Stack {
 
     new CfnOutput(this, 'BaseUrl', { value: api.url + version });
     new CfnOutput(this, 'AuthUrl', { value: api.url });
-    // For imports, which turn it off meanwhile.
+    const settings = { ...options.databases, ...options.writing, ...options.things };
+    // Read by the admin tool, see connect.ts.
+    new CfnOutput(this, settingsOutput, { value: JSON.stringify(dataSettingsIn(settings)) });
   }
 }

@@ -59,7 +59,8 @@ const remedies: Record<ErrorCode, string> = {
   too_many_requests: 'Wait as many seconds as `Retry-After` says, then repeat the request.',
   server_error: 'Report the `request_id` to the operator of the service.',
   not_implemented: 'Ask the oEmbed endpoint for `format=json`.',
-  service_unavailable: 'Wait as many seconds as `Retry-After` says, then repeat the request.',
+  service_unavailable:
+    'Wait as many seconds as `Retry-After` says, then repeat the request. Without it, ask for less.',
 };
 
 /** Returns the numbers and tables from the code that guides name as `{{name}}`. */

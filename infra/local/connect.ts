@@ -1,4 +1,5 @@
 import { table } from '../../shared/table/client.ts';
+import { refuseNewerFormat, refuseOthers } from '../settings.ts';
 import { databaseEnvironment } from './database.ts';
 import { type Discovery, readDiscovery } from './discovery.ts';
 import { localKeys } from './key-store.ts';
@@ -13,11 +14,14 @@ interface ChangeableHandler {
 const longestAnswer = 30_000;
 
 /**
- * Sets the environment variables that shared/ reads to those of the stack on the data folder. Makes
- * its client more patient than for a request, whose client waits.
+ * Sets the environment variables that shared/ reads to those of the stack on the data folder. Its
+ * settings must be in force already. Makes the client of the database more patient than for a
+ * request, whose client waits.
  */
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
+  refuseNewerFormat(stack.data_format ?? 0);
+  if (stack.settings) refuseOthers(stack.settings);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
   if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
   if (stack.engine_pid !== null) skipSignatures(table);

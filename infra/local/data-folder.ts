@@ -1,20 +1,15 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isDeepStrictEqual } from 'node:util';
+import { dataFormat } from '../../shared/table/format.ts';
 import { readDiscovery, replaceFile } from './discovery.ts';
 
 /** Name of the database file in a data folder. While in use it has `-wal` and `-shm` files. */
 export const databaseFile = 'dynamodb.sqlite';
 
-/**
- * Version of the data folder. Raise it when the code cannot read the data of older code, or writes
- * data that older code cannot read. A downgrade then needs a backup.
- */
-const dataVersion = 2;
-
-/** The version of the code that last wrote a data folder. */
+/** The format of a data folder, and the version of the code that last wrote it. */
 interface Mark {
+  /** The number of the format, under the name that all code since the first looks for. */
   data_version: number;
   service_version: string;
 }
@@ -63,29 +58,34 @@ export function makeFolder(path: string): void {
 /** Throws a sentence if newer code has written the data in the folder. */
 export function refuseNewer(folder: string): void {
   const mark = readMark(folder);
-  if (mark === undefined || mark.data_version <= dataVersion) return;
+  if (mark === undefined || mark.data_version <= dataFormat) return;
   throw new Error(
-    `the data in ${folder} has version ${mark.data_version} and was written by version ${mark.service_version} of the service. This is version ${serviceVersion()}, which reads data up to version ${dataVersion}: run the newer code, or restore a backup from before the upgrade`,
+    `the data in ${folder} has format ${mark.data_version}, and this code reads formats up to ${dataFormat}: run the newer code that wrote it (version ${mark.service_version}), or restore a backup from before the upgrade`,
   );
 }
 
 /**
- * Marks the data folder with the version of this code, before anything else is written. Returns
- * sentences for the log if other code wrote the folder last.
+ * Marks the data folder with the format and version of this code, before anything else is written.
+ * Returns sentences for the log if the data had another format, or code of another version wrote it.
  */
 export function markFolder(dataDir: string): string[] {
   refuseNewer(dataDir);
-  const mark: Mark = { data_version: dataVersion, service_version: serviceVersion() };
+  const mark: Mark = { data_version: dataFormat, service_version: serviceVersion() };
   const before = readMark(dataDir);
   replaceFile(join(dataDir, 'version.json'), `${JSON.stringify(mark)}\n`);
   if (!existsSync(join(dataDir, databaseFile))) return [];
-  if (before === undefined || isDeepStrictEqual(before, mark)) return [];
-  return [
-    `Upgrade from ${before.service_version} to ${mark.service_version}.`,
-    before.data_version === dataVersion
-      ? 'The format of the data folder has not changed.'
-      : `The data folder now has version ${dataVersion}.`,
-  ];
+  if (before === undefined) return [];
+  const isOtherVersion = before.service_version !== mark.service_version;
+  const versions = isOtherVersion
+    ? [`Upgrade from version ${before.service_version} to ${mark.service_version}.`]
+    : [];
+  if (before.data_version !== dataFormat) {
+    return [
+      ...versions,
+      `Upgrade of the data from format ${before.data_version} to ${dataFormat}. Code that reads formats up to ${before.data_version} can no longer start on it.`,
+    ];
+  }
+  return isOtherVersion ? [...versions, `The data keeps format ${dataFormat}.`] : [];
 }
 
 function readMark(folder: string): Mark | undefined {

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { DataSettings } from '../settings.ts';
 
 /** `<data folder>/stack.json` while the stack runs, for programs such as the admin tool. */
 export interface Discovery {
@@ -20,6 +21,10 @@ export interface Discovery {
   identity_provider: string | null;
   dynamodb_endpoint: string | null;
   table_name: string;
+  /** Number of the format of the data. Older code leaves this out, and what follows. */
+  data_format?: number;
+  /** What the service was started with. */
+  settings?: DataSettings;
 }
 
 /** Reads the entry of the stack that runs on the data folder, or was killed there. */

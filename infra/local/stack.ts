@@ -6,6 +6,8 @@ import { consumers } from '../../shared/background/consumers.ts';
 import { schedules } from '../../shared/background/schedules.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
+import { dataFormat } from '../../shared/table/format.ts';
+import { dataSettingsIn } from '../settings.ts';
 import { readSiteFolder } from '../site/read.ts';
 import { afterRestore, refusePartialRestore } from './backup.ts';
 import { noteCommandsOf } from './changes.ts';
@@ -136,6 +138,8 @@ export async function startStack(
       identity_provider: null,
       dynamodb_endpoint: null,
       table_name: process.env.TABLE_NAME || 'reviews',
+      data_format: dataFormat,
+      settings: dataSettingsIn(process.env),
     };
     announce(dataDir, discovery);
     undo.push(() => retract(dataDir));

@@ -66,6 +66,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       version: release,
       summary: 'Publish, read, vote on and report reviews',
       description: introduction.replaceAll('{auth_url}', authUrl).trim(),
+      contact: { name: 'Help of this service', url: `${authUrl}/help` },
       license: {
         name: 'MIT, for the software: each review has its own licence',
         identifier: 'MIT',

@@ -1,9 +1,14 @@
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/errors.ts';
 import type { Docs } from '../../shared/http/endpoint.ts';
 import type { errorCodes } from '../../shared/http/error-codes.ts';
-import type { RequestSchema } from '../../shared/http/read-request.ts';
+import {
+  type RequestParts,
+  type RequestSchema,
+  readRequest,
+} from '../../shared/http/read-request.ts';
 import type { Route } from '../../shared/routes.ts';
+import { fieldsOf } from './schemas.ts';
 
 // Errors and headers in the OpenAPI document.
 
@@ -26,7 +31,7 @@ export type ErrorCode = (typeof errorCodes)[number] | OAuthErrorCode;
 
 /** The status of each error code, and an example of its description. */
 export const errors = {
-  invalid_request: [400, 'rating must be an integer from 1 to 5'],
+  invalid_request: [400, 'cursor must be one that came with a part of your own data'],
   invalid_grant: [400, 'redirect_uri must be exactly the registered one'],
   invalid_scope: [400, 'scope may hold review, vote and user'],
   unsupported_grant_type: [400, 'grant_type must be authorization_code or refresh_token'],
@@ -106,7 +111,7 @@ const header = (description: string, example: string | number) => ({
 
 export const headers = {
   ETag: header(
-    'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`.',
+    'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`, also that of the answer to a publication or an edit.',
     '"1.kYbZAWGHq0z9Qc0nqXJMwA"',
   ),
   Link: header(
@@ -125,11 +130,51 @@ export const headers = {
     'The number left, and the seconds until the limit resets.',
     '"votes";r=7;t=12600',
   ),
-  'Retry-After': header('Seconds to wait before a retry.', 1),
+  'Retry-After': header(
+    'Seconds to wait before a retry. Absent where the same request cannot succeed.',
+    1,
+  ),
   'WWW-Authenticate': header(
     'The problem with the credentials (RFC 6750 section 3).',
     'Bearer realm="review", error="invalid_token"',
   ),
+};
+
+/** Returns the sentence that the endpoint answers to a wrong request, if it reads anything. */
+function faultOf({ route, request }: Endpoint): string | undefined {
+  const { body, query, if_match, idempotency_key } = request.entries;
+  // A form has texts only.
+  const ofBody = isOAuthForm({ route }) ? [] : fieldsOf(body);
+  const inBody = ofBody.map(([name]) => ({ body: { [name]: {} } }));
+  const inQuery = fieldsOf(query).map(([name]) => ({ query: { [name]: ['?'] } }));
+  const tries: [v.GenericSchema | undefined, string, Partial<RequestParts>[]][] = [
+    [body, 'body', [...inBody, { body: {} }]],
+    [query, 'query', inQuery],
+    [if_match, 'if_match', [{ if_match: 'x' }]],
+    [idempotency_key, 'idempotency_key', [{ idempotency_key: '' }]],
+  ];
+  for (const [schema, part, wrong] of tries) {
+    for (const parts of schema ? wrong : []) {
+      try {
+        readRequest(v.object({ [part]: schema as v.GenericSchema }), { ...nothing, ...parts });
+      } catch (error) {
+        return (error as Error).message;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** A request without any part. */
+const nothing: RequestParts = {
+  method: 'GET',
+  caller: undefined,
+  path: {},
+  query: {},
+  query_string: '',
+  if_match: undefined,
+  idempotency_key: undefined,
+  body: undefined,
 };
 
 /** Returns the error responses of an endpoint by status. Examples are named by error code. */
@@ -146,7 +191,8 @@ function failure(endpoint: Endpoint, status: number, cases: ReturnType<typeof er
   const isLimit = cases.some(([code]) => code === 'limit_exceeded');
   const exampleOf = (code: ErrorCode) => ({
     error: code,
-    [isOAuth ? 'error_description' : 'description']: errors[code][1],
+    [isOAuth ? 'error_description' : 'description']:
+      (code === 'invalid_request' && faultOf(endpoint)) || errors[code][1],
     ...(status >= 500 && { request_id: '6f1e0a52-7b0c-4f43-9d2c-0a2d4f5e6b7c' }),
   });
   return {

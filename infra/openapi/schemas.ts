@@ -52,7 +52,20 @@ export const schemas = toJsonSchemaDefs(named, config);
 /** Returns the input of a schema as JSON Schema, or a reference if the schema is named. */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const { $schema: _, $defs: __, ...converted } = toJsonSchema(shapeOf(schema), config);
-  return converted;
+  return withNames(converted);
+}
+
+/** Puts the name of a schema in the place of its values, wherever they stand. */
+function withNames<T>(value: T): T | JsonSchema {
+  if (Array.isArray(value)) return value.map(withNames) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const values = 'enum' in value ? value.enum : undefined;
+  const [name] =
+    Object.entries(schemas).find(([, each]) => values && isDeepStrictEqual(each.enum, values)) ??
+    [];
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  const entries = Object.entries(value).map(([key, each]) => [key, withNames(each)]);
+  return Object.fromEntries(entries);
 }
 
 /** Returns a better schema where the converter's result is missing or awkward, else undefined. */

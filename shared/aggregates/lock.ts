@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { entityTypes } from '../entity/entity-type.ts';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { type Item, keyString } from '../table/item.ts';
@@ -24,10 +25,25 @@ export interface Lock {
 }
 
 /** Is true while a rebuild holds the lock, and until the lock of an interrupted rebuild expires. */
-export async function isRebuilding(): Promise<boolean> {
+async function isRebuilding(): Promise<boolean> {
   const [key] = rebuildKeys;
   const lock = key && (await getItem(key));
   return Number(lock?.until ?? 0) >= epochSeconds();
+}
+
+/** In seconds. The lock of a killed rebuild has expired by then: `lockSeconds` and a half. */
+const longestWait = 90;
+
+/** Waits until no rebuild holds the lock. If one does, first calls `onWaiting` with a sentence. */
+export async function untilUnlocked(onWaiting: (sentence: string) => void): Promise<void> {
+  for (let waited = 0; waited < longestWait && (await isRebuilding()); waited++) {
+    if (waited === 0) {
+      onWaiting(
+        `Another rebuild is running or was interrupted: waiting up to ${longestWait} s for its lock`,
+      );
+    }
+    await sleep(1_000);
+  }
 }
 
 /** Takes the lock. Throws ApiError 503 if another rebuild holds it. */

@@ -138,9 +138,14 @@ async function readRecords(changed: readonly Changed[]): Promise<Map<string, Ent
   );
 }
 
-function presentEntity({ newest: { id }, at: version }: Changed, record: EntityRecord | undefined) {
+function presentEntity(
+  { newest: { id }, at: version }: Changed,
+  record: EntityRecord | undefined,
+): Entry {
   const entity = record && presentMetadata(knownEntity(record));
-  return entity ? { change: { id, version, review: null, entity } } : {};
+  if (!entity) return {};
+  const subject = { type: entity.type, id };
+  return { change: { kind: 'entity', subject, id, version, review: null, entity } };
 }
 
 function isLeft({ read, commands }: { read: number; commands: number }): boolean {
@@ -169,13 +174,14 @@ async function present(
   { newest: { id, kind }, at: version }: Changed,
   authored: AuthoredReview | undefined,
 ): Promise<Entry> {
-  if (!authored) return kind === 'removed' ? { change: { id, version, review: null } } : {};
+  const change = { kind: 'review', subject: { type: 'review', id }, id, version } as const;
+  if (!authored) return kind === 'removed' ? { change: { ...change, review: null } } : {};
   const { review, author } = authored;
   const revisions = await listRevisions(review);
   if (revisions[0]?.id !== currentRevision(review)) return {};
   const record = reviewRecord(review, revisions);
   const user = pick(author, ['id', 'display_name', 'karma']);
-  return { change: { id, version, review: record }, user };
+  return { change: { ...change, review: record }, user };
 }
 
 const seal = (cursor: FeedCursor) => sealCursor(binding, cursor);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull } from '../described.ts';
+import { entityTypes } from '../entity/entity-type.ts';
 import { Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { pick } from '../pick.ts';
 import { PresentedLanguage, PresentedRevision } from '../review/presented.ts';
@@ -42,9 +43,26 @@ export const PublicRecord = Fields('A public review, as in a dump', {
 });
 export type PublicRecord = v.InferOutput<typeof PublicRecord>;
 
+/** The one thing that a change or message is about: an entity id alone may name two things. */
+export const Subject = Fields('The one thing that this is about: its type and id together', {
+  type: described(
+    v.union([v.literal('review'), v.picklist(entityTypes)]),
+    '`review`, or the type of the entity',
+    'review',
+  ),
+  id: Id('Its id', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+});
+export type Subject = v.InferOutput<typeof Subject>;
+
 export const PresentedChange = Fields(
   'A review that was published, edited, voted on, hidden or deleted, or an entity whose name changed',
   {
+    kind: described(
+      v.picklist(['review', 'entity']),
+      'A change of a review, or of the name of an entity',
+      'review',
+    ),
+    subject: Subject,
     id: Id('The review or entity', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
     version: Count('Rises with every change, and never goes back', 1_795_325_400_123),
     review: described(

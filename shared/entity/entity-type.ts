@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { oneOfNamed } from '../values.ts';
 import { type Database, type DatabaseType, databases, olderNames } from './databases.ts';
 import { type OwnType, ownTypesIn } from './own-types.ts';
 
@@ -29,16 +30,27 @@ export function isOwnType(type: EntityType): type is OwnType {
   return ownTypes.has(type as OwnType);
 }
 
-/** A type or database in a request: one of these. Names of CritiqueBrainz are understood. */
-export function EntityTypeIn<T extends string>(types: readonly T[]) {
-  const byOlder = new Map(types.map((type) => [olderNames[type] ?? type, type]));
-  return v.pipe(
-    v.picklist([...new Set([...types, ...byOlder.keys()])], `must be one of ${types.join(', ')}`),
-    // For the API's description, which has one name for each type.
-    v.metadata({ enum: types }),
-    v.transform((name) => byOlder.get(name) ?? (name as T)),
-  );
+/** A type in stored data. The message names the setting that a missing type needs. */
+export const StoredEntityType = v.picklist(
+  entityTypes,
+  ({ received }) =>
+    `The type ${received} is not one of this service: OWN_TYPES must have it when the service starts`,
+);
+
+/**
+ * A type or database in a request: one of these. Names of CritiqueBrainz are understood. `beside`
+ * ends the message.
+ */
+export function EntityTypeIn<T extends string>(types: readonly T[], beside = '') {
+  const byOlder = types.flatMap((type) => (olderNames[type] ? [[olderNames[type], type]] : []));
+  return oneOfNamed(types, Object.fromEntries(byOlder), beside);
 }
+
+/** A type in what an operator types or imports. */
+export const OperatorEntityType = EntityTypeIn(
+  entityTypes,
+  ', or a type of OWN_TYPES, with which the service must be started',
+);
 
 /** Returns true for the name of a group, not of a type. */
 export function isGroup(filter: EntityGroup | EntityType): filter is EntityGroup {

@@ -1,10 +1,16 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, TextOrNull } from '../described.ts';
-import { entityTypes } from './entity-type.ts';
+import { entityGroups, entityTypes } from './entity-type.ts';
 
 export const PresentedEntityType = described(
   v.picklist(entityTypes),
   'The type of the entity',
+  'release_group',
+);
+
+export const EntityFilter = described(
+  v.picklist([...entityGroups.keys(), ...entityTypes]),
+  'A type of entities, or all types of one database',
   'release_group',
 );
 

@@ -6,7 +6,7 @@ import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { mostCharacters } from './database-answer.ts';
-import { type EntityType, entityTypes } from './entity-type.ts';
+import { type EntityType, entityTypes, StoredEntityType } from './entity-type.ts';
 
 // The record of an entity: its name and what tells it apart, from a database or from people.
 
@@ -29,7 +29,7 @@ const Address = v.pipe(v.string(), v.maxLength(2048));
 /** A record as stored. Times are ISO 8601, but for `due_at` (epoch ms). */
 export const EntityRecord = v.object({
   entity_id: v.string(),
-  entity_type: v.picklist(entityTypes),
+  entity_type: StoredEntityType,
   name: v.pipe(v.string(), v.minLength(1)),
   /** A line that tells it from others of its name: artist or author, year, place. */
   about: v.optional(Words),

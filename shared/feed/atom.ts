@@ -19,19 +19,15 @@ export const newest = 50;
 const mostCharacters = 5_000;
 
 /**
- * Returns the newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the
- * name of the first review's entity. Libraries for feeds took twenty times the CPU.
+ * Returns the newest public reviews of an entity, a user or the site in Atom 1.0 (RFC 4287).
+ * `titleOf` gets the name of the first review's entity. Libraries for feeds took twenty times the
+ * CPU.
  */
 export async function reviewFeed(
   owner: FeedOwner,
   titleOf: (name: string | undefined) => string,
 ): Promise<string> {
-  const options = { descending: true, pageSize: newest };
-  const entries =
-    'entity_id' in owner
-      ? queryIndex('entity-by-date', owner.entity_id, options)
-      : queryIndex('author-by-date', owner.user_id, options);
-  const listed = await collect(entries, newest);
+  const listed = await collect(newestOf(owner), newest);
   const reviews = await findListedWhole(listed.slice(0, readable(listed, true)));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => titleOfEntity(review, metadata[i]));
@@ -49,6 +45,15 @@ export async function reviewFeed(
 <rights>Each review is published under the licence that it names</rights>`;
   const start = `<?xml version="1.0" encoding="utf-8"?>\n${withoutControls(`${head}`)}`;
   return `${start}\n${entriesOf(reviews, names)}\n</feed>`;
+}
+
+/** Reads the index entries of the newest reviews. */
+function newestOf(owner: FeedOwner) {
+  const options = { descending: true, pageSize: newest };
+  if (owner === 'site') return queryIndex('all-by-date', 'REVIEW', options);
+  return 'entity_id' in owner
+    ? queryIndex('entity-by-date', owner.entity_id, options)
+    : queryIndex('author-by-date', owner.user_id, options);
 }
 
 /** Returns the first entries, as many as fit. Escaped markup takes ten bytes a character. */

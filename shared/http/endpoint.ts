@@ -90,7 +90,7 @@ export type Docs<R extends RequestSchema> = {
   /** A sentence for each code: when it occurs. */
   errors?: Partial<Record<OwnErrorCode, string>>;
   /** Headers of the response, and of the error for an exceeded limit. */
-  headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'Link')[];
+  headers?: readonly ('ETag' | 'RateLimit' | 'RateLimit-Policy' | 'Link')[];
   /** Media type of the response, if it is not JSON. */
   type?: 'application/atom+xml';
   /** Body fields of which at least one must be given, not null. */

@@ -1,7 +1,7 @@
 // Responses that several endpoints share, as the API describes them.
 import * as v from 'valibot';
 import { AnyText, described, Fields, Id } from '../described.ts';
-import { errorCodes } from './error-codes.ts';
+import { errorCodes, oauthErrorCodes } from './error-codes.ts';
 
 const id = '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11';
 const message = AnyText('A confirmation', 'Request processed successfully');
@@ -34,7 +34,11 @@ export const ErrorBody = Fields('An error', {
 
 /** The error of the OAuth endpoints (RFC 6749 section 5.2). */
 export const OAuthErrorBody = Fields('An error in the words of RFC 6749', {
-  error: AnyText('A code of RFC 6749', 'invalid_grant'),
+  error: described(
+    v.union([v.picklist(oauthErrorCodes), v.string()]),
+    'A code of RFC 6749, or another one that does not change. There may be more some day',
+    'invalid_grant',
+  ),
   error_description: AnyText(problem, 'redirect_uri must be exactly the registered one'),
   request_id,
 });

@@ -3,13 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { databaseTypes } from '../entity/databases.ts';
-import {
-  type ApiError,
-  invalidRequest,
-  notAuthorized,
-  notFound,
-  serviceUnavailable,
-} from '../errors.ts';
+import { type ApiError, invalidRequest, notAuthorized, notFound, queryTooLong } from '../errors.ts';
 import { isLoopback } from '../values.ts';
 
 export interface RequestParts {
@@ -81,13 +75,19 @@ function encode(text: string): string {
 
 /**
  * Returns a query in which an entity has its name of today. CritiqueBrainz names it by its type, as
- * `release_group=…`. To ignore that would give everybody's reviews.
+ * `release_group=…`, which implies the type. To ignore that would give everybody's reviews. With
+ * `entity_id` beside it, that one wins.
  */
 function withNames(schema: RequestSchema, query: RequestParts['query']): RequestParts['query'] {
-  if (!namesIn(schema).includes('entity_id')) return query;
+  if (!namesIn(schema).includes('entity_id') || query.entity_id !== undefined) return query;
   const older = databaseTypes.flatMap((type) => [type, type.replace(/^bk_/, 'bb_')]);
-  const named = [...new Set(['entity_id', ...older])].flatMap((name) => query[name] ?? []);
-  return named.length > 0 ? { ...query, entity_id: named } : query;
+  const names = [...new Set(older)].filter((name) => query[name] !== undefined);
+  if (names.length === 0) return query;
+  return {
+    entity_type: names,
+    ...query,
+    entity_id: names.flatMap((name) => query[name] ?? []),
+  };
 }
 
 function refuseRepeated(schema: RequestSchema, query: RequestParts['query']): void {
@@ -107,7 +107,7 @@ const headerNames = { if_match: 'If-Match', idempotency_key: 'Idempotency-Key' }
 function fault(issue: v.BaseIssue<unknown>): ApiError {
   const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
   if (part === 'caller') return notAuthorized();
-  if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
+  if (part === 'query_string') return queryTooLong(`The query string ${issue.message}`);
   if (part === 'path') return notFound(issue.message);
   const name = headerNames[part as keyof typeof headerNames] ?? names[0] ?? 'The body';
   const isMissing = issue.kind === 'schema' && issue.received === 'undefined' && names.length > 0;

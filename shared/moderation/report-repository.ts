@@ -1,8 +1,16 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
-import { Case, countReport, countReports, newCase, Report, replaceCase } from '../review/case.ts';
-import type { Review } from '../review/review.ts';
-import { countedAs, reasons } from '../review/verdict.ts';
+import {
+  type Carried,
+  Case,
+  countReport,
+  countReports,
+  newCase,
+  Report,
+  replaceCase,
+} from '../review/case.ts';
+import { isPublic, Review } from '../review/review.ts';
+import { countedAs, type Reason, reasons } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
 import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
@@ -139,6 +147,40 @@ export async function reopenCase(reviewId: string): Promise<void> {
     const after: Case = { ...before, ...countReports(open), state: 'open', opened_at };
     await transact([replaceCase(before, after)]);
   });
+}
+
+/**
+ * Opens the case of a public review that an import has restored, with the undecided reports that its
+ * deletion had left. Those that the import has brought as records are not counted twice.
+ */
+export async function takeUpReports(reviewId: string): Promise<void> {
+  await retryStale(async () => {
+    const keys = [reviewKey(reviewId), caseKey(reviewId)];
+    const [item, caseItem] = await getItems(keys, { consistent: true });
+    const review = item && v.parse(Review, item);
+    if (!review?.reported || !isPublic(review)) return;
+    const before = caseItem ? v.parse(Case, caseItem) : newCase(review);
+    const { open } = await readReports(before);
+    const carried = carriedBeside(open, review.reported, before.carried);
+    const counts = countReports(open, carried);
+    const opened_at = before.state === 'open' ? before.opened_at : carried.opened_at;
+    const { version, reported } = review;
+    const Key = reviewKey(reviewId);
+    const set = { reported: undefined };
+    await transact([
+      { Update: { Key, set, amounts: { version: 1 }, was: { version, reported } } },
+      replaceCase(before, { ...before, ...counts, state: 'open', opened_at, carried }),
+    ]);
+  });
+}
+
+/** Returns the reports of a deletion that are not among the records, and at least those `before`. */
+function carriedBeside(open: readonly Report[], reported: Carried, before?: Carried): Carried {
+  const brought = countReports(open);
+  const rest = reasons.map((reason) => {
+    return [reason, Math.max(before?.[reason] ?? 0, reported[reason] - brought[reason])];
+  });
+  return { opened_at: reported.opened_at, ...(Object.fromEntries(rest) as Record<Reason, number>) };
 }
 
 async function readReport(

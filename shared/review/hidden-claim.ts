@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { entityTypes } from '../entity/entity-type.ts';
+import { StoredEntityType } from '../entity/entity-type.ts';
 import { claimKey } from '../table/keys.ts';
 import type { Review } from './review.ts';
 
@@ -9,7 +9,7 @@ import type { Review } from './review.ts';
 /** A review that its author deleted, alone or with the account, while a moderator had hidden it. */
 export const HiddenMark = v.object({
   entity_id: v.string(),
-  entity_type: v.picklist(entityTypes),
+  entity_type: StoredEntityType,
   review_id: v.string(),
   /** ISO 8601. */
   marked_at: v.string(),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { entityTypes } from '../entity/entity-type.ts';
+import { StoredEntityType } from '../entity/entity-type.ts';
 import { claimKey } from '../table/keys.ts';
 import { Carried } from './case.ts';
 import type { Review } from './review.ts';
@@ -10,7 +10,7 @@ import type { Review } from './review.ts';
 /** A review that its author deleted, alone or with the account, while reports were undecided. */
 export const ReportedMark = v.object({
   entity_id: v.string(),
-  entity_type: v.picklist(entityTypes),
+  entity_type: StoredEntityType,
   review_id: v.string(),
   /** The reports, which open the case of the author's next review of the entity. */
   reported: Carried,

@@ -208,15 +208,15 @@ function exists(review: Review): Write[] {
  * Changes a user's own review; a change of a written field adds a revision. Throws ApiError 404 if
  * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
  * its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as well when the
- * day's edits (UTC) are used up. Publishing a draft is an edit.
+ * day's edits (UTC) are used up. Publishing a draft is an edit. Returns the review as stored.
  */
 export async function updateReview(
   id: string,
   userId: string,
   change: ReviewChange,
   revisionTags?: readonly string[],
-): Promise<void> {
-  await writeAs(userId, (writer) =>
+): Promise<Review> {
+  return writeAs(userId, (writer) =>
     retryStale(async () => {
       const stored = await getOwnReview(id, userId, revisionTags);
       if (stored.deleted_at !== undefined) throw notFound('Review');
@@ -226,7 +226,10 @@ export async function updateReview(
       const isPublication = isDraft(before) && !isDraft(changed);
       const after = isPublication ? await holdIfNew(changed) : changed;
       // An unchanged review still needs an account that may write.
-      if (after === before) return transact([checkWriter(userId, writer)]);
+      if (after === before) {
+        await transact([checkWriter(userId, writer)]);
+        return after;
+      }
       const isHolding = isPublication && isHeld(after);
       const reported = isPublic(after) || isHolding ? before.reported : undefined;
       const writes = [
@@ -243,6 +246,7 @@ export async function updateReview(
         else if (reported) writes.push(openCarried(previous, reported));
       }
       await transact(writes);
+      return after;
     }),
   );
 }
@@ -271,6 +275,11 @@ export async function finishDeletion(id: string): Promise<void> {
   if (review?.deleted_at === undefined) return;
   const author = await findUser(review.user_id);
   await remove(id, () => findReview(id), author ? countWrites : entityWrites);
+}
+
+/** Returns the ETag of an answer to a write, for the If-Match of the next write. */
+export function ownerTagOf(review: Pick<Review, 'id' | 'edits'>): string {
+  return `"${revisionTagOf(review)}"`;
 }
 
 /** Returns the tag for If-Match. It leaves out votes and names, which must not prevent an edit. */

@@ -100,8 +100,9 @@ export function undecidedOn(review: Review, moderationCase: Case | undefined): C
 
 /**
  * Returns the writes of a review or draft. They throw `claimed` if its author has another. With the
- * claim of a deleted review that was `reported`, they open the case. A draft keeps the reports. A
- * held review opens its case as well, except in an import, which brings the case.
+ * claim of a deleted review that was `reported`, they open the case. A draft keeps the reports, and
+ * so does a review that an import restores, until all its records are there. A held review opens its
+ * case as well, except in an import, which brings the case.
  */
 export function publication(
   review: WholeReview,
@@ -114,11 +115,12 @@ export function publication(
 ): Write[] {
   const { id, user_id, entity_id } = review;
   const claim = { ...claimKey(user_id, entity_id), review_id: id };
-  // A review that an import restores brings its own reports.
+  const carried = reported && v.parse(Carried, reported.reported);
+  // The records of a restored review may bring some of these reports. `takeUpReports` compares.
   const isRestored = reported?.review_id === id;
-  const carried = reported && !isRestored ? v.parse(Carried, reported.reported) : undefined;
+  const keepsReports = isDraft(review) || isRestored;
   const was = reported ? pick(reported, ['review_id', 'reported']) : { pk: undefined };
-  const apart = setApart(carried && isDraft(review) ? { ...review, reported: carried } : review);
+  const apart = setApart(carried && keepsReports ? { ...review, reported: carried } : review);
   const writes: Write[] = [
     putNew(reviewItem(apart.review)),
     ...(apart.longText ? [{ Put: { Item: apart.longText } }] : []),
@@ -127,7 +129,7 @@ export function publication(
   ];
   if (isHeld(review) && !isImport) {
     writes.push(openHeld(newCase(review), review.created, carried));
-  } else if (carried && isPublic(review)) {
+  } else if (carried && isPublic(review) && !isRestored) {
     writes.push(openCarried(newCase(review), carried));
   }
   return writes;

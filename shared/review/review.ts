@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { type EntityType, EntityTypeIn, entityTypes } from '../entity/entity-type.ts';
+import {
+  type EntityType,
+  EntityTypeIn,
+  entityTypes,
+  StoredEntityType,
+} from '../entity/entity-type.ts';
 import { invalidRequest } from '../errors.ts';
 import type { Content } from '../list/rank-tree.ts';
 import { pick } from '../pick.ts';
@@ -34,7 +39,7 @@ export const LicenseChoice = oneOf(licenses.map(({ id }) => id));
 export const Review = v.object({
   id: v.string(),
   entity_id: v.string(),
-  entity_type: v.picklist(entityTypes),
+  entity_type: StoredEntityType,
   user_id: v.string(),
   ...Written.entries,
   /** Bytes of UTF-8 of a text that is longer than people write. `text` is then its beginning. */

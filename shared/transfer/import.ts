@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { hideAll } from '../moderation/hide-all.ts';
-import { reopenCase } from '../moderation/report-repository.ts';
+import { reopenCase, takeUpReports } from '../moderation/report-repository.ts';
 import { isWrittenAhead } from '../review/erase.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { idIn, reviewKey } from '../table/keys.ts';
@@ -138,6 +138,7 @@ class ImportRun {
     }
     if (!this.#options.isDryRun) {
       await reopenCases(present);
+      await takeUpCarried([...present, ...planned], existing);
       await continueHiding([...present, ...planned]);
     }
     if (waiting.length > 0) {
@@ -205,6 +206,18 @@ async function reopenCases(present: readonly SourcedRecord[]): Promise<void> {
     if (record.kind === 'case' && record.item.state === 'open') {
       await reopenCase(idIn(record.item));
     }
+  }
+}
+
+/** Opens the cases of reviews whose deletion had left reports, after the records of the review. */
+async function takeUpCarried(
+  sources: readonly SourcedRecord[],
+  existing: ReadonlyMap<string, Item>,
+): Promise<void> {
+  for (const { record } of sources) {
+    if (record.kind !== 'review') continue;
+    const review = existing.get(keyString(reviewKey(record.id)));
+    if (review?.reported !== undefined) await takeUpReports(record.id);
   }
 }
 

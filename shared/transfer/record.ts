@@ -1,6 +1,6 @@
 // The records of an export, line by line: their schemas, and how a line is read.
 import * as v from 'valibot';
-import { entityTypes } from '../entity/entity-type.ts';
+import { OperatorEntityType, StoredEntityType } from '../entity/entity-type.ts';
 import { EntityRecord } from '../entity/record.ts';
 import { Decision } from '../moderation/decision.ts';
 import { Proposal } from '../moderation/proposal.ts';
@@ -10,7 +10,7 @@ import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { Case, Report } from '../review/case.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { ReportedClaim, ReportedMark } from '../review/reported-claim.ts';
-import { countedFields, Language, LicenseChoice, Review, ReviewedType } from '../review/review.ts';
+import { countedFields, Language, LicenseChoice, Review } from '../review/review.ts';
 import { Revision } from '../review/revision.ts';
 import { hasNeeded, writtenNames } from '../review/written.ts';
 import { type Key, keyString } from '../table/item.ts';
@@ -68,7 +68,7 @@ export const FullReviewRecord = v.looseObject({
   ...v.omit(Review, [...countedFields, ...writtenNames, 'long_text']).entries,
   id: StoredId,
   entity_id: StoredId,
-  entity_type: ReviewedType,
+  entity_type: OperatorEntityType,
   user_id: StoredId,
   language: Language,
   license: LicenseChoice,
@@ -100,6 +100,11 @@ const Identity = v.pipe(
   ),
 );
 
+/** Only the claim of a hidden review has a time. */
+const Claim = v.lazy((item) =>
+  v.is(v.object({ marked_at: v.unknown() }), item) ? HiddenClaim : ReportedClaim,
+);
+
 /** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
 type RawForm = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
 
@@ -109,7 +114,7 @@ const idForms: Record<string, v.GenericSchema> = {
   client_id: Hex,
   grant_id: Hex,
   slot: v.picklist(webhookSlots),
-  entity_type: v.picklist(entityTypes),
+  entity_type: StoredEntityType,
   id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
 };
 
@@ -119,7 +124,7 @@ const rawForms = {
   application: [Application, applicationKey, 'client_id'],
   webhook: [Webhook, webhookKey, 'client_id', 'slot'],
   grant: [Grant, grantKey, 'user_id', 'client_id', 'grant_id'],
-  claim: [v.union([HiddenClaim, ReportedClaim]), claimKey, 'user_id', 'entity_id'],
+  claim: [Claim, claimKey, 'user_id', 'entity_id'],
   report: [Report, reportKey, 'review_id', 'user_id'],
   case: [Case, caseKey, 'review_id'],
   decision: [Decision, decisionKey, 'id'],

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { untilUnlocked } from '../aggregates/lock.ts';
 import { rebuildTotals } from '../aggregates/rebuild.ts';
 import { chunks } from '../chunks.ts';
 import { rebuildNames } from '../entity/name-index.ts';
@@ -29,6 +30,8 @@ export async function upgradeTable(onProgress: (items: number) => void = () => {
     onProgress(read);
   }
   await recountOwners(() => {});
+  // An upgrade that was killed has left its lock.
+  await untilUnlocked(console.error);
   await rebuildTotals(() => {}, { inTransactions: true });
   await rebuildNames();
 }

@@ -1,4 +1,4 @@
-import { type ChangeKind, isOfReview } from '../changes/logged-change.ts';
+import { isOfReview } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
 import { knownEntity, presentMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
@@ -24,20 +24,25 @@ export type Reported = Pick<Changed, 'newest' | 'at'>;
 /** Maximum bytes of a body. */
 export const largestBody = 24 * 1024;
 
-/** Returns the id of the message about a change: the same for each attempt. */
-export function messageIdOf({ newest: { id, kind }, at }: Reported): string {
-  return `${isOfReview({ kind }) ? 'rev' : prefixOf(kind)}_${id}_${at}`;
+/**
+ * Returns the id of the message about a change: the same for each attempt. Two entities may have one
+ * id under two types, so the type of an entity is part of it.
+ */
+export function messageIdOf({ newest: { id, kind, entity_type }, at }: Reported): string {
+  if (kind === 'named') return `ent_${entity_type}_${id}_${at}`;
+  return `${isOfReview({ kind }) ? 'rev' : 'usr'}_${id}_${at}`;
 }
-
-const prefixOf = (kind: ChangeKind) => (kind === 'named' ? 'ent' : 'usr');
 
 /**
  * Returns the review, person or entity in the id of a message about a change, and the time of
- * logging.
+ * logging. An id that older code has made of an entity has no type.
  */
-export function changeIn(messageId: string): { id: string; at: number } | undefined {
-  const [, id, at] = /^(?:rev|usr|ent)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
-  return id === undefined ? undefined : { id, at: Number(at) };
+export function changeIn(
+  messageId: string,
+): { id: string; at: number; entity_type: string | undefined } | undefined {
+  const [, entity_type, id, at] =
+    /^(?:rev|usr|ent(?:_([a-z0-9_]+))?)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
+  return id === undefined ? undefined : { id, at: Number(at), entity_type };
 }
 
 /**
@@ -54,7 +59,7 @@ export function reviewMessage(
   const messageWith = (part: Pick<ReviewMessage['data'], 'review' | 'truncated'>) =>
     messageOf(messageIdOf(change), version, {
       type,
-      data: { id, version, entity_id, user_id, ...part },
+      data: { subject: { type: 'review', id }, id, version, entity_id, user_id, ...part },
     });
   if (!authored) return messageWith({ review: null, truncated: false });
   const truncated = messageWith({ review: null, truncated: true });
@@ -73,7 +78,8 @@ export function personMessage(type: PersonMessage['type'], change: Reported): Me
 /** Makes the message about an entity whose name changed, as it is now. */
 export function entityMessage(change: Reported, record: EntityRecord): Message {
   const entity = presentMetadata(knownEntity(record)) as Metadata;
-  const data = { entity, version: change.at };
+  const subject = { type: entity.type, id: entity.id };
+  const data = { subject, entity, version: change.at };
   return messageOf(messageIdOf(change), change.at, { type: 'entity.edited', data });
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Subject } from '../changes/presented.ts';
 import { AnyText, Count, described, Fields, Id, IsoTime } from '../described.ts';
 import { Metadata } from '../entity/presented.ts';
 import { PresentedReview } from '../review/presented.ts';
@@ -15,6 +16,7 @@ export const ReviewMessage = Fields('A message about a review', {
   ),
   timestamp,
   data: Fields('The review', {
+    subject: Subject,
     id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
     version: Count(
       'Rises with every change of the review, and never goes back. Skip a message whose version is not above yours',
@@ -60,6 +62,7 @@ export const EntityMessage = Fields('A message about the name of an entity', {
   type: described(v.literal('entity.edited'), 'Always the same', 'entity.edited'),
   timestamp,
   data: Fields('The entity', {
+    subject: Subject,
     entity: Metadata,
     version: Count('Rises with every change of the entity, and never goes back', 1_795_325_400_123),
   }),

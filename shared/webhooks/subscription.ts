@@ -236,8 +236,11 @@ async function messageAboutName(change: Reported): Promise<Message | undefined> 
 
 /** Makes a message once more, from what was logged. Undefined if that has expired. */
 async function messageAgain({ id, type }: { id: string; type: string }) {
-  const { id: subject = '', at = 0 } = changeIn(id) ?? {};
-  const newest = (await findChanges(subject, at)).at(-1);
+  const { id: subject = '', at = 0, entity_type } = changeIn(id) ?? {};
+  const changes = await findChanges(subject, at);
+  const newest = changes.findLast(
+    (each) => entity_type === undefined || each.entity_type === entity_type,
+  );
   if (!newest) return undefined;
   if (newest.kind === 'named') return messageAboutName({ newest, at });
   if (newest.client_id !== undefined) {

@@ -3,9 +3,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { handler as getEntity } from '../../functions/api/get-entity.ts';
 import { handler as entityFeed } from '../../functions/api/get-entity-feed.ts';
+import { handler as siteFeed } from '../../functions/api/get-site-feed.ts';
 import { handler as getUser } from '../../functions/api/get-user.ts';
 import { handler as userFeed } from '../../functions/api/get-user-feed.ts';
 import { handler as listReviews } from '../../functions/api/list-reviews.ts';
+import { handler as showHome } from '../../functions/pages/show-home.ts';
+import { handler as showReviews } from '../../functions/pages/show-reviews.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -94,6 +97,7 @@ beforeAll(async () => {
 describe.each([
   ['GET /entity/{entity_id}/reviews.atom', entityFeed, () => ({ entity_id })],
   ['GET /user/{user_id}/reviews.atom', userFeed, () => ({ user_id: author.id })],
+  ['GET /reviews.atom', siteFeed, () => ({})],
 ])('%s', (_, handler, path) => {
   test('is a valid feed by RFC 4287, with an ETag', async () => {
     const { headers, body, feed } = await feedOf(handler, path() as Record<string, string>);
@@ -104,10 +108,15 @@ describe.each([
     });
     expect(feed.name).toBe('feed');
     const { text: id } = only(feed, 'id');
-    expect(id).toMatch(/^https:\/\/api\.example\/ws\/1\/\w+\/[\w-]+\/reviews.atom$/);
+    expect(id).toMatch(/^https:\/\/api\.example\/ws\/1(\/\w+\/[\w-]+)?\/reviews.atom$/);
     const links = all(feed, 'link').map(({ attributes }) => [attributes.rel, attributes.href]);
     expect(links).toEqual([
-      ['alternate', id.replace('/ws/1/', '/ws/').replace('/reviews.atom', '')],
+      [
+        'alternate',
+        id === `${process.env.AUTH_URL}/1/reviews.atom`
+          ? `${process.env.AUTH_URL}/reviews`
+          : id.replace('/ws/1/', '/ws/').replace('/reviews.atom', ''),
+      ],
       ['self', id],
     ]);
     for (const entry of all(feed, 'entry')) {
@@ -123,6 +132,31 @@ describe.each([
     const head = await invoke(handler, { ...request, method: 'HEAD' });
     expect(head).toMatchObject({ status: 200, body: '', headers: { etag } });
     expect(body).toMatch(/^<\?xml version="1.0" encoding="utf-8"\?>/);
+  });
+});
+
+describe('the feed of the site', () => {
+  test('has the newest reviews of everybody and everything, without drafts and hidden ones', async () => {
+    const [ann, ben] = users;
+    stopClock(Date.now() + 50);
+    const draft = await ben?.publishes({ is_draft: true });
+    stopClock(Date.now() + 50);
+    const last = await ann?.publishes({ entity_type: 'bk_author' });
+    const { feed } = await feedOf(siteFeed, {});
+    const listed = all(feed, 'entry').map((entry) => only(entry, 'id').text);
+    expect(listed.slice(0, 4)).toEqual([last, ...ids].map((id) => `urn:uuid:${id}`));
+    expect(listed).not.toContain(`urn:uuid:${draft}`);
+    expect(only(feed, 'title').text).toBe('Reviews');
+  });
+
+  test.each([
+    ['the start page', showHome],
+    ['the page of all reviews', showReviews],
+  ])('is named by %s', async (_, handler) => {
+    const { body } = await invoke(handler, {});
+    expect(body).toContain(
+      `<link rel="alternate" type="application/atom+xml" href="${process.env.AUTH_URL}/1/reviews.atom" title="All reviews">`,
+    );
   });
 });
 

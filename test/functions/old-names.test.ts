@@ -11,7 +11,10 @@ import { makeUsers, reviewBody, visitor } from '../helpers/world.ts';
 const [ann, ben] = await makeUsers(2);
 const entity_id = randomUUID();
 const mine = await ann.publishes({ entity_id });
-const book = await ann.publishes({ entity_type: 'bk_author' });
+const bookEntity = randomUUID();
+const book = await ann.publishes({ entity_type: 'bk_author', entity_id: bookEntity });
+const liked = book;
+await ben.votes(liked);
 await ben.publishes();
 await applyStream();
 
@@ -22,20 +25,46 @@ async function list(query: Record<string, string | string[]>) {
 }
 
 describe('GET /review', () => {
-  test.each(['release_group', 'artist', 'event', 'bk_author', 'bb_edition_group'])(
-    'takes %s=… as the entity',
+  test('takes release_group=… as the entity, of that type', async () => {
+    const body = await list({ release_group: entity_id.toUpperCase() });
+    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([mine]);
+    // As for entity_id, the answer has the average.
+    expect(body.average_rating).toEqual({ rating: 4, count: 1 });
+    expect((await list({ release_group: randomUUID() })).count).toBe(0);
+    const { reviews } = await list({ bb_author: bookEntity });
+    expect(reviews.map(({ id }: { id: string }) => id)).toEqual([book]);
+  });
+
+  test.each(['artist', 'event', 'bk_author', 'bb_edition_group'])(
+    'finds no reviews of another type by %s=…',
     async (name) => {
-      const body = await list({ [name]: entity_id.toUpperCase() });
-      expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([mine]);
-      // As for entity_id, the answer has the average.
-      expect(body.average_rating).toEqual({ rating: 4, count: 1 });
-      expect((await list({ [name]: randomUUID() })).count).toBe(0);
+      expect((await list({ [name]: entity_id })).count).toBe(0);
+      expect((await list({ [name]: entity_id, entity_type: 'release_group' })).count).toBe(1);
     },
   );
 
+  test('takes entity_id if both are there', async () => {
+    const both = { release_group: randomUUID(), entity_id };
+    expect((await list(both)).reviews.map(({ id }: { id: string }) => id)).toEqual([mine]);
+  });
+
+  test.each([
+    ['rating', 'popularity'],
+    ['created', 'published_on'],
+  ])('sorts by %s as by %s', async (older, name) => {
+    for (const sort_order of ['asc', 'desc']) {
+      const idsBy = async (sort: string) =>
+        (await list({ sort, sort_order })).reviews.map(({ id }: { id: string }) => id);
+      expect(await idsBy(older)).toEqual(await idsBy(name));
+    }
+    expect((await list({ sort: 'rating' })).reviews[0].id).toBe(liked);
+    expect((await list({ sort: 'created' })).reviews[0].id).not.toBe(liked);
+    const answer = await invoke(listReviews, { query: { sort: 'votes' } });
+    expect(answer).toMatchObject(invalid('sort must be one of popularity, published_on'));
+  });
+
   test('refuses two entities, and one that is no UUID', async () => {
     const queries: Record<string, string | string[]>[] = [
-      { release_group: entity_id, entity_id: randomUUID() },
       { release_group: entity_id, artist: randomUUID() },
       { release_group: [entity_id, entity_id] },
     ];

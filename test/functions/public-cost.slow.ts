@@ -193,6 +193,7 @@ describe('every other public GET', () => {
     ['get-entity', () => ({ path: { entity_id } })],
     ['get-user', () => ({ path: { user_id: author.id } })],
     ['get-entity-feed', () => ({ path: { entity_id } })],
+    ['get-site-feed', () => ({})],
     ['get-user-feed', () => ({ path: { user_id: author.id } })],
     ['get-health', () => ({})],
     ['get-oembed', () => ({ query: { url: `https://api.example/ws/entity/${entity_id}` } })],

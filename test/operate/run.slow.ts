@@ -107,10 +107,18 @@ test('an upgrade reports once what it changes in the data folder', async () => {
   writeFileSync(join(dataDir, 'version.json'), JSON.stringify(older));
   const upgraded = await start(dataDir);
   expect(upgraded.err).toEqual([
-    `Upgrade from 0.9.0 to ${mark.service_version}.`,
-    'The format of the data folder has not changed.',
+    `Upgrade from version 0.9.0 to ${mark.service_version}.`,
+    `The data keeps format ${mark.data_version}.`,
   ]);
   await upgraded.end('SIGKILL');
+
+  // The same version of the product may read another format.
+  writeFileSync(join(dataDir, 'version.json'), JSON.stringify({ ...mark, data_version: 1 }));
+  const reformatted = await start(dataDir);
+  expect(reformatted.err).toEqual([
+    `Upgrade of the data from format 1 to ${mark.data_version}. Code that reads formats up to 1 can no longer start on it.`,
+  ]);
+  await reformatted.end('SIGKILL');
   const again = await start(dataDir);
   expect(again.err).toEqual([]);
   await again.end('SIGTERM');

@@ -14,7 +14,7 @@ import {
 } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
-import type { FeedOwner } from '../../feed/link.ts';
+import type { ListOwner } from '../../feed/link.ts';
 import { type PageEnd, readFromCursor } from '../../list/cursor.ts';
 import type { PageRequest } from '../../list/read-page.ts';
 import type { FacetFilter } from '../../review/counts.ts';
@@ -47,7 +47,7 @@ type ListPage = Pick<ReviewList, 'count' | 'reviews'> & {
 };
 
 /** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
-export async function readReviews(owner: FeedOwner, query: ListQuery): Promise<ListPage> {
+export async function readReviews(owner: ListOwner, query: ListQuery): Promise<ListPage> {
   return readFiltered(owner, query, (list) => listReviewsOf(owner, list));
 }
 
@@ -57,7 +57,7 @@ export async function readAllReviews(query: ListQuery): Promise<ListPage> {
 }
 
 async function readFiltered(
-  owner: FeedOwner | object,
+  owner: ListOwner | object,
   { cursor: start, ...query }: ListQuery,
   read: (list: FacetFilter & PageRequest & { isNamed: boolean }) => Promise<ReviewList>,
 ): Promise<ListPage> {

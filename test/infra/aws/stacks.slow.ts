@@ -281,6 +281,7 @@ describe('the functions', () => {
       'get-entity',
       'get-entity-feed',
       'get-oembed',
+      'get-site-feed',
       'get-user-feed',
       'list-changes',
       'list-entities',

@@ -181,7 +181,7 @@ describe('requests match the specification', () => {
     const { parameters = [] } = operationOf('list-reviews');
     expect(Object.fromEntries(parameters.map((each) => [each.name, each.schema]))).toMatchObject({
       entity_id: { type: 'string', format: 'uuid' },
-      entity_type: { type: 'string', enum: ['musicdb', 'bookdb', ...types.split(' ')] },
+      entity_type: { $ref: '#/components/schemas/EntityFilter' },
       user_id: { type: 'string', format: 'uuid' },
       sort: { enum: ['popularity', 'published_on'], default: 'published_on' },
       sort_order: { enum: ['asc', 'desc'], default: 'desc' },
@@ -189,6 +189,11 @@ describe('requests match the specification', () => {
       include_metadata: { type: 'boolean', default: false },
     });
     expect(document.components.schemas.EntityType.enum).toEqual(types.split(' '));
+    expect(document.components.schemas.EntityFilter.enum).toEqual([
+      'musicdb',
+      'bookdb',
+      ...types.split(' '),
+    ]);
     expect(document.components.schemas.Language.enum).toHaveLength(183);
   });
 
@@ -267,6 +272,34 @@ describe('requests match the specification', () => {
     expect(Object.keys(content?.['application/json']?.examples ?? {})).toEqual(codes);
   });
 
+  test('has an example of a refusal that the endpoint can give', () => {
+    const refusalOf = (name: string) => {
+      const { content } = operationOf(name).responses[400] ?? {};
+      const { invalid_request: example } = content?.['application/json']?.examples ?? {};
+      return Object.values((example as { value: object } | undefined)?.value ?? {})[1];
+    };
+    expect(refusalOf('put-vote')).toBe('vote must be true or false');
+    expect(refusalOf('list-users')).toMatch(/^limit must be an integer/);
+    expect(refusalOf('delete-review')).toMatch(/^If-Match must be/);
+    expect(refusalOf('create-token')).toBe('grant_type is required');
+    expect(refusalOf('export-me')).toMatch(/^cursor must be/);
+  });
+
+  test('describes every operation, and who helps', () => {
+    const bare = Object.values(document.paths).flatMap((path) =>
+      Object.values(path as Record<string, { operationId?: string; description?: string }>)
+        .filter(({ operationId, description }) => operationId && !description)
+        .map(({ operationId }) => operationId),
+    );
+    expect(bare).toEqual([]);
+    expect(document.info.contact.url).toBe('https://api.example/ws/help');
+    const { error } = document.components.schemas.OAuthError.properties;
+    expect(error.anyOf).toEqual([
+      { enum: expect.arrayContaining(['invalid_grant', 'invalid_client']), type: 'string' },
+      { type: 'string' },
+    ]);
+  });
+
   test('documents the headers that clients act on', () => {
     const limited = 'WWW-Authenticate Retry-After RateLimit RateLimit-Policy';
     for (const [operations, status, headers] of [
@@ -276,7 +309,8 @@ describe('requests match the specification', () => {
       ['get-revision', '200', 'ETag'],
       ['get-revision', '304', 'ETag'],
       ['get-me', '200', ''],
-      ['create-review', '200', 'Idempotent-Replayed'],
+      ['create-review', '200', 'Idempotent-Replayed ETag'],
+      ['update-review', '200', 'ETag'],
       ['put-vote', '200', 'RateLimit RateLimit-Policy'],
       ['put-vote report-review create-review update-review', '403', limited],
       ['get-me', '401', 'WWW-Authenticate'],

@@ -3,6 +3,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { readRecord, recordWrites } from '../../../shared/entity/record.ts';
 import { transact } from '../../../shared/table/transact.ts';
+import { changeIn } from '../../../shared/webhooks/message.ts';
+import { resendMessage } from '../../../shared/webhooks/webhook-actions.ts';
 import { ask, position } from '../../helpers/list-changes.ts';
 import { forgetDatabases, nameEntities } from '../../helpers/names.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
@@ -32,6 +34,8 @@ describe('GET /changes', () => {
     const url = `${at}/entity/${id}`;
     const [change, ...others] = await namesSince(since);
     expect(change).toEqual({
+      kind: 'entity',
+      subject: { type: 'work', id },
       id,
       version: expect.any(Number),
       review: null,
@@ -61,6 +65,71 @@ describe('GET /changes', () => {
   });
 });
 
+/** Names an id as two things at once. One batch of the stream then has both, with one time. */
+async function nameTwo(name: string): Promise<string> {
+  const id = randomUUID();
+  const writes = (['work', 'artist'] as const).flatMap((entity_type) =>
+    recordWrites(undefined, {
+      entity_id: id,
+      entity_type,
+      name: `${name} ${entity_type}`,
+      origin: 'operator',
+      written_at: new Date().toISOString(),
+    }),
+  );
+  await transact(writes);
+  return id;
+}
+
+describe('two things with one id', () => {
+  test('are two changes with a subject of their own', async () => {
+    const since = await position();
+    const id = await nameTwo('Twin');
+    const changes = await namesSince(since);
+    expect(changes.map(({ subject }: { subject: object }) => subject)).toEqual(
+      expect.arrayContaining([
+        { type: 'work', id },
+        { type: 'artist', id },
+      ]),
+    );
+    expect(changes).toHaveLength(2);
+  });
+
+  test('are two messages, which can be sent again one by one', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver, { types: ['entity.edited'] });
+    const ids = await Promise.all(['One', 'Two', 'Three', 'Four'].map(nameTwo));
+    await run();
+    const told = receiver.messages.map(({ headers, data }) => {
+      const { subject, entity } = data as { subject: object; entity: { name: string } };
+      return { id: `${headers['webhook-id']}`, subject, name: entity.name };
+    });
+    expect(told).toHaveLength(2 * ids.length);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
+    expect(new Set(told.map(({ subject }) => JSON.stringify(subject))).size).toBe(told.length);
+    receiver.take();
+    for (const { id, name } of told) {
+      await resendMessage(webhook, id);
+      await run();
+      const [again] = receiver.messages.splice(0);
+      expect([again?.headers['webhook-id'], again?.text]).toEqual([
+        id,
+        expect.stringContaining(name),
+      ]);
+    }
+  });
+
+  test('are recognized in the ids of messages of older code as well', () => {
+    const id = randomUUID();
+    expect(changeIn(`ent_${id}_5`)).toEqual({ id, at: 5, entity_type: undefined });
+    expect(changeIn(`ent_bk_literary_work_${id}_5`)).toMatchObject({
+      entity_type: 'bk_literary_work',
+    });
+    expect(changeIn(`rev_${id}_5`)).toMatchObject({ id, at: 5 });
+    expect(changeIn(`rev_work_${id}_5`)).toBeUndefined();
+  });
+});
+
 describe('a webhook', () => {
   test('tells names only if its owner chose them, of one entity if its owner wants', async () => {
     const [usual, names, other, one] = await Promise.all([1, 2, 3, 4].map(() => startReceiver()));
@@ -79,13 +148,14 @@ describe('a webhook', () => {
         {
           type: 'entity.edited',
           data: {
+            subject: { type: 'work', id: entity.entity_id },
             version: expect.any(Number),
             entity: expect.objectContaining({ id: entity.entity_id, name: 'Blue' }),
           },
         },
       ]);
       expect(receiver?.messages[0]?.headers['webhook-id']).toMatch(
-        new RegExp(`^ent_${entity.entity_id}_\\d+$`),
+        new RegExp(`^ent_work_${entity.entity_id}_\\d+$`),
       );
     }
   });

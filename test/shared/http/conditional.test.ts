@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as createReview } from '../../../functions/api/create-review.ts';
 import { handler as deleteReview } from '../../../functions/api/delete-review.ts';
 import { handler as getMe } from '../../../functions/api/get-me.ts';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
@@ -9,7 +10,7 @@ import { handler as listRevisions } from '../../../functions/api/list-revisions.
 import { handler as updateReview } from '../../../functions/api/update-review.ts';
 import type { EndpointRequest } from '../../../infra/local/endpoint-event.ts';
 import { invoke } from '../../helpers/invoke.ts';
-import { makeUser, type Person, text, visitor } from '../../helpers/world.ts';
+import { makeUser, type Person, reviewBody, text, visitor } from '../../helpers/world.ts';
 
 let author: Person;
 let review_id: string;
@@ -168,5 +169,67 @@ describe.each([
   test('with * matches any state', async () => {
     review_id = await author.publishes();
     expect((await change('*')).status).toBe(200);
+  });
+});
+
+describe('the ETag of an answer to a write', () => {
+  const send = (handler: unknown, body: object, { headers, path }: EndpointRequest = {}) =>
+    invoke(handler, {
+      caller: author.caller,
+      path,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    });
+  const edit = (id: string, body: object, ifMatch?: string) =>
+    send(updateReview, body, {
+      path: { review_id: id },
+      headers: ifMatch === undefined ? {} : { 'If-Match': ifMatch },
+    });
+
+  test('is good for the If-Match of the next write, without a read in between', async () => {
+    const published = await send(createReview, reviewBody());
+    const { id } = published.body;
+    const tags = [published.headers.etag ?? ''];
+    // The third changes nothing.
+    for (const rating of [1, 2, 2, 3]) {
+      const answer = await edit(id, { rating }, tags.at(-1));
+      expect([rating, answer.status]).toEqual([rating, 200]);
+      tags.push(answer.headers.etag ?? '');
+    }
+    for (const tag of tags) expect(tag).toMatch(/^"[\w-]+"$/);
+    expect(new Set(tags).size).toBe(4);
+    for (const stale of tags.slice(0, 4)) {
+      expect((await edit(id, { rating: 5 }, stale)).status).toBe(412);
+    }
+    const headers = { 'If-Match': tags.at(-1) ?? '' };
+    const path = { review_id: id };
+    expect((await invoke(deleteReview, { caller: author.caller, path, headers })).status).toBe(200);
+  });
+
+  test('follows a draft to its publication', async () => {
+    const draft = await send(createReview, reviewBody({ is_draft: true }));
+    const published = await edit(draft.body.id, { is_draft: false }, draft.headers.etag);
+    expect(published.status).toBe(200);
+    const later = await edit(draft.body.id, { rating: 1 }, published.headers.etag);
+    expect(later.status).toBe(200);
+  });
+
+  test('of a repeated publication is that of the first revision', async () => {
+    const once = { headers: { 'Idempotency-Key': '"once"' } };
+    const body = reviewBody();
+    const first = await send(createReview, body, once);
+    await edit(first.body.id, { rating: 1 });
+    const again = await send(createReview, body, once);
+    expect(again.headers).toMatchObject({
+      etag: first.headers.etag,
+      'idempotent-replayed': 'true',
+    });
+    expect((await edit(first.body.id, { rating: 2 }, again.headers.etag)).status).toBe(412);
+  });
+
+  test('is not there where a write was refused', async () => {
+    const refused = await send(createReview, reviewBody({ rating: 9 }));
+    expect(refused.status).toBe(400);
+    expect(refused.headers).not.toHaveProperty('etag');
   });
 });

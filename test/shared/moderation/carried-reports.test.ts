@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { audit } from '../../../shared/audit/audit.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { listReports } from '../../../shared/moderation/report-repository.ts';
@@ -256,4 +256,63 @@ test('an export and an import carry them, and an audit recounts them', async () 
   );
   for await (const _ of audit({ repair: true, settle: 0, patience: 0 }));
   expect(without(await caseOf(public_))).toEqual(without(before[5]));
+});
+
+describe('an import of a review that was deleted while it was reported', () => {
+  /** Publishes, reports, exports, reports again and deletes. Returns the export of then. */
+  async function lose(before: readonly string[], after: readonly string[]) {
+    const ann = await makeUser();
+    const id = await ann.publishes();
+    for (const reason of before) await (await makeUser()).reports(id, { reason });
+    const records = (await exported()).filter((record) => JSON.stringify(record).includes(id));
+    for (const reason of after) await (await makeUser()).reports(id, { reason });
+    await ann.deletes(id);
+    await applyStream();
+    return { ann, id, records };
+  }
+
+  test.each([
+    ['from before the first report', [], ['spam', 'spam', 'abuse']],
+    ['from between two reports', ['spam'], ['spam', 'abuse']],
+    ['from after the last report', ['spam', 'spam', 'abuse'], []],
+  ])('%s keeps each report once', async (_, before, after) => {
+    const { id, records } = await lose(before, after);
+    for (const pass of [1, 2]) {
+      expect((await importRecords(sourced(records))).refused).toEqual({});
+      expect([pass, await caseOf(id)]).toEqual([
+        pass,
+        expect.objectContaining({ state: 'open', reports: 3, spam: 2, abuse: 1 }),
+      ]);
+    }
+    expect(await readItem(reviewKey(id))).not.toHaveProperty('reported');
+    await applyStream();
+    await expectExact();
+  });
+
+  test('keeps reports also if it was stopped after the review', async () => {
+    const { id, records } = await lose(['spam'], ['abuse']);
+    const [review] = records.filter(({ kind }) => kind === 'review');
+    const spy = beforeSend(async ({ input }) => {
+      const writes = input.TransactItems ?? [];
+      if (writes.some(({ Put }) => Put?.Item?.sk === 'CASE')) throw new Error('stopped');
+    });
+    await expect(importRecords(sourced(review ? [review] : []))).rejects.toThrow('stopped');
+    spy.mockRestore();
+    await importRecords(sourced(records));
+    expect(await caseOf(id)).toMatchObject({ state: 'open', reports: 2, spam: 1, abuse: 1 });
+    await expectExact();
+  });
+
+  test('does not open a case whose reports were dismissed', async () => {
+    const ann = await makeUser();
+    const id = await ann.publishes();
+    await (await makeUser()).reports(id);
+    await decideReview(id, 'dismiss', operator);
+    const records = (await exported()).filter((record) => JSON.stringify(record).includes(id));
+    await ann.deletes(id);
+    await applyStream();
+    await importRecords(sourced(records));
+    expect(await caseOf(id)).toMatchObject({ state: 'closed', reports: 0 });
+    await expectExact();
+  });
 });

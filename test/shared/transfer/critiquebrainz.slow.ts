@@ -4,9 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
-import { pack } from 'tar-stream';
 import { randomNumbers } from '../../../bin/random.ts';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
 import { handler as getUser } from '../../../functions/api/get-user.ts';
@@ -14,6 +12,12 @@ import { handler as userFeed } from '../../../functions/api/get-user-feed.ts';
 import { handler as listReviews } from '../../../functions/api/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/api/list-revisions.ts';
 import { admin, refuses } from '../../helpers/admin.ts';
+import {
+  archive as archiveAt,
+  bzip2,
+  copyText,
+  type Row,
+} from '../../helpers/critiquebrainz-archive.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 
@@ -29,58 +33,11 @@ interface Listed {
   votes: { positive: number; negative: number };
 }
 
-type Row = (string | number | boolean | null)[];
+type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
 
-/**
- * Writes rows in PostgreSQL’s text format: https://www.postgresql.org/docs/current/sql-copy.html
- */
-function copyText(rows: readonly Row[]): string {
-  const letters = {
-    '\\': '\\\\',
-    '\b': '\\b',
-    '\f': '\\f',
-    '\n': '\\n',
-    '\r': '\\r',
-    '\t': '\\t',
-    '\v': '\\v',
-  };
-  const cell = (value: Row[number]) => {
-    if (value === null) return '\\N';
-    if (typeof value === 'boolean') return value ? 't' : 'f';
-    return `${value}`.replaceAll(/[\\\b\f\n\r\t\v]/g, (letter) => letters[letter as '\n']);
-  };
-  return rows.map((row) => `${row.map(cell).join('\t')}\n`).join('');
-}
-
-/**
- * Makes an archive of these tables, of `parts` bzip2 streams. Compressors that use several
- * processors write several streams.
- */
-type Tables = Record<string, Row[] | string>;
-async function archive(name: string, tables: Tables, parts = 1, schema = '15') {
-  const tar = pack();
-  tar.entry({ name: 'TIMESTAMP' }, '2026-07-31 18:07:59.123456');
-  tar.entry({ name: 'SCHEMA_SEQUENCE' }, schema);
-  tar.entry({ name: 'COPYING' }, 'Free.');
-  for (const [table, rows] of Object.entries(tables)) {
-    tar.entry({ name: `cbdump/${table}` }, typeof rows === 'string' ? rows : copyText(rows));
-  }
-  tar.finalize();
-  const bytes = await buffer(tar);
-  const size = Math.ceil(bytes.length / parts);
-  const compressed = Array.from({ length: parts }, (_, i) =>
-    bzip2(bytes.subarray(i * size, (i + 1) * size)),
-  );
-  return file(name, Buffer.concat(compressed));
-}
-
-function bzip2(input: Uint8Array): Buffer {
-  const { stdout, status, error } = spawnSync('bzip2', { input, maxBuffer: 1e9 });
-  if (error)
-    throw new Error('archives are made with the program bzip2: install it', { cause: error });
-  expect(status).toBe(0);
-  return stdout;
-}
+/** Makes an archive of this name in the folder of this test. */
+const archive = (name: string, ...content: Tail<Parameters<typeof archiveAt>>) =>
+  archiveAt(join(folder, name), ...content);
 
 function file(name: string, content: Uint8Array | string): string {
   const path = join(folder, name);

@@ -1,9 +1,10 @@
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { addIndexes, createTable } from '../../../infra/local/table.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
+import { rebuildKeys } from '../../../shared/table/keys.ts';
 import { upgradeTable } from '../../../shared/transfer/upgrade.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { ask } from '../../helpers/list-changes.ts';
@@ -90,7 +91,13 @@ describe('a table of version 1.0.0', () => {
     const before = await versions();
     await readStream();
     await upgradeTable();
+    // The lock of an upgrade that was killed, for another second.
+    const until = Math.floor(Date.now() / 1000) + 1;
+    await batchWrite(rebuildKeys.map((key) => ({ put: { ...key, id: 'killed', until } })));
+    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
     await upgradeTable();
+    expect(error.mock.calls).toEqual([[expect.stringContaining('Another rebuild')]]);
+    error.mockRestore();
     expect(await versions()).toEqual(before);
     const { body } = await ask();
     await applyStream();

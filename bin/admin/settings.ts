@@ -1,0 +1,24 @@
+import { parseArgs } from 'node:util';
+import { readDiscovery } from '../../infra/local/discovery.ts';
+import { adopt, type DataSettings } from '../../infra/settings.ts';
+
+/**
+ * Sets the environment to the settings of the service that a command line names. They must be in
+ * force before the commands are loaded, whose code reads the types of reviews then. Reports no
+ * fault: a command that needs the service does so when it connects.
+ */
+export async function adoptSettings(args: readonly string[]): Promise<void> {
+  const { stack, 'data-dir': dataDir = process.env.DATA_DIR || '.data' } = parseArgs({
+    args: [...args],
+    strict: false,
+    options: { stack: { type: 'string' }, 'data-dir': { type: 'string' } },
+  }).values;
+  const settings =
+    stack === undefined ? readDiscovery(`${dataDir}`)?.settings : await settingsOnAws(`${stack}`);
+  if (settings) adopt(settings);
+}
+
+async function settingsOnAws(stack: string): Promise<DataSettings | undefined> {
+  const aws = await import('../../infra/aws/connect.ts');
+  return aws.settingsOf(stack).catch(() => undefined);
+}
