@@ -156,6 +156,7 @@ const pages: readonly Page[] = [
   { operation: 'show-proposals', method: 'GET', path: '/account/moderation/names', table: 'read' },
   { operation: 'decide-proposal', method: 'POST', path: '/account/moderation/names', table: 'write' },
   { operation: 'show-decisions', method: 'GET', path: '/account/moderation/log', table: 'read' },
+  { operation: 'undo-correction', method: 'POST', path: '/account/moderation/log', table: 'write' },
   { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', table: 'read+metadata' },
   { operation: 'decide-review', method: 'POST', path: '/account/moderation/reviews/{review_id}', table: 'write' },
   { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', table: 'read+metadata' },

@@ -158,6 +158,7 @@ const contract = `
   POST   /account/tokens/{token_id}/revoke                  public  write
   GET    /account/moderation                                public  read+metadata
   GET    /account/moderation/log                            public  read
+  POST   /account/moderation/log                            public  write
   GET    /account/moderation/reviews/{review_id}            public  read+metadata
   POST   /account/moderation/reviews/{review_id}            public  write
   GET    /account/moderation/users/{user_id}                public  read+metadata

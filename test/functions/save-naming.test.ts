@@ -149,12 +149,12 @@ describe('a correction', () => {
     expect(await wordsOf(entity)).toEqual({ name: 'Blue', origin: 'moderator', user_id: mia.id });
     await applyStream();
     const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { decision: 'undo', id };
-    const undone = await ask('decide-proposal', mia, { form });
+    const form = { id };
+    const undone = await ask('undo-correction', mia, { form });
     expect(undone.headers.location).toBe(`${at}/account/moderation/log`);
     const words = { name: 'Bleu', about: '1957', url: 'https://a.example/' };
     expect(await wordsOf(entity)).toEqual({ ...words, origin: 'member', user_id: ann.id });
-    const again = await ask('decide-proposal', mia, { form });
+    const again = await ask('undo-correction', mia, { form });
     expect([again.status, faultsOn(again.shown)['']]).toEqual([
       400,
       'The name has been corrected again since.',
@@ -190,8 +190,10 @@ describe('a correction', () => {
 
   test('needs a session, a moderator for the desk, and counts as an edit', async () => {
     const [ann] = await makeUsers(1);
-    for (const operation of ['show-proposals', 'decide-proposal']) {
-      const form = { decision: 'undo', id: randomUUID() };
+    const entity = { entity_id: randomUUID(), entity_type: 'work' };
+    const seen = { user_id: mia.id, proposed_at: new Date().toISOString(), seen: '' };
+    const form = { decision: 'decline', ...entity, ...seen, id: randomUUID() };
+    for (const operation of ['show-proposals', 'decide-proposal', 'undo-correction']) {
       expect((await ask(operation, ann, { form })).status).toBe(404);
     }
     process.env.EDITS_PER_DAY = '2';
