@@ -53,6 +53,17 @@ describe('an answer', () => {
     expect(await bodyOf(find('a', async () => replyOf('after')))).toBe('after');
   });
 
+  test('takes no memory if a commit came during its run', async () => {
+    const { find, use } = keep();
+    const slow = Promise.withResolvers<Reply>();
+    const first = find('a', () => slow.promise);
+    version = 2;
+    await find('b', counter({ statusCode: 404 }));
+    slow.resolve(replyOf('before or after'));
+    await first;
+    expect(use.bytes).toBe(0);
+  });
+
   test('is kept for at most ten seconds', async () => {
     jest.useFakeTimers();
     const { find, use } = keep();
