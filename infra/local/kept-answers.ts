@@ -18,8 +18,6 @@ export interface KeptUse {
 
 export interface KeptAnswers {
   use: Readonly<KeptUse>;
-  /** Returns true if `find` would run nothing. */
-  has(key: string): boolean;
   /** Returns the kept answer under `key`, that of a run in progress, or a new one. */
   find(key: string, run: () => Promise<Reply>): Promise<Reply>;
 }
@@ -125,7 +123,7 @@ export function keepAnswers({
     return run();
   }
 
-  return { use, has: (key) => newestEntry(key) !== undefined, find };
+  return { use, find };
 }
 
 /**

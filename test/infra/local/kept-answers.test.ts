@@ -221,20 +221,6 @@ describe('the gateway', () => {
     expect(events).toHaveLength(4);
   });
 
-  test('lets a function see the ETag of a client if it then reads less, unless all is kept', async () => {
-    const path = '/review/58f26d2a-9b8c-4e4e-8a57-1b1d0e2d6c55/revisions';
-    const known = { headers: { 'If-None-Match': '"1"' } };
-    for (const _ of [1, 2]) await ask(path, known);
-    const seen = events.map(({ headers }) => headers['If-None-Match'] ?? headers['if-none-match']);
-    expect(seen).toEqual(['"1"', '"1"']);
-    const full = await ask(path);
-    const again = await ask(path, known);
-    expect([full.response.status, again.response.status, events.length]).toEqual([200, 304, 3]);
-    version = Symbol();
-    await ask(path, known);
-    expect(events).toHaveLength(4);
-  });
-
   test.each<[string, string, RequestInit]>([
     ['with a token', '/review/', { headers: { Authorization: 'Bearer x' } }],
     ['with a cookie', '/review/', { headers: { Cookie: 'session=x' } }],
