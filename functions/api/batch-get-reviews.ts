@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../../shared/http/bulk.ts';
+import {
+  BulkIds,
+  BulkQueryString,
+  bulkErrors,
+  bulkIdsText,
+  lookUp,
+} from '../../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { presentReview } from '../../shared/review/review.ts';
 import { findPublicReviews } from '../../shared/review/review-repository.ts';
@@ -7,7 +13,7 @@ import { findPublicReviews } from '../../shared/review/review-repository.ts';
 export { ReviewsById as response } from '../../shared/review/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
-  query: v.object({ review_ids: BulkIds(25) }),
+  query: v.object({ review_ids: BulkIds }),
 });
 
 export const docs = {
@@ -15,8 +21,7 @@ export const docs = {
   summary: 'Read several reviews',
   description: 'Ids of hidden or missing reviews are left out of both parts of the answer.',
   fields: {
-    review_ids:
-      'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
+    review_ids: bulkIdsText,
   },
   errors: bulkErrors,
 } satisfies Docs<typeof request>;

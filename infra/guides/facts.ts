@@ -6,6 +6,7 @@ import { groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { mostFound, mostWords } from '../../shared/entity/name-index.ts';
 import { newest } from '../../shared/feed/atom.ts';
+import { longestQueryString, mostIds } from '../../shared/http/bulk.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
 import { largestJson } from '../../shared/http/json-body.ts';
@@ -81,9 +82,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     email_length: profile.email.maxLength,
     list_limit: maximumOf(paths['/review'].get.parameters, 'limit'),
     changes_limit: maximumOf(paths['/changes'].get.parameters, 'limit'),
-    bulk_reviews: numberIn(paths['/reviews'].get.parameters[0]?.description),
-    bulk_entities: numberIn(paths['/entities'].get.parameters[0]?.description),
-    query_string: numberIn(paths['/reviews'].get.responses[503].description).toLocaleString('en'),
+    bulk_reviews: mostIds,
+    bulk_entities: mostIds,
+    query_string: longestQueryString.toLocaleString('en'),
     feed_reviews: newest,
     revisions_kb: mostRevisionBytes / 1024,
     changes_kb: mostPageBytes / 1024,
@@ -162,9 +163,6 @@ function maximumOf(parameters: readonly { name: string; schema: object }[], name
   const { schema = {} } = parameters.find((each) => each.name === name) ?? {};
   return (schema as { maximum: number }).maximum;
 }
-
-/** Returns the first number in a description, for limits that JSON Schema has no keyword for. */
-const numberIn = (description = '') => Number(/\d+/.exec(description));
 
 /** More endpoints than these stand in a list, one on each line. */
 const mostInLine = 3;

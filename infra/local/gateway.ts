@@ -37,7 +37,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** What answers a request. Only answers to clients without credentials are kept, see `keyOf`. */
+/** The way to answer a request. Only public answers are kept, see `keyOf`. */
 type Way =
   | { kind: 'mount'; mount: Mount }
   | { kind: 'file'; file: APIGatewayProxyResult }

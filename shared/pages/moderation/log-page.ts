@@ -21,7 +21,7 @@ import {
 } from './moderation.ts';
 import { wordsBeforeAndAfter } from './proposals-page.ts';
 
-/** A page of the log of decisions, the newest first. Throws ApiError 404 for anyone but moderators. */
+/** A page of the log, the newest first. Throws ApiError 404 for anyone but moderators. */
 export async function logPage(
   visitor: Visitor,
   query: { cursor?: string | undefined },
