@@ -1,3 +1,4 @@
+import { leftOf } from '../table/budget.ts';
 import type { SortKey } from '../table/item.ts';
 import type { KeyRange, Sorting } from '../table/query.ts';
 import { costOf, endsOf, type Partition, type Span, type Tree, type Window } from './descend.ts';
@@ -32,6 +33,29 @@ export function keyRangesOf(
   }
   // `after` may lie within a span at the end without matches.
   return ranges.filter(({ low, high }) => low === undefined || high === undefined || low <= high);
+}
+
+/** Commands of a request after a page is found: its reviews, their names, and a session. */
+const commandsAfter = 6;
+
+/**
+ * Returns the first ranges, as many as the request has commands left for, at least one. If some are
+ * left out, `end` is the sort key up to which these reach. Fifty matches that lie far apart in
+ * several partitions would take more. Their page ends earlier.
+ */
+export function firstRanges(
+  ranges: readonly PartitionRange[],
+  { descending }: Pick<Sorting, 'descending'>,
+): { ranges: readonly PartitionRange[]; end?: SortKey } {
+  let left = leftOf('commands') - commandsAfter;
+  const first = ranges.findIndex(({ partitions }) => {
+    left -= partitions.size;
+    return left < 0;
+  });
+  if (first === -1) return { ranges };
+  const kept = ranges.slice(0, Math.max(1, first));
+  const last = kept.at(-1);
+  return { ranges: kept, end: descending ? last?.low : last?.high };
 }
 
 /** Skips spans without matches, unless skipping them costs more than reading them. */

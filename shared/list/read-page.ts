@@ -8,7 +8,7 @@ import {
   sortKeyIn,
 } from '../table/query.ts';
 import { descend, entriesToFill, type Partition, type Tree } from './descend.ts';
-import { keyRangesOf } from './key-ranges.ts';
+import { firstRanges, keyRangesOf } from './key-ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
 // The reads of a page, as its plan says: near the start, by rank trees, or from a short list.
@@ -83,6 +83,9 @@ export async function readPage(
 /** Entries that are read at most to find a page without trees, beside those of the page. */
 const mostSkipped = 2 * leafCapacity;
 
+/** Queries that are sent at most to find a page in one partition without trees. */
+const mostNear = 8;
+
 /**
  * Returns how to read a page from the start of a partition. With a filter the page may need more
  * entries than are read. Returns undefined if it likely does.
@@ -98,7 +101,9 @@ export function nearPageOf(
   const most = (filter.accept ? mostSkipped : leafCapacity) + request.limit + 2;
   const expected = entriesToRead(skip + request.limit + 1, filter);
   if (skip > leafCapacity || expected > most) return undefined;
-  return { partitions: [partition], ...filter, pageSize: Math.min(expected + 1, most), most };
+  const pageSize = Math.min(expected + 1, most);
+  const upTo = Math.min(most, mostNear * pageSize);
+  return { partitions: [partition], ...filter, pageSize, most: upTo };
 }
 
 /** Returns how to read a page from the start of several partitions, which never fails. */
@@ -230,8 +235,9 @@ async function readFarPage(
   const { skip, end } = window;
   // One more, because a range begins with the entry of the cursor.
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
+  const { ranges, end: cutAt = end } = firstRanges(keyRangesOf(window, trees, request), request);
   const perRange = await Promise.all(
-    keyRangesOf(window, trees, request).flatMap(({ partitions, ...range }) =>
+    ranges.flatMap(({ partitions, ...range }) =>
       [...partitions].map((partition) => collect(entriesOf(partition, request, range, most), most)),
     ),
   );
@@ -239,8 +245,8 @@ async function readFarPage(
     .filter((entry) => isAfter(request)(entry) && (accept?.(entry) ?? true))
     .slice(skip, skip + take);
   const page = toPage(entries, request);
-  // Fewer entries than counted: some were just deleted, and more may follow.
-  return page.next === undefined ? { ...page, next: end } : page;
+  // Fewer entries than counted: some were just deleted or not read yet, and more may follow.
+  return page.next === undefined ? { ...page, next: cutAt } : page;
 }
 
 function entriesOf(

@@ -72,7 +72,7 @@ async function readList(query: ReviewListQuery, overview: Promise<Overview>): Pr
 /** Reads the reviews of a page, as many as it can. The rest comes with the next page. */
 async function readReviews(
   { entries, next }: ListPage,
-  { order, isNamed = false }: ReviewListQuery,
+  { order, limit, isNamed = false }: ReviewListQuery,
 ): Promise<ReadPage & Pick<ReviewList, 'reviews'>> {
   const places = new Map(
     entries.map((entry, i): [string, Place] => [
@@ -84,8 +84,10 @@ async function readReviews(
   const reviews = await findListed(read);
   const page = { reviews, places: reviews.map(({ review }) => places.get(review.id) as Place) };
   const last = read.at(-1);
-  if (read.length === entries.length || !last) return { ...page, next };
-  return { ...page, next: sortKeyIn(last, order), limit: read.length };
+  const isCut = last !== undefined && read.length < entries.length;
+  const after = isCut ? sortKeyIn(last, order) : next;
+  const isShort = after !== undefined && read.length < limit;
+  return { ...page, next: after, limit: isShort ? read.length : undefined };
 }
 
 /**
