@@ -307,6 +307,17 @@ describe('races', () => {
     expect((await wordsOf(entity)).name).toBe('Bleu');
   });
 
+  test('a decision of a moderator who is none any more when it is stored changes nothing', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const former = await makeModerator('Olga Only');
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await correct(ben, entity, { name: 'Blue' });
+    await applyStream();
+    beforeTransaction(() => setAttributes(userKey(former.id), { is_moderator: false }));
+    expect((await decideName(former, entity, ben, 'accept')).status).toBe(404);
+    expect((await wordsOf(entity)).name).toBe('Bleu');
+  });
+
   test('a proposal that is replaced while it is decided stays, and is not decided', async () => {
     const [ann, ben] = await makeUsers(2);
     const entity = await reviewNew(ann, { name: 'Bleu' });
