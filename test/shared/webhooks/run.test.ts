@@ -273,6 +273,25 @@ describe('a webhook', () => {
   });
 });
 
+test('a receiver gets nothing twice if the time of a run is over in between', async () => {
+  const receiver = await startReceiver();
+  await beginWebhook(receiver);
+  const ids = await Promise.all([ann.publishes(), ann.publishes(), ann.publishes()]);
+  await applyStream();
+  const now = performance.now.bind(performance);
+  let elapsed = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + elapsed);
+  receiver.respond = () => {
+    elapsed = 3_600_000;
+  };
+  expect((await sendWebhooks()).hasMore).toBe(true);
+  clock.mockRestore();
+  receiver.respond = undefined;
+  await run();
+  const all = ids.map((id) => `review.published ${id}`);
+  expect(receiver.take().toSorted()).toEqual(all.toSorted());
+});
+
 describe('a receiver that fails', () => {
   test('is asked again later, and gets everything in order', async () => {
     const receiver = await startReceiver();
