@@ -31,8 +31,6 @@ export interface Route {
   within?: 'votes' | 'reports' | 'reviews';
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
-  /** True if its ETag is known before its body is read, see `LateAnswer`. */
-  earlyTag?: true;
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
   base?: string;
 }
@@ -58,7 +56,7 @@ const endpoints: readonly Route[] = [
   { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'metadata' },
   { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'public' },
-  { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public', earlyTag: true },
+  { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public' },
   { operation: 'report-review', method: 'POST', path: '/review/{review_id}/report', access: 'vote', table: 'write', within: 'reports' },
   { operation: 'get-vote', method: 'GET', path: '/review/{review_id}/vote', access: 'vote', table: 'read' },
   { operation: 'put-vote', method: 'PUT', path: '/review/{review_id}/vote', access: 'vote', table: 'write', within: 'votes' },
@@ -157,6 +155,7 @@ const pages: readonly Page[] = [
   { operation: 'show-proposals', method: 'GET', path: '/account/moderation/names', table: 'read' },
   { operation: 'decide-proposal', method: 'POST', path: '/account/moderation/names', table: 'write' },
   { operation: 'show-decisions', method: 'GET', path: '/account/moderation/log', table: 'read' },
+  { operation: 'undo-correction', method: 'POST', path: '/account/moderation/log', table: 'write' },
   { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', table: 'read+metadata' },
   { operation: 'decide-review', method: 'POST', path: '/account/moderation/reviews/{review_id}', table: 'write' },
   { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', table: 'read+metadata' },

@@ -2,7 +2,6 @@ import { CommanderError, Option, type OutputConfiguration } from 'commander';
 import { addApplicationCommands } from './application.ts';
 import { AdminCommand, type GlobalOptions } from './command.ts';
 import { addEntityCommands } from './entity.ts';
-import { addLoginCommand } from './login.ts';
 import { addModerationCommands } from './moderation.ts';
 import { addTokenCommands } from './token.ts';
 import { addTransferCommands } from './transfer.ts';
@@ -54,7 +53,6 @@ export function program(output: OutputConfiguration = {}): AdminCommand {
   addUserCommands(admin);
   addApplicationCommands(admin);
   addTokenCommands(admin);
-  addLoginCommand(admin);
   addEntityCommands(admin);
   addModerationCommands(admin);
   addTransferCommands(admin);

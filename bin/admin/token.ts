@@ -25,7 +25,7 @@ const Lifetime = v.pipe(
   v.picklist(lifetimes, `must be ${lifetimes.join(', ')}`),
 );
 
-export const scopeOption = new Option(
+const scopeOption = new Option(
   '--scope <scopes>',
   `any of ${scopes.join(',')}, also repeated (default: none, which may read the account of the user)`,
 ).argParser((value, earlier: Scope[] = []) => [

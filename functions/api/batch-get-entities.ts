@@ -1,12 +1,18 @@
 import * as v from 'valibot';
-import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../../shared/http/bulk.ts';
+import {
+  BulkIds,
+  BulkQueryString,
+  bulkErrors,
+  bulkIdsText,
+  lookUp,
+} from '../../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { findSummaries } from '../../shared/summary/summary.ts';
 
 export { EntitiesById as response } from '../../shared/summary/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
-  query: v.object({ entity_ids: BulkIds(25) }),
+  query: v.object({ entity_ids: BulkIds }),
 });
 
 export const docs = {
@@ -14,8 +20,7 @@ export const docs = {
   summary: 'Read several entities',
   description: 'Their reviews in numbers.',
   fields: {
-    entity_ids:
-      'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
+    entity_ids: bulkIdsText,
   },
   errors: bulkErrors,
 } satisfies Docs<typeof request>;

@@ -1,17 +1,23 @@
 import * as v from 'valibot';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { invalidRequest } from '../../shared/errors.ts';
-import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../../shared/http/bulk.ts';
+import {
+  BulkIds,
+  BulkQueryString,
+  bulkErrors,
+  bulkIdsText,
+  lookUp,
+} from '../../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { affordable, completed, isWhole } from '../../shared/review/long-text.ts';
-import { mostLookedUp, mostLookedUpBytes } from '../../shared/review/page-size.ts';
+import { mostLookedUpBytes } from '../../shared/review/page-size.ts';
 import { presentReview } from '../../shared/review/review.ts';
 import { findPublicReviews } from '../../shared/review/review-repository.ts';
 
 export { ReviewsById as response } from '../../shared/review/presented.ts';
 export const request = v.object({
   query_string: BulkQueryString,
-  query: v.object({ review_ids: BulkIds(mostLookedUp) }),
+  query: v.object({ review_ids: BulkIds }),
 });
 
 export const docs = {
@@ -20,8 +26,7 @@ export const docs = {
   description:
     'Ids of hidden or missing reviews are left out of both parts of the answer. Imported texts may be longer than people write: if too many of them are asked for at once, the answer is 400, and fewer ids work.',
   fields: {
-    review_ids:
-      'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
+    review_ids: bulkIdsText,
   },
   errors: {
     ...bulkErrors,

@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
-import { Answer, LateAnswer } from '../../shared/http/response.ts';
+import { Answer } from '../../shared/http/response.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { presentRevision } from '../../shared/review/revision.ts';
 import { listRevisions } from '../../shared/review/revision-repository.ts';
@@ -24,13 +23,9 @@ export const docs = {
 
 export const handler = endpoint(request, async ({ path, query }) => {
   const { review } = await getPublicReview(path.review_id);
-  // Every change of a revision, votes included, raises the version of the review.
-  const tag = hash('sha256', `${review.id} ${review.version}`, 'base64url').slice(0, 22);
-  return new LateAnswer(tag, async () => {
-    const revisions = await listRevisions(review, query);
-    const body = { revisions: revisions.map(presentRevision) };
-    const oldest = revisions.at(-1)?.id ?? 1;
-    if (oldest === 1) return new Answer(body);
-    return new Answer(body, { headers: { Link: `<?before=${oldest}>; rel="next"` } });
-  });
+  const revisions = await listRevisions(review, query);
+  const body = { revisions: revisions.map(presentRevision) };
+  const oldest = revisions.at(-1)?.id ?? 1;
+  if (oldest === 1) return body;
+  return new Answer(body, { headers: { Link: `<?before=${oldest}>; rel="next"` } });
 });

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { entityGroups } from '../../shared/entity/entity-type.ts';
-import { readRecord } from '../../shared/entity/record.ts';
-import { ApiError, notFound } from '../../shared/errors.ts';
-import { correctName } from '../../shared/moderation/correction.ts';
+import { notFound } from '../../shared/errors.ts';
+import { addEntity } from '../../shared/moderation/correction.ts';
 import { namingFields } from '../../shared/moderation/naming.ts';
 import { newEntityPage } from '../../shared/pages/entity/new-entity-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
@@ -23,14 +22,7 @@ export const handler = page(
   request,
   async ({ body: { entity_id, entity_type, ...naming } }, { visitor }) => {
     if (!entityGroups.has('own')) throw notFound('Page');
-    const entity = { entity_id, entity_type };
-    const correction = { naming, note: '', seen: undefined };
-    await correctName(entity, correction, visitor.user).catch(async (error) => {
-      if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
-      const added = await readRecord(entity);
-      // Otherwise the form was sent twice, and the first time has added it.
-      if (added?.name !== naming.name || added.user_id !== visitor.user.id) throw error;
-    });
+    await addEntity({ entity_id, entity_type }, naming, visitor.user);
     const location = withQuery(`/entity/${entity_id}`, { entity_type });
     return { location, notice: 'entity-added' };
   },

@@ -6,6 +6,7 @@ import { groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { mostFound, mostWords } from '../../shared/entity/name-index.ts';
 import { newest } from '../../shared/feed/atom.ts';
+import { longestQueryString } from '../../shared/http/bulk.ts';
 import { largestForm } from '../../shared/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
 import { largestJson } from '../../shared/http/json-body.ts';
@@ -21,6 +22,7 @@ import {
 import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token-repository.ts';
 import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { licenses } from '../../shared/review/licenses.ts';
+import { mostLookedUp } from '../../shared/review/page-size.ts';
 import { mostRevisionBytes } from '../../shared/review/revision-repository.ts';
 import { reasons } from '../../shared/review/verdict.ts';
 import { version } from '../../shared/routes.ts';
@@ -83,9 +85,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     email_length: profile.email.maxLength,
     list_limit: maximumOf(paths['/review'].get.parameters, 'limit'),
     changes_limit: maximumOf(paths['/changes'].get.parameters, 'limit'),
-    bulk_reviews: numberIn(paths['/reviews'].get.parameters[0]?.description),
-    bulk_entities: numberIn(paths['/entities'].get.parameters[0]?.description),
-    query_string: numberIn(paths['/reviews'].get.responses[503].description).toLocaleString('en'),
+    bulk_reviews: mostLookedUp,
+    bulk_entities: mostLookedUp,
+    query_string: longestQueryString.toLocaleString('en'),
     feed_reviews: newest,
     revisions_kb: mostRevisionBytes / 1024,
     changes_kb: mostPageBytes / 1024,
@@ -166,9 +168,6 @@ function maximumOf(parameters: readonly { name: string; schema: object }[], name
   const { schema = {} } = parameters.find((each) => each.name === name) ?? {};
   return (schema as { maximum: number }).maximum;
 }
-
-/** Returns the first number in a description, for limits that JSON Schema has no keyword for. */
-const numberIn = (description = '') => Number(/\d+/.exec(description));
 
 /** More endpoints than these stand in a list, one on each line. */
 const mostInLine = 3;

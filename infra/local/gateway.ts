@@ -9,7 +9,7 @@ import { withinBudget } from '../../shared/table/budget.ts';
 import { type Door, openDoor } from './door.ts';
 import { GatewayError, type Reply, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
-import { answer, targetOf } from './integration.ts';
+import { answer, type Target, targetOf } from './integration.ts';
 import { invoke, type Load } from './invoke.ts';
 import { type KeptAnswers, keyOf, unlessKnown } from './kept-answers.ts';
 import type { Served } from './log.ts';
@@ -36,6 +36,14 @@ export interface Gateway {
   /** Accepts no new requests. Resolves when those in flight are over, at most after 8 seconds. */
   stop(): Promise<void>;
 }
+
+/** The way to answer a request. Only public answers are kept, see `keyOf`. */
+type Way =
+  | { kind: 'mount'; mount: Mount }
+  | { kind: 'file'; file: APIGatewayProxyResult }
+  | { kind: 'preflight' }
+  | { kind: 'kept'; target: Target; kept: KeptAnswers; key: string }
+  | { kind: 'fresh'; target: Target };
 
 /** Budgets of requests, by operation. */
 const budgets = new Map(routes.map((route) => [route.operation, budgetOf(route)]));
@@ -75,6 +83,24 @@ export async function startGateway(options: {
     );
   };
 
+  /** Finds what answers a request. Throws GatewayError if nothing does. */
+  function wayOf(
+    request: IncomingMessage,
+    { url, protocol, target }: { url: string; protocol: string; target: Target | undefined },
+  ): Way {
+    const { method = 'GET' } = request;
+    const mount = mounts.find(({ path }) => url.startsWith(`${path}/`));
+    if (mount) return { kind: 'mount', mount };
+    const file = hostFile(method, url, options);
+    if (file) return { kind: 'file', file };
+    if (method === 'OPTIONS') return { kind: 'preflight' };
+    if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
+    const isPublic = target.match?.route.access === 'public';
+    const key = isPublic ? keyOf(request, protocol, url) : undefined;
+    if (!kept || key === undefined) return { kind: 'fresh', target };
+    return { kind: 'kept', target, kept, key };
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse) {
     const start = performance.now();
     const requestId = randomUUID();
@@ -96,6 +122,11 @@ export async function startGateway(options: {
     };
     const reply = async (result: APIGatewayProxyResult, own?: 'own') =>
       deliver(await toReply(request, result), own);
+    const run = async (target: Target, isShared: boolean) => {
+      const context = { call, served, target, address, isShared };
+      const result = await countRoundTrips(served, () => answer(request, response, context));
+      return toReply(request, result);
+    };
     try {
       const arrival = arrivalOf(request, address);
       unfinished.admit(arrival, request, response);
@@ -103,38 +134,28 @@ export async function startGateway(options: {
       const target = targetOf(method, url, address);
       if (target?.match) served.route = `/${stage}${resourceOf(target.match.route)}`;
       await limit(arrival, target?.match?.route);
-      const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
-      if (mounted) {
-        served.route = mounted.path;
-        request.url = url;
-        await door.beforeAnswer(response);
-        mounted.serve(request, response);
-        return;
+      const way = wayOf(request, { url, protocol: arrival.protocol, target });
+      switch (way.kind) {
+        case 'mount':
+          served.route = way.mount.path;
+          request.url = url;
+          await door.beforeAnswer(response);
+          way.mount.serve(request, response);
+          break;
+        case 'file':
+          await reply(way.file);
+          break;
+        case 'preflight':
+          await reply({ statusCode: 204, headers: preflightHeaders, body: '' });
+          break;
+        case 'kept': {
+          const found = await way.kept.find(way.key, () => run(way.target, true));
+          await deliver(unlessKnown(found, request.headers['if-none-match']));
+          break;
+        }
+        case 'fresh':
+          await deliver(await run(way.target, false));
       }
-      const file = hostFile(method, url, options);
-      if (file) {
-        await reply(file);
-        return;
-      }
-      if (method === 'OPTIONS') {
-        await reply({ statusCode: 204, headers: preflightHeaders, body: '' });
-        return;
-      }
-      if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
-      const { access, earlyTag = false } = target.match?.route ?? {};
-      const key = kept && access === 'public' ? keyOf(request, arrival.protocol, url) : undefined;
-      const ifNoneMatch = request.headers['if-none-match'];
-      // An answer for this client alone reads little, and one for all reads everything.
-      const isOwn = earlyTag && ifNoneMatch !== undefined && key !== undefined && !kept?.has(key);
-      const isShared = key !== undefined && !isOwn;
-      const run = () => answer(request, response, { call, served, target, address, isShared });
-      const make = async () => toReply(request, await countRoundTrips(served, run));
-      if (kept && isShared) {
-        const found = await kept.find(key, make);
-        await deliver(unlessKnown(found, ifNoneMatch));
-        return;
-      }
-      await deliver(await make());
     } catch (error) {
       if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);

@@ -20,8 +20,6 @@ export interface KeptUse {
 
 export interface KeptAnswers {
   use: Readonly<KeptUse>;
-  /** Returns true if `find` would run nothing. */
-  has(key: string): boolean;
   /** Returns the kept answer under `key`, that of a run in progress, or a new one. */
   find(key: string, run: () => Promise<Reply>): Promise<Reply>;
 }
@@ -128,12 +126,7 @@ export function keepAnswers({
     return run();
   }
 
-  function has(key: string) {
-    const newest = changes.newest();
-    return newest !== undefined && trueEntry(key, newest) !== undefined;
-  }
-
-  return { use, has, find };
+  return { use, find };
 }
 
 /**

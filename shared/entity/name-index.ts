@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
-import { metadataKey, nameKey } from '../table/keys.ts';
+import { metadataKey, nameKey, namesFrom } from '../table/keys.ts';
 import { collect, queryItems, scanItems } from '../table/query.ts';
 import type { EntityType } from './entity-type.ts';
 import { folded, fromEachWord, hasWord } from './folded.ts';
@@ -126,7 +126,7 @@ export async function findByName(name: string, type?: EntityType): Promise<Entit
 
 async function readEntries(words: string): Promise<{ words: string; entity: Entity }[]> {
   const page = { pageSize: mostEntries, consistent: false };
-  const items = await collect(queryItems(nameKey(words), page), mostEntries);
+  const items = await collect(queryItems(namesFrom(words), page), mostEntries);
   return items.flatMap(({ sk }) => {
     const parts = sk.split('#');
     const [type = '', id = ''] = parts.slice(-2);

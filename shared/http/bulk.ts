@@ -1,34 +1,42 @@
 // Lookups of several ids in one request.
 import * as v from 'valibot';
+import { mostLookedUp } from '../review/page-size.ts';
 import { canonicalUuid } from '../values.ts';
+
+/** Most characters of the query string of a bulk lookup (spec, endpoint 13). */
+export const longestQueryString = 4096;
 
 /** The query string of a bulk lookup. A longer one gets 503 (spec, endpoint 13). */
 export const BulkQueryString = v.pipe(
   v.string(),
-  v.maxLength(4096, 'may have at most 4096 characters'),
+  v.maxLength(longestQueryString, `may have at most ${longestQueryString} characters`),
 );
 
 /** Ids separated by commas, in forms of `canonicalUuid`. The output maps each to canonical form. */
-export function BulkIds(most: number) {
-  return v.pipe(
-    v.string(),
-    v.transform((list) => list.split(',').filter((id) => id !== '')),
-    v.minLength(1, 'must hold at least one id'),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const canonical = new Map(dataset.value.map((id) => [id, canonicalUuid(id) ?? '']));
-      const [wrong] = [...canonical].find(([, id]) => id === '') ?? [];
-      if (wrong === undefined) return canonical;
-      addIssue({ message: `must be UUIDs separated by commas: "${wrong.slice(0, 64)}" is none` });
-      return NEVER;
-    }),
-    v.check((ids) => new Set(ids.values()).size <= most, `must hold at most ${most} ids`),
-  );
-}
+export const BulkIds = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(',').filter((id) => id !== '')),
+  v.minLength(1, 'must hold at least one id'),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const canonical = new Map(dataset.value.map((id) => [id, canonicalUuid(id) ?? '']));
+    const [wrong] = [...canonical].find(([, id]) => id === '') ?? [];
+    if (wrong === undefined) return canonical;
+    addIssue({ message: `must be UUIDs separated by commas: "${wrong.slice(0, 64)}" is none` });
+    return NEVER;
+  }),
+  v.check(
+    (ids) => new Set(ids.values()).size <= mostLookedUp,
+    `must hold at most ${mostLookedUp} ids`,
+  ),
+);
+
+/** Describes the parameter of `BulkIds`, for the API's description. */
+export const bulkIdsText = `At most ${mostLookedUp} ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after \`urn:uuid:\``;
 
 /** Errors of a bulk lookup, for the API's description. */
 export const bulkErrors = {
   invalid_request: 'There is no id, there are too many, or one is not a UUID.',
-  service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
+  service_unavailable: `The query string has more than ${longestQueryString} characters, or the service is busy.`,
 };
 
 /** Looks up the ids of `BulkIds`. `found` is by canonical id, which `mapping` has by id as sent. */

@@ -6,7 +6,7 @@ import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { use } from '../table/budget.ts';
-import { type ContentCoding, codingFor } from './content-coding.ts';
+import { codingFor } from './content-coding.ts';
 import { parseEntityTags } from './entity-tags.ts';
 import { listHeaderOf } from './read-request.ts';
 import { loggedIds, type RequestIds } from './request-ids.ts';
@@ -83,45 +83,13 @@ export class Answer {
 }
 
 /**
- * The result of a public GET whose ETag is known before its body. It is read only if the client
- * does not have it.
- */
-export class LateAnswer extends Answer {
-  readonly tag: string;
-  readonly read: () => Promise<Answer>;
-
-  constructor(tag: string, read: () => Promise<Answer>) {
-    super(undefined);
-    this.tag = tag;
-    this.read = read;
-  }
-}
-
-/**
  * Builds the response to a public GET, with a strong ETag, `"<revision tag>.<hash>"` or `"<hash>"`.
  * A coding is added, for example `-gzip`. A client that has the ETag gets 304. By default, caches
  * revalidate each time.
  */
-export async function publicAnswer(
-  answer: Answer,
-  event: APIGatewayProxyEvent,
-): Promise<APIGatewayProxyResult> {
-  const ifNoneMatch = listHeaderOf(event, 'if-none-match');
-  const coding = codingFor(listHeaderOf(event, 'accept-encoding'));
-  if (!(answer instanceof LateAnswer)) return taggedAnswer(answer, { ifNoneMatch, coding });
-  const { tag, read } = answer;
-  const isKnown = isTagKnown(tagOf(tag, coding), ifNoneMatch);
-  return taggedAnswer(isKnown ? new Answer(null) : await read(), { ifNoneMatch, coding, tag });
-}
-
-/** An ETag names one sequence of bytes, so each coding has its own (RFC 9110 section 8.8.3.3). */
-function tagOf(tag: string, coding: ContentCoding | undefined): string {
-  return coding ? `"${tag}-${coding}"` : `"${tag}"`;
-}
-
-function taggedAnswer(
+export function publicAnswer(
   { body, options: { headers, revisionTag, type } }: Answer,
-  { ifNoneMatch, coding, tag }: { ifNoneMatch?: string; coding?: ContentCoding; tag?: string },
+  event: APIGatewayProxyEvent,
 ): APIGatewayProxyResult {
   const isJson = type === undefined;
   const response = written(200, isJson ? JSON.stringify(body) : `${body}`, {
@@ -132,10 +100,12 @@ function taggedAnswer(
     ...(!isJson && { 'Content-Type': type }),
   });
   use({ answer: Buffer.byteLength(response.body) });
-  const digest = tag ?? hash('sha256', response.body, 'base64url').slice(0, 22);
   const revision = revisionTag === undefined ? '' : `${revisionTag}.`;
-  const ETag = tagOf(`${revision}${digest}`, coding);
-  if (!isTagKnown(ETag, ifNoneMatch)) {
+  const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
+  // An ETag names one sequence of bytes, so each coding has its own (RFC 9110 section 8.8.3.3).
+  const coding = codingFor(listHeaderOf(event, 'accept-encoding'));
+  const ETag = `"${revision}${digest}${coding ? `-${coding}` : ''}"`;
+  if (!isTagKnown(ETag, listHeaderOf(event, 'if-none-match'))) {
     return { ...response, headers: { ...response.headers, ETag } };
   }
   const { 'Content-Type': _, ...rest } = response.headers;

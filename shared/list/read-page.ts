@@ -7,7 +7,7 @@ import {
   type Sorting,
   sortKeyIn,
 } from '../table/query.ts';
-import { descend, entriesToFill, type Partition, type Tree } from './descend.ts';
+import { descend, type Partition, type Tree } from './descend.ts';
 import { firstRanges, keyRangesOf } from './key-ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
@@ -58,20 +58,22 @@ export interface ListPage {
 }
 
 /**
- * Reads a page of a list as its plan says. A `near` that is known before the plan is read at once.
- * The plan is then used only if `near` does not reach the page.
+ * Reads a page of a list as its plan says. A way that is known `early` is read beside the plan. The
+ * ways of the plan are tried only if this one does not reach the page.
  */
 export async function readPage(
   plan: ListPlan | Promise<ListPlan>,
   request: PageRequest,
-  near?: NearPage,
+  early?: NearPage,
 ): Promise<ListPage> {
   if (request.limit === 0 && !(await plan).isCounted) return { entries: [] };
-  const [known, { near: others = [], trees, roots, partitions, isCounted, ...filter }] =
-    await Promise.all([near && readNearPage(near, request), plan]);
-  if (known) return known;
-  for (const each of near ? [] : others) {
-    const page = await readNearPage(each, request);
+  const [first, { near = [], trees, roots, partitions, isCounted, ...filter }] = await Promise.all([
+    early && readNearPage(early, request),
+    plan,
+  ]);
+  if (first) return first;
+  for (const way of near) {
+    const page = await readNearPage(way, request);
     if (page) return page;
   }
   if (trees) return readFarPage({ trees, roots }, filter, request);
@@ -80,67 +82,7 @@ export async function readPage(
     : readShortList(partitions, filter, request);
 }
 
-/** Entries that are read at most to find a page without trees, beside those of the page. */
-const mostSkipped = 2 * leafCapacity;
-
-/** Queries that are sent at most to find a page in one partition without trees. */
-const mostNear = 8;
-
-/**
- * Returns how to read a page from the start of a partition. With a filter the page may need more
- * entries than are read. Returns undefined if it likely does.
- */
-export function nearPageOf(
-  partition: Partition,
-  filter: Filter,
-  request: PageRequest,
-): NearPage | undefined {
-  const skip = skipOf(request);
-  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
-  // has several trees, which cost more units and round trips than one.
-  const most = (filter.accept ? mostSkipped : leafCapacity) + request.limit + 2;
-  const expected = entriesToRead(skip + request.limit + 1, filter);
-  if (skip > leafCapacity || expected > most) return undefined;
-  const pageSize = Math.min(expected + 1, most);
-  const upTo = Math.min(most, mostNear * pageSize);
-  return { partitions: [partition], ...filter, pageSize, most: upTo };
-}
-
-/** Returns how to read a page from the start of several partitions, which never fails. */
-export function mergedPageOf(
-  partitions: readonly Partition[],
-  request: PageRequest,
-): NearPage | undefined {
-  // One for the entry of the cursor, and one for the first entry of the next page.
-  const pageSize = skipOf(request) + request.limit + 2;
-  if (pageSize * partitions.length > mostSkipped + request.limit) return undefined;
-  return { partitions, pageSize, most: Number.POSITIVE_INFINITY };
-}
-
-/**
- * Returns how to read a page of a filtered list from the start of its partitions, if the roots of
- * its trees say that it lies there. Each partition is read as far as if it had the whole page.
- */
-export function siftedPageOf(
-  partitions: readonly Partition[],
-  {
-    accept,
-    trees,
-    roots,
-  }: Filter & { trees: readonly Tree[]; roots: ReadonlyMap<string, Item | undefined> },
-  request: PageRequest,
-): NearPage | undefined {
-  const { after, limit } = request;
-  const target = { after, skip: skipOf(request), take: limit + 1 };
-  const isOne = partitions.length === 1;
-  const parts = isOne ? [trees] : trees.map((tree) => [tree]);
-  const entries = parts.map((some) => entriesToFill(some, request, target, roots));
-  if (entries.reduce((sum, number) => sum + number, 0) > mostSkipped) return undefined;
-  // One for the entry of the cursor, and one to see the end.
-  const pageSize = Math.max(0, ...entries) + 2;
-  return { partitions, accept, pageSize, most: pageSize };
-}
-
+/** Reads a page from the start of its partitions. Returns undefined if it lies further down. */
 async function readNearPage(near: NearPage, request: PageRequest) {
   const skip = skipOf(request);
   const wanted = skip + request.limit + 1;
@@ -218,8 +160,11 @@ async function readStart(
   return { entries, isAll: true };
 }
 
-/** Three standard deviations more than expected are too few once in 1,000 reads. */
-function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
+/**
+ * Returns how many entries to read for so many matches. With three standard deviations more than
+ * expected, they are too few once in 1,000 reads.
+ */
+export function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
   return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
 }
 
@@ -270,7 +215,8 @@ function inOrder(perPartition: readonly Entry[][], sorting: Sorting): Entry[] {
   return more.length === 0 ? only : perPartition.flat().sort(byPlace(sorting));
 }
 
-function skipOf({ offset, after }: PageRequest): number {
+/** Returns how many entries a page skips: a cursor is a place already. */
+export function skipOf({ offset, after }: PageRequest): number {
   return after === undefined ? offset : 0;
 }
 

@@ -3,16 +3,17 @@ import * as v from 'valibot';
 import {
   type Entity,
   type EntityRecord,
-  isSameRecord,
-  type Origin,
+  readRecord,
   recordIn,
   recordKey,
   recordWrites,
 } from '../entity/record.ts';
 import { invalidRequest, notFound, preconditionFailed } from '../errors.ts';
+import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { claimKey, decisionKey, entityKey, proposalKey, reviewKey } from '../table/keys.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
@@ -21,14 +22,22 @@ import { spendWriting } from '../user/daily-limit.ts';
 import { tell } from '../user/news.ts';
 import { isAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import { checkWriter, writeAs } from '../user/writer.ts';
-import { type Decider, Decision } from './decision.ts';
+import { canModerate } from '../user/user-type.ts';
+import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
+import { type Corrected, type Decider, Decision, loggedFields } from './decision.ts';
 import { logEntry, logged, newDecision } from './decision-log.ts';
-import { checkNaming, type Namer, type Naming, originOf, recordOf } from './naming.ts';
-import { Proposal, proposalWrite } from './proposal.ts';
-
-/** The outcome of a correction: done, proposed to moderators, or nothing to change. */
-export type Outcome = 'named' | 'proposed' | 'same';
+import { checkNaming, type Namer, type Naming, recordOf, writtenBy } from './naming.ts';
+import {
+  acceptedChange,
+  hasSameWords,
+  type Outcome,
+  outcomeOf,
+  personToTell,
+  refuseUnseen,
+  type SeenProposal,
+  undoingChange,
+} from './naming-decisions.ts';
+import { keyOfProposal, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
 
 /** A correction as sent: the words, why, and the version of the record that the form showed. */
 export interface Correction {
@@ -38,51 +47,65 @@ export interface Correction {
 }
 
 /**
- * Names an entity or corrects its name. Moderators do so at once, and so does anybody where nobody
- * else has reviewed or named it, or where it has no name. Otherwise it is proposed to moderators.
- * Counts as an edit. Throws ApiError 412 if the record has changed since, 400 for the name of a
- * moderator, 403 for a blocked account or at the daily limit.
+ * Corrects the name of an entity, gives it a first one, or proposes either to moderators, as
+ * `outcomeOf` decides. Counts as an edit. Throws ApiError 412 if the record has changed since, 400
+ * for the name of a moderator, 403 for a blocked account or at the daily limit.
  */
 export function correctName(
   entity: Entity,
   { naming, note, seen }: Correction,
   namer: NonNullable<Namer>,
 ): Promise<Outcome> {
-  const { id } = namer;
-  return writeAs(id, (writer) =>
+  return writeAs(namer.id, (writer) =>
     retryStale(async () => {
       await checkNaming(naming, namer);
-      const { before, entityItem, isOfOthers } = await readState(entity, id);
-      if (before?.version !== seen) throw preconditionFailed('The name');
-      const origin = originOf(namer);
-      const after = recordOf(entity, naming, { origin, user_id: id }, before);
-      const isSame = before !== undefined && isSameWords(before, after);
-      if (isSame && note === '') {
-        await transact([checkWriter(id, writer)]);
-        return 'same';
+      const { entityItem, ...state } = await readState(entity, namer.id);
+      const record = recordOf(entity, naming, writtenBy(namer), state.record);
+      const outcome = outcomeOf(state, { record, note, seen }, namer);
+      switch (outcome) {
+        case 'same':
+          await transact([checkWriter(namer.id, writer)]);
+          break;
+        case 'proposed':
+          await transact([
+            ...editBy(namer, writer),
+            proposalWrite(record, { user_id: namer.id, note }),
+          ]);
+          break;
+        case 'named':
+          await transact([
+            ...editBy(namer, writer),
+            isUnreviewedSince(entity, entityItem),
+            ...recordWrites(state.record, record),
+            ...logOf(state.record, record, { note, moderator_id: namer.id }),
+            ...(await newsOf(state.record, [namer.id])),
+          ]);
       }
-      const isProposal = before !== undefined && origin === 'member' && isOfOthers;
-      const was = origin === 'moderator' ? { is_moderator: true } : undefined;
-      const writes = [checkWriter(id, { ...writer, was }), ...spendWriting('edits', id)];
-      if (isProposal || isSame) {
-        const proposed_at = new Date().toISOString();
-        const { name, about, url } = after;
-        const proposal = { ...entity, user_id: id, name, note, proposed_at };
-        const words = { ...(about !== undefined && { about }), ...(url !== undefined && { url }) };
-        await transact([...writes, proposalWrite({ ...proposal, ...words })]);
-        return 'proposed';
+      return outcome;
+    }),
+  );
+}
+
+/**
+ * Adds something of a type of this service, by its name. A form that is sent twice adds one thing.
+ * Counts as an edit. Throws ApiError 412 if somebody else has added it, or under another name, and
+ * otherwise like `correctName`.
+ */
+export function addEntity(
+  entity: Entity,
+  naming: Naming,
+  namer: NonNullable<Namer>,
+): Promise<void> {
+  return writeAs(namer.id, (writer) =>
+    retryStale(async () => {
+      await checkNaming(naming, namer);
+      const existing = await readRecord(entity);
+      if (existing) {
+        if (existing.name === naming.name && existing.user_id === namer.id) return;
+        throw preconditionFailed('The name');
       }
-      const isUnreviewed = entityItem ? { version: entityItem.version } : { pk: undefined };
-      const decision = before && correctionOf(before, after, { note, moderator_id: id });
-      await transact([
-        ...writes,
-        // Nobody else has reviewed it meanwhile.
-        { ConditionCheck: { Key: entityKey(entity.entity_id), was: isUnreviewed } },
-        ...recordWrites(before, after),
-        ...(decision ? [logEntry(decision)] : []),
-        ...(await newsOf(before, [id])),
-      ]);
-      return 'named';
+      const record = recordOf(entity, naming, writtenBy(namer));
+      await transact([...editBy(namer, writer), ...recordWrites(undefined, record)]);
     }),
   );
 }
@@ -94,71 +117,60 @@ export async function nameAsOperator(
   note: string,
 ): Promise<EntityRecord> {
   return retryStale(async () => {
-    const before = recordIn(entity, await getItem(recordKey(entity)));
-    const after = recordOf(entity, naming, { origin: 'operator' }, before);
-    if (before && isSameWords(before, after)) return before;
-    const decision = before && correctionOf(before, after, { note, moderator_id: null });
+    const before = await readRecord(entity);
+    const after = recordOf(entity, naming, writtenBy(undefined), before);
+    if (before && hasSameWords(before, after)) return before;
     await transact([
       ...recordWrites(before, after),
-      ...(decision ? logged(decision) : []),
+      ...logOf(before, after, { note, moderator_id: null }),
       ...(await newsOf(before, [])),
     ]);
     return after;
   });
 }
 
-/** The proposal and the record that a moderator saw. A decision holds for them alone. */
-export interface SeenProposal {
-  proposed_at: string;
-  version: number | undefined;
-}
-
 /**
- * Accepts or declines a proposal, and deletes it. Throws ApiError 404 if the decider is no
- * moderator. Throws 400 if the proposal is gone, or if something has changed since it was seen.
+ * Makes the changes of a proposal, and deletes it. Throws ApiError 404 if the decider is no
+ * moderator. Throws 400 if the proposal is gone, changes nothing, or if it or the name has changed
+ * since it was seen.
  */
-export async function decideProposal(
+export function acceptProposal(
   entity: Entity,
   proposerId: string,
-  verdict: 'accept' | 'decline',
   by: Decider,
   seen: SeenProposal,
 ): Promise<void> {
-  const Key = proposalKey(entity.entity_type, entity.entity_id, proposerId);
-  await retryStale(async () => {
-    const [item, recordItem] = await getItems([Key, recordKey(entity)], { consistent: true });
-    const proposal = parseItem(Proposal, item);
-    if (!proposal) throw invalidRequest('Somebody has decided on this proposal already');
-    const before = recordIn(entity, recordItem);
-    const { proposed_at } = proposal;
-    if (proposed_at !== seen.proposed_at || before?.version !== seen.version) {
-      throw invalidRequest('The proposal or the name has changed since you opened this page');
-    }
-    const done: Write = { Delete: { Key, was: { proposed_at } } };
-    if (verdict === 'accept') {
-      const { name, about, url } = proposal;
-      const origin = { origin: 'member', user_id: proposerId } as const;
-      const after = recordOf(entity, { name, about, url }, origin, before);
-      if (!before || isSameWords(before, after)) {
-        throw invalidRequest('The proposal changes nothing: decline it');
-      }
-      return transact([
-        done,
-        ...recordWrites(before, after),
-        ...logged(correctionOf(before, after, by)),
-        ...hasAccount(proposerId, by),
-        ...(await newsOf(before, [proposerId, by.moderator_id])),
-      ]);
-    }
+  return retryStale(async () => {
+    const open = await readProposal(entity, proposerId, seen);
+    const { before, after } = acceptedChange(open, new Date());
+    await transact([
+      endOf(open.proposal),
+      ...recordWrites(before, after),
+      ...logged(correctionOf(before, after, by)),
+      ...hasAccount(proposerId, by),
+      ...(await newsOf(before, [proposerId, by.moderator_id])),
+    ]);
+  });
+}
+
+/** Declines a proposal and deletes it. Throws like `acceptProposal`. */
+export function declineProposal(
+  entity: Entity,
+  proposerId: string,
+  by: Decider,
+  seen: SeenProposal,
+): Promise<void> {
+  return retryStale(async () => {
+    const { record, proposal } = await readProposal(entity, proposerId, seen);
     const declined = newDecision('decline', by, {
       user_id: proposerId,
       review_id: null,
       reports: 0,
       ...entity,
-      before: before && wordsOf(before),
-      after: wordsOf(proposal),
+      before: record && pick(record, loggedFields),
+      after: pick(proposal as Corrected, loggedFields),
     });
-    return transact([done, ...logged(declined)]);
+    await transact([endOf(proposal), ...logged(declined)]);
   });
 }
 
@@ -166,63 +178,79 @@ export async function decideProposal(
  * Undoes a correction of the log, as another correction. Throws ApiError 404 if there is no such
  * correction or the decider is no moderator, 400 if the name was changed since.
  */
-export async function undoCorrection(decisionId: string, by: Decider): Promise<void> {
-  await retryStale(async () => {
+export function undoCorrection(decisionId: string, by: Decider): Promise<void> {
+  return retryStale(async () => {
     const item = await getItem(decisionKey(decisionId));
     const { decision, entity_id, entity_type, before, after } = parseItem(Decision, item) ?? {};
     const isCorrection = decision === 'correct' && entity_id && entity_type && before && after;
     if (!isCorrection) throw notFound('Correction');
-    const entity: Entity = { entity_id, entity_type };
-    const current = recordIn(entity, await getItem(recordKey(entity)));
-    if (!current || !isSameWords(current, { ...current, ...blankWords, ...after })) {
-      throw invalidRequest('The name has been corrected again since');
-    }
-    // A database may renew what it wrote.
-    const due = isFromDatabase(before.origin) ? { due_at: Date.now() } : {};
-    const restored: EntityRecord = {
-      ...entity,
-      ...before,
-      ...due,
-      written_at: new Date().toISOString(),
-    };
+    const correction = { entity_id, entity_type, before, after };
+    const change = undoingChange(correction, await readRecord(correction), new Date());
     await transact([
-      ...recordWrites(current, restored),
-      ...logged(correctionOf(current, restored, by)),
-      ...(await newsOf(current, [by.moderator_id])),
+      ...recordWrites(change.before, change.after),
+      ...logged(correctionOf(change.before, change.after, by)),
+      ...(await newsOf(change.before, [by.moderator_id])),
     ]);
   });
 }
 
-const blankWords = { about: undefined, url: undefined };
-
-function isFromDatabase(origin: Origin | undefined): boolean {
-  return origin === undefined || origin === 'musicdb' || origin === 'bookdb';
-}
-
-/** Returns true if people would read the same. Its author makes no difference. */
-function isSameWords(one: EntityRecord, other: EntityRecord): boolean {
-  return isSameRecord({ ...one, origin: undefined }, { ...other, origin: undefined });
-}
-
-/** Reads what decides on a correction by a person. */
+/** Reads what decides on a correction by a person, and the item of the entity. */
 async function readState(entity: Entity, userId: string) {
   const { entity_id } = entity;
   const keys = [recordKey(entity), entityKey(entity_id), claimKey(userId, entity_id)];
   const [item, entityItem, claim] = await getItems(keys, { consistent: true });
-  const before = recordIn(entity, item);
   const { all } = countsIn(entityItem);
   const own = all === 1 && claim ? await getItem(reviewKey(`${claim.review_id}`)) : undefined;
   const isOwnCounted = own !== undefined && isPublic(v.parse(Review, own));
-  const isNamedByOther = before?.user_id !== undefined && before.user_id !== userId;
-  const isOfOthers = isNamedByOther || all > (isOwnCounted ? 1 : 0);
-  return { before, entityItem, isOfOthers };
+  const isReviewedByOthers = all > (isOwnCounted ? 1 : 0);
+  return { record: recordIn(entity, item), entityItem, isReviewedByOthers };
+}
+
+/** Reads a proposal as a moderator saw it, and the record. Throws ApiError 400 if it is gone. */
+async function readProposal(
+  entity: Entity,
+  proposerId: string,
+  seen: SeenProposal,
+): Promise<OpenProposal> {
+  const Key = proposalKey(entity.entity_type, entity.entity_id, proposerId);
+  const [item, recordItem] = await getItems([Key, recordKey(entity)], { consistent: true });
+  const proposal = parseItem(Proposal, item);
+  if (!proposal) throw invalidRequest('Somebody has decided on this proposal already');
+  const open = { proposal, record: recordIn(entity, recordItem) };
+  refuseUnseen(open, seen);
+  return open;
+}
+
+/** Deletes a proposal, unless the person has made another in its place. */
+function endOf(proposal: Proposal): Write {
+  const { proposed_at } = proposal;
+  return { Delete: { Key: keyOfProposal(proposal), was: { proposed_at } } };
+}
+
+/** Spends an edit of a person, who must still have the rights of now. */
+function editBy(namer: NonNullable<Namer>, writer: Writer): Write[] {
+  const was = canModerate(namer) ? { is_moderator: true } : undefined;
+  return [checkWriter(namer.id, { ...writer, was }), ...spendWriting('edits', namer.id)];
+}
+
+/** Checks that nobody has reviewed the entity since its item was read. */
+function isUnreviewedSince({ entity_id }: Entity, item: Item | undefined): Write {
+  const was = item ? { version: item.version } : { pk: undefined };
+  return { ConditionCheck: { Key: entityKey(entity_id), was } };
+}
+
+type Corrector = Pick<Decider, 'note' | 'moderator_id'>;
+
+/** Logs a correction. A first name is none. */
+function logOf(before: EntityRecord | undefined, after: EntityRecord, by: Corrector): Write[] {
+  return before ? [logEntry(correctionOf(before, after, by))] : [];
 }
 
 /** Makes the entry of the log for a correction. Its subject is who wrote the new words. */
 function correctionOf(
   before: EntityRecord,
   after: EntityRecord,
-  { note, moderator_id }: Pick<Decider, 'note' | 'moderator_id'>,
+  { note, moderator_id }: Corrector,
 ): Decision {
   const { entity_id, entity_type, user_id = null } = after;
   return newDecision(
@@ -234,8 +262,8 @@ function correctionOf(
       reports: 0,
       entity_id,
       entity_type,
-      before: wordsOf(before),
-      after: wordsOf(after),
+      before: pick(before, loggedFields),
+      after: pick(after, loggedFields),
     },
   );
 }
@@ -248,27 +276,12 @@ function hasAccount(userId: string, { moderator_id }: Decider): Write[] {
   return [checkWriter(userId, { ConditionExpression: isAlive, otherwise })];
 }
 
-/** Tells the person whose words are replaced, unless that is one of `others`. */
+/** Tells the person whose words are replaced, unless that is one of `writers`. */
 async function newsOf(
-  before: EntityRecord | undefined,
-  others: readonly (string | null)[],
+  replaced: EntityRecord | undefined,
+  writers: readonly (string | null)[],
 ): Promise<Write[]> {
-  const userId = before?.user_id;
-  if (userId === undefined || others.includes(userId)) return [];
-  return (await findUser(userId)) ? [{ Update: tell(userId, 'name') }] : [];
-}
-
-function wordsOf({
-  name,
-  about,
-  by,
-  year,
-  url,
-  image,
-  origin,
-  user_id,
-}: Omit<EntityRecord, 'entity_id' | 'entity_type'>) {
-  const words = { name, about, by, year, url, image, origin, user_id };
-  const given = Object.entries(words).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as NonNullable<Decision['before']>;
+  const userId = personToTell(replaced, writers);
+  if (userId === undefined || !(await findUser(userId))) return [];
+  return [{ Update: tell(userId, 'name') }];
 }

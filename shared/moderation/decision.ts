@@ -24,8 +24,8 @@ export const Grounds = v.object({
 });
 export type Grounds = v.InferOutput<typeof Grounds>;
 
-/** The words of a record, before or after a correction. */
-const Corrected = v.pick(EntityRecord, [
+/** Fields of a record that the log keeps of a correction. */
+export const loggedFields = [
   'name',
   'about',
   'by',
@@ -34,7 +34,9 @@ const Corrected = v.pick(EntityRecord, [
   'image',
   'origin',
   'user_id',
-]);
+] as const;
+const Corrected = v.pick(EntityRecord, loggedFields);
+export type Corrected = v.InferOutput<typeof Corrected>;
 
 /** An entry of the log, as stored. It names people and reviews by id only; times are ISO 8601. */
 export const Decision = v.object({

@@ -59,35 +59,37 @@ export type Naming = v.InferOutput<typeof Naming>;
 /** The person who names something. The operator has no account. */
 export type Namer = Pick<User, 'id' | 'is_moderator' | 'blocked_at'> | undefined;
 
-/** Returns the record with these words. What a database told of the line stays with the line. */
+/**
+ * Returns a record with these words, in the place of `before`. It keeps the picture. It keeps the
+ * artist and the year of a database only if the line stays the same.
+ */
 export function recordOf(
   entity: Entity,
-  { name, about, url }: Naming,
-  namer: { origin: Origin; user_id?: string | undefined },
+  { name, about, url }: Partial<Naming> & Pick<Naming, 'name'>,
+  by: Pick<EntityRecord, 'origin' | 'user_id' | 'written_at'>,
   before?: EntityRecord,
 ): EntityRecord {
   const isSameLine = about !== undefined && about === before?.about;
   return {
     ...pick(entity, ['entity_id', 'entity_type']),
     name,
-    ...(about !== undefined && { about }),
-    ...(url !== undefined && { url }),
-    ...(isSameLine && present(pick(before, ['by', 'year']))),
-    ...(before && present(pick(before, ['image']))),
-    ...present(namer),
-    written_at: new Date().toISOString(),
+    about,
+    url,
+    ...(isSameLine && pick(before, ['by', 'year'])),
+    image: before?.image,
+    ...by,
   };
-}
-
-/** Returns the fields that are not undefined. */
-function present<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** Returns the origin of what a person writes. */
 export function originOf(namer: Namer): Origin {
   if (!namer) return 'operator';
   return canModerate(namer) ? 'moderator' : 'member';
+}
+
+/** Returns the fields of a record that tell who wrote it, and that this was now. */
+export function writtenBy(namer: Namer): Pick<EntityRecord, 'origin' | 'user_id' | 'written_at'> {
+  return { origin: originOf(namer), user_id: namer?.id, written_at: new Date().toISOString() };
 }
 
 /** Throws ApiError 400 for the name of a moderator, which only moderators may give. */
@@ -112,6 +114,5 @@ export async function firstName(
 ): Promise<Write[]> {
   const [before] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
   if (before) return [];
-  const { id: user_id } = namer;
-  return recordWrites(undefined, recordOf(entity, naming, { origin: originOf(namer), user_id }));
+  return recordWrites(undefined, recordOf(entity, naming, writtenBy(namer)));
 }

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { type Entity, EntityRecord, recordIn, recordKey } from '../entity/record.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
+import { pick } from '../pick.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { type Item, type Key, keyString, type SortKey } from '../table/item.ts';
 import { proposalKey } from '../table/keys.ts';
@@ -28,14 +29,19 @@ export type Proposal = v.InferOutput<typeof Proposal>;
 export const keyOfProposal = ({ entity_type, entity_id, user_id }: Proposal): Key =>
   proposalKey(entity_type, entity_id, user_id);
 
-/** Returns the write that stores a proposal, in the place of an earlier one. */
-export function proposalWrite(proposal: Proposal): Write {
-  const { user_id, entity_id, proposed_at } = proposal;
+/** Returns the write that proposes the words of a record, in the place of an earlier proposal. */
+export function proposalWrite(
+  wanted: EntityRecord,
+  { user_id, note }: Pick<Proposal, 'user_id' | 'note'>,
+): Write {
+  const words = pick(wanted, ['entity_id', 'entity_type', 'name', 'about', 'url']);
+  const proposed_at = new Date().toISOString();
+  const proposal: Proposal = { ...words, user_id, note, proposed_at };
   const Item = {
     ...keyOfProposal(proposal),
     all: 'PROPOSAL',
     author: `PROPOSER#${user_id}`,
-    date: `${proposed_at}#${entity_id}#${user_id}`,
+    date: `${proposed_at}#${wanted.entity_id}#${user_id}`,
     ...proposal,
   };
   return { Put: { Item } };

@@ -1,15 +1,8 @@
 import { type EntityType, entityTypes, typesOf } from '../entity/entity-type.ts';
 import type { Partition, Tree } from '../list/descend.ts';
+import { nearByRoots, nearInOne, nearInSeveral } from '../list/near-page.ts';
 import { reviewContents } from '../list/rank-tree.ts';
-import {
-  type Filter,
-  type ListPlan,
-  mergedPageOf,
-  type NearPage,
-  nearPageOf,
-  type PageRequest,
-  siftedPageOf,
-} from '../list/read-page.ts';
+import type { Filter, ListPlan, NearPage, PageRequest } from '../list/read-page.ts';
 import { countInRoots } from '../list/totals.ts';
 import type { Entry, Item, Key } from '../table/item.ts';
 import { countsKey, entityKey } from '../table/keys.ts';
@@ -25,9 +18,10 @@ import {
 import { sumOfCounts } from './owner-counts.ts';
 import { type ReviewContent, readKind } from './review.ts';
 
-// The way to read a page of reviews, decided from the query and the counts of the list. A list has
-// a partition and a tree for each type or each facet in it, so no page needs more than there are
-// types.
+// The way to read a page of reviews, in the order in which it is decided. `earlyPage` needs the query
+// alone, and is read beside the counts. `planOf` adds the ways that need counts, for a page that the
+// first does not reach. A list has a partition and a tree for each type or each facet in it, so no
+// page needs more than there are types.
 
 export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;
@@ -58,6 +52,17 @@ const shareWithContent = 0.8;
 const wholeList: Partition = { scope: 'all', value: 'REVIEW' };
 
 /**
+ * Returns the way to read a page near the start of its list, if no count is needed to know the
+ * partition. None is needed without a filter by facet, or for one type of all reviews.
+ */
+export function earlyPage(query: ReviewQuery): NearPage | undefined {
+  if (!isByFacet(query)) return nearInOne(wholePartition(query), contentFilter(query), query);
+  const [only, ...others] = partitionsOf(query);
+  if (ownerOf(query) || !only || others.length > 0) return undefined;
+  return nearInOne(only, contentFilter(query), query);
+}
+
+/**
  * Returns the lists whose roots are read together with the counts, so that a page far down a list
  * takes no further round trip. A page near the start of a list without filters needs none.
  */
@@ -66,13 +71,13 @@ export function rootsToRead(query: ReviewQuery): string[] {
   const owner = ownerOf(query)?.pk;
   const partitions = partitionsOf(query);
   if (owner === undefined) {
-    const near = nearWithoutCounts(query) ?? mergedPageOf(partitions, query);
+    const near = earlyPage(query) ?? nearInSeveral(partitions, query);
     return near && review_type === undefined ? [] : partitions.map(({ value }) => `all|${value}`);
   }
   if ((entity_type ?? language) !== undefined) {
     return [owner, ...partitions.map(({ value }) => `${owner}|${value}`)];
   }
-  return isByFacet(query) || review_type !== undefined || !nearWithoutCounts(query) ? [owner] : [];
+  return isByFacet(query) || review_type !== undefined || !earlyPage(query) ? [owner] : [];
 }
 
 /** Decides how to read a page of reviews. aggregates/contribution.ts lists the trees. */
@@ -101,10 +106,16 @@ function planOwned(
   if (!hasTrees) return { ...list, count, isCounted: count === undefined };
   const trees = treesOf(query, owner, counts, matching).map((tree) => ({ ...tree, partition }));
   const near = filter.accept
-    ? siftedPageOf([partition], { ...filter, trees, roots }, query)
-    : nearPageOf(partition, {}, query);
-  const found = { trees, roots, count: count ?? countInRoots(roots, trees) };
-  return { ...list, near: near && [near], ...found };
+    ? nearByRoots([partition], { ...filter, trees, roots }, query)
+    : nearInOne(partition, {}, query);
+  const isPlanned = near && !earlyPage(query);
+  return {
+    ...list,
+    near: isPlanned ? [near] : [],
+    trees,
+    roots,
+    count: count ?? countInRoots(roots, trees),
+  };
 }
 
 /**
@@ -150,7 +161,7 @@ function planAll(query: ReviewQuery, { counts, byType, roots }: Overview): Revie
   };
 }
 
-/** The ways to read a page near the start of several partitions of all reviews. */
+/** The ways to read a page near the start of several partitions of all reviews, if not early. */
 function nearOfAll(
   query: ReviewQuery,
   {
@@ -164,26 +175,17 @@ function nearOfAll(
   const partitions = partitionsOf(query);
   if (!isByFacet(query) || partitions.length === 1) return [];
   const filter = contentFilter(query);
-  if (filter.accept)
-    return [siftedPageOf(partitions, { ...filter, trees, roots }, query) ?? []].flat();
-  const merged = mergedPageOf(partitions, query);
+  if (filter.accept) {
+    const near = nearByRoots(partitions, { ...filter, trees, roots }, query);
+    return near ? [near] : [];
+  }
+  const merged = nearInSeveral(partitions, query);
   if (!merged) return [];
   // If most match, reading all and filtering is cheaper than merging many partitions.
   const share = inFacets / Math.max(1, counts.all);
-  const sifted =
-    share > 0.5 && nearPageOf(wholeList, { accept: acceptOf(query), selectivity: share }, query);
+  if (share <= 0.5) return [merged];
+  const sifted = nearInOne(wholeList, { accept: acceptOf(query), selectivity: share }, query);
   return sifted ? [sifted, merged] : [merged];
-}
-
-/**
- * Returns the way to read a page near the start of its list, if no count is needed to know the
- * partition. None is needed without a filter by facet, or for one type of all reviews.
- */
-export function nearWithoutCounts(query: ReviewQuery): NearPage | undefined {
-  if (!isByFacet(query)) return nearPageOf(wholePartition(query), contentFilter(query), query);
-  const [only, ...others] = partitionsOf(query);
-  if (ownerOf(query) || !only || others.length > 0) return undefined;
-  return nearPageOf(only, contentFilter(query), query);
 }
 
 /** Returns the partitions of all reviews that hold a list by type and language. */

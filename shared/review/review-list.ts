@@ -9,7 +9,7 @@ import { claimKey, countsKey, entityKey, idIn, popularityOf, reviewKey } from '.
 import { collect, queryIndex, sortKeyIn } from '../table/query.ts';
 import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
 import {
-  nearWithoutCounts,
+  earlyPage,
   type Overview,
   ownerOf,
   planOf,
@@ -61,7 +61,7 @@ async function readList(query: ReviewListQuery, overview: Promise<Overview>): Pr
   const [{ counts }, { count: planned }, page] = await Promise.all([
     overview,
     plan,
-    readPage(plan, query, nearWithoutCounts(query)),
+    readPage(plan, query, earlyPage(query)),
   ]);
   const count = planned ?? page.count ?? 0;
   const average_rating = query.entity_id === undefined ? undefined : averageRating(counts);
@@ -124,7 +124,7 @@ function isPopularText(entry: Entry): boolean {
 export async function listReviewIds(page: { offset: number; limit: number }): Promise<string[]> {
   const query = { ...page, order: 'date', descending: false } as const;
   const plan = readOverviewOfAll(query).then((overview) => planOf(query, overview));
-  const { entries } = await readPage(plan, query, nearWithoutCounts(query));
+  const { entries } = await readPage(plan, query, earlyPage(query));
   return entries.map(idIn);
 }
 

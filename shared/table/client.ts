@@ -76,7 +76,8 @@ export const table = DynamoDBDocumentClient.from(client, {
 // request at the share of a CPU that its memory buys. On a server the process stays warm anyway.
 if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) void warmUp(client);
 
-const isWrite = (commandName: string) => /Write|Put|Update|Delete/.test(commandName);
+/** The commands that write here are transactions, batches and updates of an item. */
+const isWrite = (commandName: string) => /Write|Update/.test(commandName);
 
 /** The part of an answer that tells its cost. Batches and transactions have a list. */
 interface Output {

@@ -119,9 +119,12 @@ export const metadataKey = (type: string, id: string) => key(`METADATA#${type}#$
 export const proposalKey = (type: string, id: string, user: string) =>
   key(metadataKey(type, id).pk, `PROPOSAL#${user}`);
 
-/** Returns the key of a name in the index of names, or of everything in it that begins so. */
-export const nameKey = (words: string, ...of: [] | [type: string, id: string]) =>
-  key(`WORD#${[...words][0] ?? ''}`, ['NAMED', [words, ...of].join('#')].join('#'));
+/** Returns the key of an entity in the index of names, under the words from one of its name on. */
+export const nameKey = (words: string, type: string, id: string) =>
+  namesFrom(`${words}#${type}#${id}`);
+
+/** Returns the prefix of all names in the index that have a word from which on they begin so. */
+export const namesFrom = (words: string) => key(`WORD#${[...words][0] ?? ''}`, `NAMED#${words}`);
 
 export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
 

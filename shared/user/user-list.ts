@@ -1,4 +1,5 @@
-import { nearPageOf, type PageRequest, readPage } from '../list/read-page.ts';
+import { nearInOne } from '../list/near-page.ts';
+import { type PageRequest, readPage } from '../list/read-page.ts';
 import { readLength } from '../list/totals.ts';
 import type { SortKey } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
@@ -14,10 +15,10 @@ export async function listUsers(
   request: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
 ): Promise<{ count: number; users: User[]; next?: SortKey }> {
   const position = { ...request, order: 'date', descending: false } as const;
-  const near = nearPageOf(partition, {}, position);
+  const early = nearInOne(partition, {}, position);
   const [count, { entries, next }] = await Promise.all([
     readLength('users'),
-    readPage({ trees, partitions }, position, near),
+    readPage({ trees, partitions }, position, early),
   ]);
   const ids = entries.map(idIn);
   const users = await findUsers(ids);

@@ -153,9 +153,9 @@ export function wants(webhook: Webhook, { newest, kinds }: Changed): boolean {
   const { types, client_id, entity_id, author_id } = webhook;
   const isChosen = [...kinds].some((kind) => types.includes(typeOf(kind)));
   if (newest.client_id !== undefined) return isChosen && newest.client_id === client_id;
-  const isOfName = newest.kind === 'named';
-  if (isOfName) {
-    return isChosen && author_id === undefined && [undefined, newest.id].includes(entity_id);
+  if (newest.kind === 'named') {
+    const isOfThing = entity_id === undefined || entity_id === newest.id;
+    return isChosen && isOfThing && author_id === undefined;
   }
   const isOfEntity = entity_id === undefined || newest.entity_id === entity_id;
   const isOfAuthor = author_id === undefined || newest.user_id === author_id;

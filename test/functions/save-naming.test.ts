@@ -3,14 +3,16 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { readRecord, recordWrites } from '../../shared/entity/record.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { proposalKey, userKey } from '../../shared/table/keys.ts';
 import { transact } from '../../shared/table/transact.ts';
 import { countNews } from '../../shared/user/news.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
-import { scanTable } from '../helpers/items.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
+import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts';
@@ -149,12 +151,12 @@ describe('a correction', () => {
     expect(await wordsOf(entity)).toEqual({ name: 'Blue', origin: 'moderator', user_id: mia.id });
     await applyStream();
     const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { decision: 'undo', id };
-    const undone = await ask('decide-proposal', mia, { form });
+    const form = { id };
+    const undone = await ask('undo-correction', mia, { form });
     expect(undone.headers.location).toBe(`${at}/account/moderation/log`);
     const words = { name: 'Bleu', about: '1957', url: 'https://a.example/' };
     expect(await wordsOf(entity)).toEqual({ ...words, origin: 'member', user_id: ann.id });
-    const again = await ask('decide-proposal', mia, { form });
+    const again = await ask('undo-correction', mia, { form });
     expect([again.status, faultsOn(again.shown)['']]).toEqual([
       400,
       'The name has been corrected again since.',
@@ -190,8 +192,10 @@ describe('a correction', () => {
 
   test('needs a session, a moderator for the desk, and counts as an edit', async () => {
     const [ann] = await makeUsers(1);
-    for (const operation of ['show-proposals', 'decide-proposal']) {
-      const form = { decision: 'undo', id: randomUUID() };
+    const entity = { entity_id: randomUUID(), entity_type: 'work' };
+    const seen = { user_id: mia.id, proposed_at: new Date().toISOString(), seen: '' };
+    const form = { decision: 'decline', ...entity, ...seen, id: randomUUID() };
+    for (const operation of ['show-proposals', 'decide-proposal', 'undo-correction']) {
       expect((await ask(operation, ann, { form })).status).toBe(404);
     }
     process.env.EDITS_PER_DAY = '2';
@@ -253,6 +257,8 @@ describe('the text of a name', () => {
         400,
       ]);
     }
+    const line = await correct(await makeUser(), entity, { name: 'Blue', about: 'Mia Modestly' });
+    expect(line.status).toBe(400);
     expect((await correct(mia, entity, { name: 'Mia Modestly' })).status).toBe(303);
   });
 
@@ -267,6 +273,69 @@ describe('the text of a name', () => {
 });
 
 describe('races', () => {
+  /** Does something just before the first transaction is sent. */
+  function beforeTransaction(act: () => Promise<unknown>) {
+    const spy = beforeSend(async ({ input }) => {
+      if (!input.TransactItems) return;
+      spy.mockRestore();
+      await act();
+    });
+  }
+
+  test.each(['the first', 'another'])(
+    'somebody publishes %s review while a name is corrected: it is proposed',
+    async (which) => {
+      const [ann, ben] = await makeUsers(2);
+      const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+      await correct(ann, entity, { name: 'Bleu' });
+      if (which === 'another') await ann.publishes({ ...entity });
+      beforeTransaction(() => ben.publishes({ ...entity }));
+      const answer = await correct(ann, entity, { name: 'Blue' });
+      expect(answer.headers['set-cookie']).toContain('notice=name-proposed');
+      expect((await wordsOf(entity)).name).toBe('Bleu');
+    },
+  );
+
+  test('a moderator who is none any more when the name is stored writes nothing', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const former = await makeModerator('Nora Newly');
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await ben.publishes({ ...entity });
+    beforeTransaction(() => setAttributes(userKey(former.id), { is_moderator: false }));
+    const { status } = await correct(former, entity, { name: 'Blue' });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect((await wordsOf(entity)).name).toBe('Bleu');
+  });
+
+  test('a decision of a moderator who is none any more when it is stored changes nothing', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const former = await makeModerator('Olga Only');
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await correct(ben, entity, { name: 'Blue' });
+    await applyStream();
+    beforeTransaction(() => setAttributes(userKey(former.id), { is_moderator: false }));
+    expect((await decideName(former, entity, ben, 'accept')).status).toBe(404);
+    expect((await wordsOf(entity)).name).toBe('Bleu');
+  });
+
+  test('a proposal that is replaced while it is decided stays, and is not decided', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await correct(ben, entity, { name: 'Blue' });
+    await applyStream();
+    const Key = proposalKey(entity.entity_type, entity.entity_id, ben.id);
+    const proposed_at = new Date(Date.now() + 1_000).toISOString();
+    for (const decision of ['accept', 'decline'] as const) {
+      const { html } = await ask('show-proposals', mia);
+      expect(html).toContain(entity.entity_id);
+      beforeTransaction(() => setAttributes(Key, { name: 'Azure', proposed_at }));
+      expect((await decideName(mia, entity, ben, decision)).status).toBe(400);
+      expect(await readItem(Key)).toMatchObject({ name: 'Azure' });
+      await setAttributes(Key, { proposed_at: new Date().toISOString() });
+    }
+    expect((await wordsOf(entity)).name).toBe('Bleu');
+  });
+
   test('a correction and a renewal by a database: the person’s words stay', async () => {
     for (let round = 0; round < 5; round++) {
       const [ann] = await makeUsers(1);

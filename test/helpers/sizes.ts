@@ -3,7 +3,7 @@ import { largestItems } from '../../shared/table/largest-items.ts';
 import { scanTable } from './items.ts';
 
 /** The bytes of an item as DynamoDB counts them: names and values, numbers by their digits. */
-function sizeOf(value: unknown): number {
+export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number' || typeof value === 'bigint') return 2 + `${value}`.length / 2;
   if (Array.isArray(value)) return value.reduce((sum, each) => sum + 1 + sizeOf(each), 3);

@@ -52,7 +52,7 @@ const notices = {
   'entity-added': 'It is here now. Be the first to review it.',
   'name-accept': 'The name is corrected.',
   'name-decline': 'The proposal is declined.',
-  'name-undo': 'The correction is undone.',
+  'correction-undone': 'The correction is undone.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 

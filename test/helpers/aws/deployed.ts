@@ -85,6 +85,8 @@ export function deployed(chosen: Record<string, string | number>, more: readonly
   return {
     findings,
     outdir: app.outdir,
+    /** The folder of the code of all functions. */
+    code: folder,
     health: beside('health'),
     firewall: beside('firewall'),
     data: templateOf(data),

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Template as Synthesized } from 'aws-cdk-lib/assertions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -54,10 +55,16 @@ const chosen = deployed({
   withoutIndex: 'type-by-popularity',
   securityContact: 'mailto:security@example.org',
   healthCheck: 'reviews.example.org',
+  siteFolder: 'infra/site/starter',
 });
 
 test('the deployment with these options has no findings of cdk-nag', () => {
   expect(chosen.findings).toBe('');
+});
+
+test('the pages of the site lie beside the code of the functions', () => {
+  const { pages } = JSON.parse(readFileSync(join(chosen.code, 'site.json'), 'utf8'));
+  expect(pages.map(({ slug }: { slug: string }) => slug)).toContain('privacy');
 });
 
 describe('a first deployment that fails', () => {

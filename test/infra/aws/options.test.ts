@@ -134,6 +134,10 @@ test('a site has settings for functions, and its files for two of them', () => {
   expect(read(context).securityContact).toBeUndefined();
 });
 
+test('pages say that a backup of AWS holds 35 days, which is all that DynamoDB restores', () => {
+  expect(read({}).things.BACKUP_DAYS).toBe('35');
+});
+
 test('limits, reserved executions and mails are off by default', () => {
   const { signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits, ...others } = read({});
   const limits = [signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits];

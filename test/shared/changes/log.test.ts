@@ -232,6 +232,10 @@ test('another epoch ends all cursors, and times in it are above those before', a
   await batchWrite(copy.map((put) => ({ put })));
   await beginEpoch();
   const end = await readLogEnd();
+  // A time is a place in the epoch of now.
+  const since = await findCursor(told);
+  expect(since.epoch).toBe(end.epoch);
+  expect((await readWindow(since, end, { limit: 10 })).changed).toEqual([]);
   for (const cursor of [before, later]) {
     await expect(readWindow(cursor, end, { limit: 1 })).rejects.toMatchObject({ status: 410 });
   }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { findMetadata as findInTime, keepRecords } from '../../../shared/entity/metadata.ts';
 import {
+  anonymous,
   type EntityRecord,
   type Origin,
   recordIn,
@@ -271,6 +272,45 @@ describe('a record by a person', () => {
     );
     const again = await Promise.allSettled(changes);
     expect(again.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('has a higher version with each change, also after one from a clock that is ahead', () => {
+    const entity = entityOf('event');
+    const version = Date.now() + 3_600_000;
+    const before: EntityRecord = { ...entity, name: 'One', origin: 'member', version };
+    const [write] = recordWrites(before, { ...before, name: 'Two' });
+    expect(write).toMatchObject({ Put: { Item: { name: 'Two', version: version + 1 } } });
+  });
+
+  test.each([
+    ['name', { name: 'Two' }],
+    ['version', { version: 1 }],
+  ])('is not written over if its %s has changed since it was read', async (_, changed) => {
+    const entity = entityOf('event');
+    await write(entity, 'One', 'member');
+    const before = await stored(entity);
+    if (!before) throw new Error('nothing stored');
+    await setAttributes(recordKey(entity), changed);
+    for (const after of [
+      { ...before, name: 'Three' },
+      { ...before, due_at: 5 },
+    ]) {
+      await expect(transact(recordWrites(before, after))).rejects.toThrow(StaleRead);
+    }
+    expect(await stored(entity)).toMatchObject(changed);
+  });
+
+  test('loses the person with the account, unless it is of another person by then', async () => {
+    const entity = entityOf('event');
+    const first = await write(entity, 'One', 'member');
+    const second = await write(entity, 'Two', 'member');
+    const erase = (person = '') => transact([anonymous(recordKey(entity), person)]);
+    await expect(erase(first.user_id)).rejects.toThrow(StaleRead);
+    expect((await stored(entity))?.user_id).toBe(second.user_id);
+    await erase(second.user_id);
+    const left = await readItem(recordKey(entity));
+    expect(left).toMatchObject({ name: 'Two' });
+    for (const name of ['user_id', 'author', 'date']) expect(left).not.toHaveProperty(name);
   });
 
   test('has its page here if no database has one', async () => {

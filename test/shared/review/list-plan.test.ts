@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type EntityType, entityTypes } from '../../../shared/entity/entity-type.ts';
 import type { ReviewCounts } from '../../../shared/review/counts.ts';
-import { nearWithoutCounts, planOf, type ReviewQuery } from '../../../shared/review/list-plan.ts';
+import { earlyPage, planOf, type ReviewQuery } from '../../../shared/review/list-plan.ts';
 import type { ReviewContent } from '../../../shared/review/review.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
 
@@ -87,12 +87,12 @@ function summaryOf(query: Partial<ReviewQuery>, numbers: Numbers, hasTrees: bool
   const counts = countsOf(numbers);
   const byType = owner ? undefined : byTypeOf(numbers);
   const roots = rootsOf(owner ?? 'all', numbers);
-  const known = nearWithoutCounts(request);
+  const known = earlyPage(request);
   const plan = planOf(request, { counts, byType, hasTrees, roots });
   const { near = [], trees, partitions, accept, count, isCounted } = plan;
   const names = (some: typeof partitions) => some.map(({ scope, value }) => `${scope} ${value}`);
   const summary: Expected = { partitions: names(partitions) };
-  const attempts = known && trees ? [known] : near;
+  const attempts = known && trees ? [known, ...near] : near;
   if (attempts.length > 0) summary.near = attempts.map((each) => names(each.partitions));
   if (trees) summary.trees = trees.map(({ list, contents }) => [list, contents.size]);
   if (accept) summary.isFiltered = true;
@@ -343,7 +343,7 @@ describe('what is read beside the counts', () => {
   ];
 
   test.each(rows)('%s', (_, query, expected) => {
-    const near = nearWithoutCounts({ ...newestFirst, ...query });
+    const near = earlyPage({ ...newestFirst, ...query });
     expect(near?.partitions.map(({ scope, value }) => `${scope} ${value}`)).toEqual(
       expected && [expected],
     );
@@ -351,7 +351,7 @@ describe('what is read beside the counts', () => {
 
   test('at most twice the 400 entries of a leaf with a filter, and once without', () => {
     const most = (query: Partial<ReviewQuery>) =>
-      nearWithoutCounts({ ...newestFirst, offset: 400, ...query })?.most;
+      earlyPage({ ...newestFirst, offset: 400, ...query })?.most;
     expect(most({})).toBe(452);
     expect(most({ review_type: 'review' })).toBe(852);
   });

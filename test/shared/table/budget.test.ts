@@ -6,7 +6,7 @@ import { routes } from '../../../shared/routes.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { metered, withinBudget } from '../../../shared/table/budget.ts';
 import { collect, getItem, queryItems } from '../../../shared/table/query.ts';
-import { transact } from '../../../shared/table/transact.ts';
+import { transact, tryUpdate } from '../../../shared/table/transact.ts';
 import { lambdaContext } from '../../helpers/invoke.ts';
 import '../../helpers/table.ts';
 
@@ -49,6 +49,22 @@ describe('the use of the table', () => {
     expect(usage).toMatchObject({ read: 1, write: 8, commands: 2 });
     expect(usage.bytes).toBeGreaterThan(4_000);
     expect(usage.bytes).toBeLessThan(6_000);
+  });
+
+  test('has write units of each command that writes', async () => {
+    const Item = { ...prefix, sk: 'ITEM#20' };
+    const written = async (write: () => Promise<unknown>) => {
+      const { read, write: units } = (await metered(write)).usage;
+      return { read, write: units };
+    };
+    const update = { Key: Item, amounts: { number: 1 } };
+    expect(await written(() => tryUpdate(update))).toEqual({ read: 0, write: 1 });
+    expect(await written(() => batchWrite([{ put: Item }]))).toEqual({ read: 0, write: 1 });
+    expect(await written(() => transact([{ Put: { Item } }]))).toEqual({ read: 0, write: 2 });
+    expect(await written(() => transact([{ Delete: { Key: Item } }]))).toEqual({
+      read: 0,
+      write: 2,
+    });
   });
 
   test('is that of each of several at once', async () => {

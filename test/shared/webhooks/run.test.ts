@@ -16,6 +16,7 @@ import {
 import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
   beginWebhook,
@@ -290,6 +291,25 @@ describe('a webhook', () => {
   });
 });
 
+test('a receiver gets nothing twice if the time of a run is over in between', async () => {
+  const receiver = await startReceiver();
+  await beginWebhook(receiver);
+  const ids = await Promise.all([ann.publishes(), ann.publishes(), ann.publishes()]);
+  await applyStream();
+  const now = performance.now.bind(performance);
+  let elapsed = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + elapsed);
+  receiver.respond = () => {
+    elapsed = 3_600_000;
+  };
+  expect((await sendWebhooks()).hasMore).toBe(true);
+  clock.mockRestore();
+  receiver.respond = undefined;
+  await run();
+  const all = ids.map((id) => `review.published ${id}`);
+  expect(receiver.take().toSorted()).toEqual(all.toSorted());
+});
+
 describe('a receiver that fails', () => {
   test('is asked again later, and gets everything in order', async () => {
     const receiver = await startReceiver();
@@ -384,6 +404,25 @@ describe('a receiver that fails', () => {
     await continueWebhook(webhook);
     await run();
     expect(receiver.take()).toEqual([`review.published ${id}`]);
+  });
+
+  test('that is gone tells its owner once, also if two runs serve it', async () => {
+    const receiver = await startReceiver();
+    const webhook = await beginWebhook(receiver);
+    receiver.respond = status(410);
+    await ann.publishes();
+    await applyStream();
+    // Another run stores the end of the webhook first.
+    const spy = beforeSend(async ({ input }) => {
+      const values = Object.values(input.ExpressionAttributeValues ?? {});
+      if (!values.includes('gone')) return;
+      spy.mockRestore();
+      const { client_id, slot, version } = await read(webhook);
+      await setAttributes(webhookKey(client_id, slot), { version: version + 1 });
+    });
+    await sendWebhooks();
+    const { user_id } = await read(webhook);
+    expect(await readItem(userKey(user_id))).not.toHaveProperty('news_webhook');
   });
 
   test('with Retry-After is left alone for so long, up to 8 hours', async () => {

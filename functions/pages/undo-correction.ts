@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import { undoCorrection } from '../../shared/moderation/correction.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { logPage } from '../../shared/pages/moderation/log-page.ts';
+import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
+import { Text, Uuid } from '../../shared/values.ts';
+
+export const request = signedIn({
+  body: v.object({ id: Uuid, note: v.optional(Text(0, 500), '') }),
+});
+
+/** Undoes a correction of the log of decisions. */
+export const handler = page(
+  request,
+  async ({ caller, body: { id, note } }, { visitor }) => {
+    requireModerator(visitor);
+    await undoCorrection(id, { reason: 'other', note, moderator_id: caller.user_id });
+    return { location: moderationUrl('/log'), notice: 'correction-undone' };
+  },
+  (_, filled, { visitor }) => logPage(visitor, {}, filled),
+);

@@ -1,0 +1,76 @@
+import type { Item } from '../table/item.ts';
+import { entriesToFill, type Partition, type Tree } from './descend.ts';
+import { leafCapacity } from './rank-tree.ts';
+import {
+  entriesToRead,
+  type Filter,
+  type NearPage,
+  type PageRequest,
+  skipOf,
+} from './read-page.ts';
+
+// Decisions on pages near the start of a list: which entries to read, before anything is read.
+
+/** Entries that are read at most to find a page without trees, beside those of the page. */
+const mostSkipped = 2 * leafCapacity;
+
+/** Queries that are sent at most to find a page in one partition without trees. */
+const mostNear = 8;
+
+/**
+ * Returns how to read a page from the start of a partition. With a filter the page may need more
+ * entries than are read. Returns undefined if it likely does.
+ */
+export function nearInOne(
+  partition: Partition,
+  filter: Filter,
+  request: PageRequest,
+): NearPage | undefined {
+  const skip = skipOf(request);
+  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
+  // has several trees, which cost more units and round trips than one.
+  const most = (filter.accept ? mostSkipped : leafCapacity) + request.limit + 2;
+  const expected = entriesToRead(skip + request.limit + 1, filter);
+  if (skip > leafCapacity || expected > most) return undefined;
+  const pageSize = Math.min(expected + 1, most);
+  const upTo = Math.min(most, mostNear * pageSize);
+  return { partitions: [partition], ...filter, pageSize, most: upTo };
+}
+
+/**
+ * Returns how to read a page from the start of several partitions, which always reaches it. Returns
+ * undefined if that takes too many entries.
+ */
+export function nearInSeveral(
+  partitions: readonly Partition[],
+  request: PageRequest,
+): NearPage | undefined {
+  // One for the entry of the cursor, and one for the first entry of the next page.
+  const pageSize = skipOf(request) + request.limit + 2;
+  if (pageSize * partitions.length > mostSkipped + request.limit) return undefined;
+  return { partitions, pageSize, most: Number.POSITIVE_INFINITY };
+}
+
+/**
+ * Returns how to read a page of a filtered list from the start of its partitions, if the roots of
+ * its trees say that it lies there. Each partition is read as far as if it had the whole page.
+ */
+export function nearByRoots(
+  partitions: readonly Partition[],
+  {
+    accept,
+    trees,
+    roots,
+  }: Filter & { trees: readonly Tree[]; roots: ReadonlyMap<string, Item | undefined> },
+  request: PageRequest,
+): NearPage | undefined {
+  const { after, limit } = request;
+  const target = { after, skip: skipOf(request), take: limit + 1 };
+  const isOne = partitions.length === 1;
+  const parts = isOne ? [trees] : trees.map((tree) => [tree]);
+  const entries = parts.map((some) => entriesToFill(some, request, target, roots));
+  if (entries.reduce((sum, number) => sum + number, 0) > mostSkipped) return undefined;
+  // One for the entry of the cursor, and one to see the end.
+  const pageSize = Math.max(0, ...entries) + 2;
+  return { partitions, accept, pageSize, most: pageSize };
+}

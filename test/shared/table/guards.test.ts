@@ -1,0 +1,472 @@
+import { hash, randomUUID } from 'node:crypto';
+import { afterAll, expect, jest, test } from '@jest/globals';
+import { detachIdentity } from '../../../shared/account/identity-repository.ts';
+import { laneOf, logChanges } from '../../../shared/changes/log.ts';
+import { waitInLine } from '../../../shared/entity/pace.ts';
+import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { allowReview } from '../../../shared/moderation/hidden-claims.ts';
+import { hideAll } from '../../../shared/moderation/hide-all.ts';
+import {
+  deleteApplication,
+  eraseGrants,
+  rotateSecret,
+} from '../../../shared/oauth/application-repository.ts';
+import {
+  answerAuthorization,
+  insertAuthorizationRequest,
+} from '../../../shared/oauth/authorization-repository.ts';
+import { eraseEntity, eraseRemains } from '../../../shared/review/erase.ts';
+import { batchWrite } from '../../../shared/table/batch.ts';
+import type { Item, Key } from '../../../shared/table/item.ts';
+import {
+  applicationKey,
+  authorizationRequestKey,
+  bulkImportKey,
+  caseKey,
+  claimKey,
+  codeKey,
+  contactKey,
+  entityKey,
+  grantKey,
+  identityKey,
+  laneKey,
+  paceKey,
+  projectionKey,
+  reviewKey,
+  userKey,
+  voteKey,
+  webhookKey,
+} from '../../../shared/table/keys.ts';
+import { tryUpdate } from '../../../shared/table/transact.ts';
+import { beginBulk } from '../../../shared/transfer/bulk.ts';
+import { tell } from '../../../shared/user/news.ts';
+import {
+  findUser,
+  getUser,
+  markRead,
+  setModerator,
+  updateProfile,
+} from '../../../shared/user/user-repository.ts';
+import { continueWebhook } from '../../../shared/webhooks/webhook-actions.ts';
+import { deleteWebhook, insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
+import { fateOf } from '../../helpers/guards.ts';
+import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
+import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
+import { applyStream } from '../../helpers/stream.ts';
+import { makeWebhook } from '../../helpers/webhooks.ts';
+import { makeModerator, makeUser, makeUsers, signIn } from '../../helpers/world.ts';
+
+// A condition holds what a write was decided by. Each row changes one attribute just before the
+// write, as a race would. The write must then be refused.
+
+jest.spyOn(console, 'error').mockImplementation(() => {});
+afterAll(() => {
+  jest.restoreAllMocks();
+});
+
+/** A write, the item that it is decided by, and the changes of it that must each refuse it. */
+interface Guarded {
+  act: () => Promise<unknown>;
+  key: Key;
+}
+type Row = [name: string, scene: () => Promise<Guarded>, changes: Record<string, unknown>];
+
+const later = '2030-01-01T00:00:00.000Z';
+const byMia = async () => ({
+  reason: 'spam' as const,
+  note: '',
+  moderator_id: (await makeModerator(`Mia ${randomUUID()}`)).id,
+});
+
+async function reviewed() {
+  const [author, voter] = await makeUsers(2);
+  const entity_id = randomUUID();
+  return { author, voter, entity_id, id: await author.publishes({ entity_id }) };
+}
+
+async function voted() {
+  const scene = await reviewed();
+  await scene.voter.votes(scene.id);
+  return { ...scene, key: voteKey(scene.id, scene.voter.id) };
+}
+
+const rows: Row[] = [
+  [
+    'a change is counted once, for the owners that were read',
+    async () => {
+      const { author, id } = await reviewed();
+      await applyStream();
+      await author.edits(id, { rating: 1 });
+      return { act: () => applyStream(), key: projectionKey(reviewKey(id)) };
+    },
+    { version: 7_777, owners: ['other'] },
+  ],
+  [
+    'a vote is decided by its review',
+    async () => {
+      const { voter, id } = await reviewed();
+      return { act: () => voter.votes(id), key: reviewKey(id) };
+    },
+    { edits: 7, is_hidden: true },
+  ],
+  [
+    'a first vote is decided by there being none',
+    async () => {
+      const { voter, id } = await reviewed();
+      return { act: () => voter.votes(id), key: voteKey(id, voter.id) };
+    },
+    { vote: true },
+  ],
+  [
+    'another vote is decided by the one before',
+    async () => {
+      const { voter, id, key } = await voted();
+      return { act: () => voter.votes(id, 'down'), key };
+    },
+    { voted_at: later, vote: false, revision: 9 },
+  ],
+  [
+    'a vote is withdrawn as it was read',
+    async () => {
+      const { voter, id, key } = await voted();
+      return { act: () => voter.withdrawsVote(id), key };
+    },
+    { voted_at: later, vote: false, revision: 9 },
+  ],
+  [
+    'an edit is decided by the review and the votes that it freezes',
+    async () => {
+      const { author, id } = await reviewed();
+      return { act: () => author.edits(id, { rating: 1 }), key: reviewKey(id) };
+    },
+    {
+      edits: 7,
+      is_hidden: true,
+      published_on: later,
+      revision_votes_positive: 5,
+      revision_votes_negative: 5,
+    },
+  ],
+  [
+    'a publication is decided by the votes that order it',
+    async () => {
+      const author = await makeUser();
+      const id = await author.publishes({ is_draft: true });
+      return { act: () => author.edits(id, { is_draft: false }), key: reviewKey(id) };
+    },
+    { popularity: 5 },
+  ],
+  [
+    'a deletion is decided by the review that is uncounted',
+    async () => {
+      const { author, id } = await reviewed();
+      return { act: () => author.deletes(id), key: reviewKey(id) };
+    },
+    { edits: 7, is_hidden: true, published_on: later, popularity: 5 },
+  ],
+  [
+    'a deletion is decided by there being no case',
+    async () => {
+      const { author, id } = await reviewed();
+      return { act: () => author.deletes(id), key: caseKey(id) };
+    },
+    { version: 1 },
+  ],
+  [
+    'a deletion is decided by the case',
+    async () => {
+      const { author, voter, id } = await reviewed();
+      await voter.reports(id);
+      return { act: () => author.deletes(id), key: caseKey(id) };
+    },
+    { version: 77 },
+  ],
+  [
+    'a report is decided by its review',
+    async () => {
+      const { voter, id } = await reviewed();
+      return { act: () => voter.reports(id), key: reviewKey(id) };
+    },
+    { all: 'HIDDEN' },
+  ],
+  [
+    'a first report is decided by there being no case',
+    async () => {
+      const { voter, id } = await reviewed();
+      return { act: () => voter.reports(id), key: caseKey(id) };
+    },
+    { version: 1 },
+  ],
+  [
+    'another report is decided by the round of its case',
+    async () => {
+      const { voter, id } = await reviewed();
+      await voter.reports(id);
+      const other = await makeUser();
+      return { act: () => other.reports(id), key: caseKey(id) };
+    },
+    { state: 'closed', round: 77 },
+  ],
+  [
+    'a profile is decided by the name and the right that it changes',
+    async () => {
+      const { id } = await makeUser();
+      return { act: () => updateProfile(id, { display_name: 'Anna' }), key: userKey(id) };
+    },
+    { display_name: 'Other', is_moderator: true },
+  ],
+  [
+    'the right of a moderator is decided by the name',
+    async () => {
+      const { id } = await makeUser();
+      return { act: () => setModerator(id, true), key: userKey(id) };
+    },
+    { display_name: 'Other', is_moderator: true },
+  ],
+  [
+    'the end of an account is decided by the name and the right that it frees',
+    async () => {
+      const user = await makeUser();
+      return { act: () => user.leaves(), key: userKey(user.id) };
+    },
+    { display_name: 'Other', is_moderator: true },
+  ],
+  [
+    'news are read that were seen',
+    async () => {
+      const { id } = await makeUser();
+      await tryUpdate(tell(id, 'name'));
+      const user = await getUser(id);
+      return { act: () => markRead(user), key: userKey(id) };
+    },
+    { news_name: 2 },
+  ],
+  [
+    'a block is decided by the account',
+    async () => {
+      const { id } = await makeUser();
+      const by = await byMia();
+      return { act: () => decideUser(id, 'block', by), key: userKey(id) };
+    },
+    { id: 'other', deleted_at: later, blocked_at: later, hiding: 'other', is_moderator: true },
+  ],
+  [
+    'all reviews are hidden by the decision that says so',
+    async () => {
+      const { author } = await reviewed();
+      await decideUser(author.id, 'hide_all', await byMia());
+      return { act: () => hideAll(author.id), key: userKey(author.id) };
+    },
+    { hiding: 'other' },
+  ],
+  [
+    'another review is allowed after the deletion of the hidden one that was seen',
+    async () => {
+      const { author, entity_id, id } = await reviewed();
+      await setHidden(id, true);
+      await author.deletes(id);
+      const by = await byMia();
+      const act = () => allowReview(author.id, entity_id, by);
+      return { act, key: claimKey(author.id, entity_id) };
+    },
+    { marked_at: later },
+  ],
+  [
+    'an application is deleted by its owner',
+    async () => {
+      const { id } = await makeUser();
+      const { client_id } = await makeClient({ id });
+      return { act: () => deleteApplication(client_id, id), key: applicationKey(client_id) };
+    },
+    { user_id: 'other' },
+  ],
+  [
+    'a secret follows the ones that were read',
+    async () => {
+      const { id } = await makeUser();
+      const { client_id } = await makeClient({ id });
+      return { act: () => rotateSecret(client_id, id), key: applicationKey(client_id) };
+    },
+    { secret_id: 'other', previous_secret: { id: 'other', until: later } },
+  ],
+  [
+    'an answer is to the application that was shown',
+    async () => {
+      const { id } = await makeUser();
+      const { client_id, name, redirect_uri } = await makeClient({ id });
+      const request = { client_id, name, redirect_uri, state: null, code_challenge: null };
+      const question = await insertAuthorizationRequest({ ...request, scopes: [] });
+      const act = () => answerAuthorization(question, 'approve', id);
+      return { act, key: applicationKey(client_id) };
+    },
+    { redirect_uri: 'https://other.example/', name: 'Other' },
+  ],
+  [
+    'a question has one answer',
+    async () => {
+      const { id } = await makeUser();
+      const { client_id, name, redirect_uri } = await makeClient({ id });
+      const request = { client_id, name, redirect_uri, state: null, code_challenge: null };
+      const question = await insertAuthorizationRequest({ ...request, scopes: [] });
+      const act = () => answerAuthorization(question, 'approve', id);
+      return { act, key: authorizationRequestKey(question) };
+    },
+    { answer: { verdict: 'deny' } },
+  ],
+  [
+    'a code is redeemed once',
+    async () => {
+      const user = await makeUser();
+      const client = await makeClient(user);
+      const code = await makeCode(client, user);
+      return { act: () => redeem(client, code), key: codeKey(hash('sha256', code)) };
+    },
+    { is_redeemed: true },
+  ],
+  [
+    'a grant is refreshed once',
+    async () => {
+      const user = await makeUser();
+      const client = await makeClient(user);
+      const { body } = await redeem(client, await makeCode(client, user));
+      const prefix = grantKey(user.id, client.client_id, '');
+      const items = await scanTable();
+      const { pk, sk } = items.find(
+        (it) => it.pk === prefix.pk && it.sk.startsWith(prefix.sk),
+      ) as Item;
+      return { act: () => refresh(client, body.refresh_token), key: { pk, sk } };
+    },
+    { generation: 77 },
+  ],
+  [
+    'a webhook is deleted that was seen',
+    async () => {
+      const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
+      const act = () => deleteWebhook(webhook);
+      return { act, key: webhookKey(webhook.client_id, webhook.slot) };
+    },
+    { id: 'other' },
+  ],
+  [
+    'an account is detached from the identity that was read',
+    async () => {
+      const person = await signIn();
+      const contact = (await readItem(contactKey(person.id))) as Item;
+      await person.leaves();
+      // As if the deletion had stopped before the identity.
+      await batchWrite([
+        { put: contact },
+        { put: { ...identityKey(`${contact.identity}`), user_id: person.id } as never },
+      ]);
+      expect(await findUser(person.id)).toBeUndefined();
+      return { act: () => detachIdentity(person.id), key: identityKey(`${contact.identity}`) };
+    },
+    { user_id: 'other', hidden: [], reported: [] },
+  ],
+  [
+    'the log goes on after its end',
+    async () => {
+      const act = () => logChanges([{ id: 'a', version: 1, kind: 'published' }]);
+      return { act, key: laneKey(laneOf('a')) };
+    },
+    { latest: Date.now() + 1_000_000 },
+  ],
+  [
+    'a place in line is taken once',
+    async () => {
+      const key = paceKey(`test-${randomUUID()}`);
+      return { act: () => waitInLine({ Key: key, milliseconds: 1 }, () => 50), key };
+    },
+    { due_at: 5 },
+  ],
+  [
+    'an entity is erased as it was read',
+    async () => {
+      const { author, entity_id, id } = await reviewed();
+      await author.deletes(id);
+      return { act: () => eraseEntity(entity_id), key: entityKey(entity_id) };
+    },
+    { version: 77 },
+  ],
+  [
+    'a publication is decided by there being no review',
+    async () => {
+      const author = await makeUser();
+      const entity_id = randomUUID();
+      return { act: () => author.publishes({ entity_id }), key: claimKey(author.id, entity_id) };
+    },
+    { review_id: 'other' },
+  ],
+  [
+    'remains are erased of a review that is gone',
+    async () => {
+      const { author, voter, id } = await reviewed();
+      await author.deletes(id);
+      await batchWrite([{ put: voteKey(id, voter.id) as never }]);
+      return { act: () => eraseRemains(id), key: reviewKey(id) };
+    },
+    { version: 1 },
+  ],
+  [
+    'grants are ended of an application as it was revoked',
+    async () => {
+      const user = await makeUser();
+      const client = await makeClient(user);
+      await redeem(client, await makeCode(client, user));
+      await setAttributes(applicationKey(client.client_id), { revoked_at: later });
+      const act = () => eraseGrants(client.client_id);
+      return { act, key: applicationKey(client.client_id) };
+    },
+    { revoked_at: '2031-01-01T00:00:00.000Z' },
+  ],
+  [
+    'a webhook is changed that was read',
+    async () => {
+      const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
+      const key = webhookKey(webhook.client_id, webhook.slot);
+      await setAttributes(key, { state: 'paused' });
+      return { act: () => continueWebhook(webhook), key };
+    },
+    { id: 'other', version: 77 },
+  ],
+  [
+    'a webhook is of an application of its owner',
+    async () => {
+      const { id } = await makeUser();
+      const { client_id } = await makeClient({ id });
+      const form = { address: 'https://127.0.0.1/hook', types: ['review.edited' as const] };
+      const act = () => insertWebhook(client_id, id, form);
+      return { act, key: applicationKey(client_id) };
+    },
+    { user_id: 'other' },
+  ],
+  [
+    'a person signs in as the identity that was read',
+    async () => {
+      const subject = randomUUID();
+      const person = await signIn({ subject });
+      const { identity } = (await readItem(contactKey(person.id))) as Item;
+      await person.leaves();
+      return { act: () => signIn({ subject }), key: identityKey(`${identity}`) };
+    },
+    { user_id: 'other', blocked_at: later, hidden: [], reported: [] },
+  ],
+  // The last, because its mark stays.
+  [
+    'a bulk import ends its own mark',
+    async () => {
+      const end = await beginBulk();
+      return { act: end, key: bulkImportKey };
+    },
+    { id: 'other' },
+  ],
+];
+
+const cases = rows.flatMap(([name, scene, changes]) =>
+  Object.entries(changes).map(([attribute, value]) => [name, attribute, scene, value] as const),
+);
+
+test.each(cases)('%s: %s', async (_, attribute, scene, value) => {
+  const { act, key } = await scene();
+  expect(await fateOf(act, key, { [attribute]: value })).toBe('refused');
+});
