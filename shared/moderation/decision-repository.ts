@@ -144,9 +144,9 @@ export async function appeal(reviewId: string, userId: string, statement: string
 
 /**
  * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` blocks it and has the
- * background hide all its reviews, see `hideAll`. Idempotent. Throws ApiError 404 if the user does
- * not exist or the moderator is none, 400 if somebody else has decided already, or a moderator
- * would block a moderator.
+ * background hide all its reviews and withdraw its votes, see `hideAll`. Idempotent. Throws
+ * ApiError 404 if the user does not exist or the moderator is none, 400 if somebody else has
+ * decided already, or a moderator would block a moderator.
  */
 export async function decideUser(
   userId: string,

@@ -41,7 +41,7 @@ const notices = {
   'review-uphold': 'The review stays hidden.',
   'review-approve': 'The review is public now.',
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
-  'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
+  'user-hide_all': 'The account is blocked. Its reviews are being hidden, and its votes withdrawn.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
   'vote-cast': 'Your vote is counted.',
