@@ -5,6 +5,7 @@ import { listOwnReviews } from '../../shared/review/own-reviews.ts';
 import { OwnReviewPage } from '../../shared/review/presented.ts';
 import { isDraft, presentReview } from '../../shared/review/review.ts';
 import { presentModeration } from '../../shared/review/verdict.ts';
+import { findWaitingTexts } from '../../shared/review/waiting.ts';
 
 export const request = v.object({ caller: Caller, query: v.object(pageParameters) });
 
@@ -18,6 +19,7 @@ export const docs = {
 
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
   const { count, reviews } = await listOwnReviews(caller.user_id, query.limit, query.offset);
+  const waiting = await findWaitingTexts(reviews.map(({ review }) => review));
   return {
     count,
     ...query,
@@ -26,6 +28,7 @@ export const handler = endpoint(request, async ({ caller, query }): Promise<OwnR
       is_draft: isDraft(review),
       is_hidden: review.is_hidden,
       moderation: presentModeration(review),
+      waiting_text: waiting.get(review.id),
     })),
   };
 });

@@ -68,6 +68,7 @@ export async function findLeftovers(
   const belongsTo: Record<string, readonly IdSets[]> = {
     REVISION: [reviews],
     CASE: [reviews],
+    WAITING: [reviews],
     VOTE: [reviews, users],
     REPORT: [reviews, users],
     GRANT: [users, applications],

@@ -89,7 +89,7 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
 function findOrphans(pk: string, items: readonly Item[]): Finding[] {
   const Key = { pk, sk: reviewKey('').sk };
   const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk));
+  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$|WAITING$)/.test(sk));
   return orphans.map((item) => orphan(item, {}, [isGone]));
 }
 

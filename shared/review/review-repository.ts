@@ -13,11 +13,18 @@ import { spendWriting } from '../user/daily-limit.ts';
 import { parseUsers, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
-import { Case, newCase, openCarried, openHeld } from './case.ts';
-import { holdIfNew } from './newcomer.ts';
-import { currentRevision, isDraft, isHeld, isPublic, Review } from './review.ts';
-import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
-import { revisionItem, revisionOf } from './revision.ts';
+import { Case, closeWaiting, newCase, openCarried, openHeld, openWaiting } from './case.ts';
+import { holdIfNew, textToHold } from './newcomer.ts';
+import { currentRevision, isDraft, isHeld, isPublic, Review, revised } from './review.ts';
+import {
+  changeReview,
+  countWrites,
+  entityWrites,
+  publication,
+  removal,
+  replaceReview,
+} from './review-writes.ts';
+import { dropWaiting, findLatestWritten, putWaiting } from './waiting.ts';
 import { hasNeeded, isSameWritten, type Written, withChange } from './written.ts';
 
 // Reviews in the table: reading, publishing, changing and deleting them.
@@ -151,7 +158,8 @@ function exists(review: Review): Write[] {
 }
 
 /**
- * Changes a user's own review; a change of a written field adds a revision. Throws ApiError 404 if
+ * Changes a user's own review; a change of a written field adds a revision. The text of a newcomer
+ * waits for a moderator, while the review stays as it is. Throws ApiError 404 if
  * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
  * its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as well when the
  * day's edits (UTC) are used up. Publishing a draft is an edit.
@@ -166,29 +174,57 @@ export async function updateReview(
     retryStale(async () => {
       const before = await getOwnReview(id, userId, revisionTags);
       if (before.deleted_at !== undefined) throw notFound('Review');
-      const changed = applyChange(before, change);
+      const held = await textToHold(before, change);
+      const changed = applyChange(
+        before,
+        held === undefined ? change : { ...change, text: undefined },
+      );
       const isPublication = isDraft(before) && !isDraft(changed);
-      const after = isPublication ? await holdIfNew(changed) : changed;
+      const published = isPublication ? await holdIfNew(changed) : changed;
+      const waiting = await changeOfWaiting(before, change, held);
+      const after = waiting ? { ...published, waiting_since: waiting.since } : published;
       // An unchanged review still needs an account that may write.
       if (after === before) return transact([checkWriter(userId, writer)]);
       const isHolding = isPublication && isHeld(after);
       const reported = isPublic(after) || isHolding ? before.reported : undefined;
       const writes = [
-        replaceReview(before, reported ? { ...after, reported: undefined } : after),
+        ...changeReview(before, reported ? { ...after, reported: undefined } : after),
         ...countWrites(before, after, writer),
         ...spendWriting('edits', userId),
       ];
-      if (after.edits > before.edits) {
-        writes.push({ Put: { Item: revisionItem(revisionOf(before)) } });
-      }
-      if (isHolding || reported) {
+      if (isHolding || reported || waiting) {
         const previous = (await findCase(id)) ?? newCase(before);
         if (isHolding) writes.push(openHeld(previous, `${after.published_on}`, reported));
         else if (reported) writes.push(openCarried(previous, reported));
+        else if (waiting) writes.push(...waitingWrites(before, previous, waiting));
       }
       await transact(writes);
     }),
   );
+}
+
+/** The text that waits from now on, or none any more. */
+type Waiting = { text: string; since: string } | { text?: undefined; since?: undefined };
+
+/**
+ * Returns what waits after a change of which the text `held` has to wait. Any other text that the
+ * author sends takes the place of one that waits. Undefined if nothing changes about it.
+ */
+async function changeOfWaiting(
+  before: Review,
+  { text }: ReviewChange,
+  held: string | undefined,
+): Promise<Waiting | undefined> {
+  const isWaiting = before.waiting_since !== undefined;
+  if (held === undefined) return isWaiting && text !== undefined ? {} : undefined;
+  if (isWaiting && (await findLatestWritten(before)).text === held) return undefined;
+  return { text: held, since: new Date().toISOString() };
+}
+
+/** Returns the writes of a text that waits, or waits no longer, and of the case. */
+function waitingWrites(review: Review, before: Case, waiting: Waiting): Write[] {
+  if (waiting.text === undefined) return [dropWaiting(review), closeWaiting(before)];
+  return [putWaiting(review, waiting.text), openWaiting(before, waiting.since)];
 }
 
 /** Deletes a review, and later its revisions, votes and reports. Throws like `updateReview`. */
@@ -284,16 +320,8 @@ function applyChange(before: Review, { is_draft, ...change }: ReviewChange): Rev
   const isEdit = !isSameWritten(before, written);
   const isPublication = is_draft === false && before.published_on === null;
   if (!isEdit && !isPublication) return before;
-  const after = { ...before };
-  if (isEdit) {
-    Object.assign(after, written);
-    after.edits += 1;
-    after.last_updated = now;
-    after.revision_votes_positive = 0;
-    after.revision_votes_negative = 0;
-  }
-  if (isPublication) after.published_on = now;
-  return after;
+  const after = isEdit ? revised(before, written, now) : before;
+  return isPublication ? { ...after, published_on: now } : after;
 }
 
 function withAuthors(reviews: readonly Review[], authors: ReadonlyMap<string, User>) {

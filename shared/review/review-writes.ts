@@ -19,12 +19,22 @@ import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { countChanges, nonZero } from './owner-counts.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
 import { isDraft, isHeld, isPublic, listedIn, type Review } from './review.ts';
+import { revisionItem, revisionOf } from './revision.ts';
 
 // The writes of a review's transactions, each with everything that it counts.
 
 /** Returns a review as it is stored, with keys and index attributes. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
+}
+
+/** Returns the writes that change a review. A new revision stores the one before. */
+export function changeReview(before: Review, after: Review): Write[] {
+  const isEdit = after.edits > before.edits;
+  return [
+    replaceReview(before, after),
+    ...(isEdit ? [{ Put: { Item: revisionItem(revisionOf(before)) } }] : []),
+  ];
 }
 
 /**

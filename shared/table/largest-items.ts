@@ -9,6 +9,7 @@ export const largestItems: Readonly<Record<string, number>> = {
   // 5,000 characters of four bytes, and a source.
   REVIEW: 24 * kilobyte,
   REVISION: 22 * kilobyte,
+  WAITING: 22 * kilobyte,
   VOTE: kilobyte,
   // A reason, a statement or a note of 1,000 characters.
   REPORT: 5 * kilobyte,

@@ -39,6 +39,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   restore: 'Public again',
   uphold: 'Stays hidden',
   approve: 'Approved',
+  refuse: 'Edit refused',
   block: 'Account blocked',
   hide_all: 'Account blocked, all reviews hidden',
   unblock: 'Account unblocked',
@@ -92,8 +93,9 @@ export function saying(text: string): Html | '' {
 }
 
 /** A review as its author and moderators see it. */
-export function stateOf({ is_hidden, published_on, moderation }: Review): string {
+export function stateOf({ is_hidden, published_on, moderation, waiting_since }: Review): string {
   if (published_on === null) return 'Draft';
+  if (waiting_since !== undefined) return 'Public, an edit waits for a moderator';
   if (!is_hidden) return 'Public';
   return moderation ? decisionOf(moderation) : 'Hidden';
 }

@@ -22,7 +22,7 @@ import { scanTable } from '../../helpers/items.ts';
 import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { makeGrant, makeModerator, makeUsers } from '../../helpers/world.ts';
+import { makeGrant, makeModerator, makeUsers, text } from '../../helpers/world.ts';
 
 /** A line of the header: key prefixes, and partitions of the indexes. */
 interface Line {
@@ -76,6 +76,9 @@ async function live(): Promise<Item[]> {
   await author.publishes({ is_draft: true });
   await author.publishesHidden();
   await deleteReview(await author.publishesHidden(), author.id);
+  process.env.HELD_REVIEWS = '9';
+  await author.edits(review_id, { text: `${text} More.` });
+  delete process.env.HELD_REVIEWS;
   const { grant } = await makeGrant(author, ['vote']);
   await insertWebhook(grant.client_id, author.id, {
     address: 'https://receiver.example/',
