@@ -50,8 +50,8 @@ export function render(refusal: GatewayError, requestId: string): APIGatewayProx
 }
 
 /**
- * The answer to a person who has to wait, as a page. It has no style: whoever sends too much
- * gets little.
+ * The answer to a person who has to wait, as a page. It has no style, because it answers a
+ * client that sends too much.
  */
 export function pageOf({ retryAfter = 1 }: GatewayError): APIGatewayProxyResult {
   const seconds = retryAfter === 1 ? 'a second' : `${retryAfter} seconds`;

@@ -7,12 +7,12 @@ import { GatewayError } from './gateway-response.ts';
 /** In seconds. A client may send all requests of a period at once. */
 const period = 10;
 /**
- * Points of a request, of which a client has `period` times the limit. Whoever passes the limit
- * waits, and so do those who share the address.
+ * Points of a request, of which a client has `period` times the limit. A client beyond the limit
+ * waits, and so do others who share the address.
  */
 const points = {
   usual: 1,
-  /** A consent, a token, or a large answer: 1.7 MB are as much as 30 lists, most compressed once. */
+  /** A consent, a token, or a large answer of up to 1.7 MB. */
   dear: 5,
   /** An own export: 4 MB and 0.14 s of CPU, as much as seven lists, of which none is kept. */
   export: 20,
@@ -46,8 +46,8 @@ export function limitClients(perSecond: number) {
 }
 
 /**
- * Returns the points of a request. The steps of a sign-in count once each: with the pages around
- * them they take six requests, so 30 people behind one address sign in within one period of 200.
+ * Returns the points of a request. The steps of a sign-in count once each. With the pages around
+ * them they are six requests, so 30 people behind one address need 180 of the usual 200.
  */
 function costOf(route: Route): number {
   if (isExport(route)) return points.export;

@@ -35,8 +35,8 @@ const mostBytes = 262_144;
 
 /**
  * Milliseconds that we wait in line, then for an answer, and that we keep it. Lambda ends a request
- * after 15 s. With an interval of a second, ten people are in line. Whoever comes then is told that
- * it is busy.
+ * after 15 s. With an interval of a second, ten people are in line. Everybody later reads that it
+ * is busy.
  */
 const patience = 12_000;
 const mostForAnswer = 2_500;
@@ -56,7 +56,8 @@ export function isSearchable(group: EntityGroup): group is Database {
 /**
  * Searches for entities of a type by name. Waits in line, or returns `busy` if the line is long.
  * Returns `away` if the database cannot be searched or fails. Searches take turns with requests for
- * names, and four of five turns at most. Answers are kept for an hour, and so are the names in them.
+ * names, and four of five turns at most. Answers are kept for an hour, and so are the names in
+ * them.
  */
 export async function searchEntities(
   type: EntityType,

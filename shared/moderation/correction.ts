@@ -13,7 +13,16 @@ import { invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
-import { claimKey, decisionKey, entityKey, proposalKey, reviewKey } from '../table/keys.ts';
+import { keyString } from '../table/item.ts';
+import {
+  claimKey,
+  decisionKey,
+  entityKey,
+  proposalKey,
+  reviewKey,
+  userKey,
+} from '../table/keys.ts';
+import { keyOf } from '../table/merge.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
@@ -179,17 +188,21 @@ export async function undoCorrection(decisionId: string, by: Decider): Promise<v
     }
     // A database may renew what it wrote.
     const due = isFromDatabase(before.origin) ? { due_at: Date.now() } : {};
+    const { user_id, ...words } = before;
+    const writer = user_id === undefined ? undefined : await findUser(user_id);
     const restored: EntityRecord = {
       ...entity,
-      ...before,
+      ...words,
+      ...(writer && { user_id: writer.id }),
       ...due,
       written_at: new Date().toISOString(),
     };
-    await transact([
+    const writes = [
       ...recordWrites(current, restored),
       ...logged(correctionOf(current, restored, by)),
       ...(await newsOf(current, [by.moderator_id])),
-    ]);
+    ];
+    await transact([...writes, ...(writer ? isStillThere(writer.id, writes) : [])]);
   });
 }
 
@@ -246,6 +259,16 @@ function hasAccount(userId: string, { moderator_id }: Decider): Write[] {
   if (userId === moderator_id) return [];
   const otherwise = invalidRequest('The account that proposed this was deleted');
   return [checkWriter(userId, { ConditionExpression: isAlive, otherwise })];
+}
+
+/**
+ * Checks that an account exists, unless one of the writes does. Its erasure then begins later, and
+ * finds the record.
+ */
+function isStillThere(userId: string, writes: readonly Write[]): Write[] {
+  const Key = userKey(userId);
+  const isChecked = writes.some((write) => keyString(keyOf(write)) === keyString(Key));
+  return isChecked ? [] : [{ ConditionCheck: { Key, ConditionExpression: isAlive } }];
 }
 
 /** Tells the person whose words are replaced, unless that is one of `others`. */
