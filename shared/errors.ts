@@ -119,6 +119,16 @@ export function queryTooLong(message: string): ApiError {
   return new ApiError(503, 'service_unavailable', message);
 }
 
+/** 503: nothing can be stored. A minute is the time between two writes that the service tries. */
+export function diskFull(): ApiError {
+  return new ApiError(
+    503,
+    'service_unavailable',
+    'The disk of this service is full, so nothing can be saved until its operator makes room',
+    { 'Retry-After': '60' },
+  );
+}
+
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
   return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });

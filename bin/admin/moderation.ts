@@ -13,7 +13,7 @@ export function addModerationCommands(admin: AdminCommand): void {
   const review = admin.command('review').description('moderation of reviews');
   for (const [verb, is_hidden, description] of [
     ['hide', true, 'hides a review, or upholds the decision if its author has appealed'],
-    ['unhide', false, 'restores a hidden review'],
+    ['unhide', false, 'restores a hidden review, or approves what waits'],
   ] as const) {
     withReason(review.command(verb))
       .description(description)
@@ -23,6 +23,14 @@ export function addModerationCommands(admin: AdminCommand): void {
         return { id, is_hidden };
       });
   }
+
+  withReason(review.command('refuse'))
+    .description('drops the new text of a newcomer, which waits; the review stays as it is')
+    .argument('<review id>', 'the review', as(Uuid))
+    .answer(async (id: string, grounds: Grounds) => {
+      await decideReview(id, 'refuse', { ...grounds, moderator_id: null });
+      return { id, is_refused: true };
+    });
 
   withReason(review.command('allow'))
     .description('allows an author to review an entity again after deleting a hidden review of it')

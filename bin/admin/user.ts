@@ -95,7 +95,10 @@ export function addUserCommands(admin: AdminCommand): void {
   withReason(user.command('block'))
     .description('takes away the right to write; the account can still read, and be deleted')
     .argument('<user id>', 'the account', as(Uuid))
-    .option('--hide-all', 'also hides all reviews of the account, in the background')
+    .option(
+      '--hide-all',
+      'also hides all reviews of the account and withdraws its votes, in the background',
+    )
     .answer(async (id: string, { hideAll, ...grounds }: Grounds & { hideAll?: true }) => {
       await decideUser(id, hideAll ? 'hide_all' : 'block', { ...grounds, moderator_id: null });
       return { id, is_blocked: true };

@@ -5,6 +5,7 @@ import { listOwnReviews } from '../../shared/review/own-reviews.ts';
 import { OwnReviewPage } from '../../shared/review/presented.ts';
 import { isDraft, presentReview } from '../../shared/review/review.ts';
 import { presentModeration } from '../../shared/review/verdict.ts';
+import { findWaitingTexts } from '../../shared/review/waiting.ts';
 
 export const request = v.object({ caller: Caller, query: v.object(pageParameters) });
 
@@ -20,6 +21,7 @@ export const docs = {
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
   const { offset } = query;
   const { count, limit, reviews } = await listOwnReviews(caller.user_id, query.limit, offset);
+  const waiting = await findWaitingTexts(reviews.map(({ review }) => review));
   return {
     count,
     limit,
@@ -29,6 +31,7 @@ export const handler = endpoint(request, async ({ caller, query }): Promise<OwnR
       is_draft: isDraft(review),
       is_hidden: review.is_hidden,
       moderation: presentModeration(review),
+      waiting_text: waiting.get(review.id),
     })),
   };
 });

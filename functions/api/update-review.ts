@@ -21,7 +21,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Change a review',
   description:
-    'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. Edits have a daily limit (UTC), and publishing a draft is one. A change of nothing succeeds, makes no revision and does not count. Earlier revisions of a published review stay public until the review is deleted.',
+    'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. Edits have a daily limit (UTC), and publishing a draft is one. A change of nothing succeeds, makes no revision and does not count. Earlier revisions of a published review stay public until the review is deleted. Where reviews of new authors wait for a moderator, so does their new text of a public review. The answer is the same, and `waiting_text` in `GET /user/me/reviews` has the text. A new rating never waits.',
   fields: {
     ...sentTexts,
     is_draft: '`false` publishes a draft. A published review cannot become a draft again',

@@ -6,6 +6,7 @@ import { afterSaving, editReviewPage } from '../../shared/pages/review/edit-revi
 import { typedFields } from '../../shared/pages/review/review-fields.ts';
 import { isDraft } from '../../shared/review/review.ts';
 import { getReviewBy, updateReview } from '../../shared/review/review-repository.ts';
+import { findLatestWritten } from '../../shared/review/waiting.ts';
 import { isSameWritten, writtenIn } from '../../shared/review/written.ts';
 
 const EditForm = v.object({
@@ -25,7 +26,8 @@ export const handler = page(
     await updateReview(review_id, user_id, change, [body.revision]).catch(async (error) => {
       if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
       const review = await getReviewBy(user_id, review_id);
-      const isDone = isSameWritten(review, body) && is_draft !== !isDraft(review);
+      const latest = await findLatestWritten(review);
+      const isDone = isSameWritten(latest, body) && is_draft !== !isDraft(review);
       // Otherwise the form was sent twice, and the first time has saved it.
       if (!isDone) throw error;
     });

@@ -16,7 +16,7 @@ import {
   requireModerator,
 } from '../../shared/pages/moderation/moderation.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
-import { isHeld } from '../../shared/review/review.ts';
+import { isHeld, type Review } from '../../shared/review/review.ts';
 import { reasons } from '../../shared/review/verdict.ts';
 import { oneOf } from '../../shared/values.ts';
 
@@ -44,13 +44,13 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   const { cursor } = endAfter();
   const metadata = await findMetadata(cases.map(({ review }) => review));
   const rows = cases.map(({ review, author, moderationCase }, i) => {
-    const { reports, appeal, opened_at } = moderationCase;
+    const { reports, appeal, opened_at, is_held } = moderationCase;
     const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
     const why = appeal === undefined ? counts : 'Appeal';
     return [
       reviewCell(review, metadata[i], moderationUrl(`/reviews/${review.id}`)),
       html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
-      isHeld(review) ? html`Waits for approval${reports > 0 && html`<br>${counts}`}` : why,
+      is_held ? html`${waits(review)}${reports > 0 && html`<br>${counts}`}` : why,
       ageOf(opened_at),
     ];
   });
@@ -79,3 +79,8 @@ export const handler = page(request, async ({ query }, { visitor }) => {
       </section>`,
   };
 });
+
+/** Says what of a new author waits: a review, or an edit of a public one. */
+function waits(review: Review): string {
+  return isHeld(review) ? 'Waits for approval' : 'An edit waits for approval';
+}

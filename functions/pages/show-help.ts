@@ -9,10 +9,11 @@ import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { nameOfType } from '../../shared/pages/frame/words.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
 
-/** The user types that may vote, as rows of a table. */
-const levels = userTypes
-  .filter(({ votes_per_day }) => votes_per_day > 0)
-  .map((type) => [nameOfType(type), `from ${type.from} on`, `${type.votes_per_day}`]);
+/** The user types by karma, as rows of a table. */
+const levels = userTypes.map((type, i) => {
+  const karma = i === 0 ? `below ${userTypes[1].from}` : `from ${type.from} on`;
+  return [nameOfType(type), karma, `${type.votes_per_day}`];
+});
 
 /** Help for members: reading, writing and voting, without a word for programs. */
 export const handler = visitedPage(v.object({}), async () => {
@@ -37,7 +38,7 @@ export const handler = visitedPage(v.object({}), async () => {
       </section>
       <section id="karma">
         <h2>Karma</h2>
-        <p>The karma of an author is the number of “Yes” minus the number of “No” on all reviews of that author. With more karma one votes on more reviews in a day:</p>
+        <p>The karma of an author is the number of “Yes” minus the number of “No” on all reviews of that author. With more karma one votes on and reports more reviews in a day. “No” votes of others take nothing away that a new member has:</p>
         ${rowsUnder(['Called', 'Karma', 'Votes a day'], levels, html``)}
       </section>
       <section>

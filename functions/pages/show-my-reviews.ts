@@ -5,7 +5,7 @@ import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
-import { saying, stateOf } from '../../shared/pages/moderation/moderation.ts';
+import { decisionOf, saying, stateOf } from '../../shared/pages/moderation/moderation.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { readWritten } from '../../shared/pages/review/review-list.ts';
 import { isDraft, isHeld, isPublic, type Review } from '../../shared/review/review.ts';
@@ -17,7 +17,7 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
   const { written, cursor } = await readWritten(user_id, query.cursor);
   const rows = written.map(({ review, metadata }) => [
     reviewCell(review, metadata, isPublic(review) ? `${base}/review/${review.id}` : undefined),
-    html`${stateOf(review)}${review.is_hidden && whyHidden(review, visitor.csrf)}`,
+    html`${stateOf(review)}${review.is_hidden ? whyHidden(review, visitor.csrf) : refusal(review)}`,
     `Yes ${review.votes_positive} · No ${review.votes_negative}`,
     dayOf(review.published_on ?? review.created),
     changeLinks(review),
@@ -37,6 +37,12 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
 function changeLinks(review: Review) {
   const url = `${authUrl()}/review/${review.id}`;
   return html`<a href="${url}/edit">${isDraft(review) ? 'Edit or publish' : 'Edit'}</a> <a href="${url}/delete">Delete</a>`;
+}
+
+/** The reason why the last edit was refused, until the next decision or edit. */
+function refusal({ moderation, waiting_since }: Review) {
+  if (moderation?.decision !== 'refuse' || waiting_since !== undefined) return '';
+  return html`<p class="soft">${decisionOf(moderation)}</p>${saying(moderation.note)}`;
 }
 
 function whyHidden(review: Review, csrf: string) {

@@ -28,7 +28,7 @@ import { reasons } from '../../shared/review/verdict.ts';
 import { version } from '../../shared/routes.ts';
 import { webhookSlots } from '../../shared/table/keys.ts';
 import { writingsPerDay } from '../../shared/user/daily-limit.ts';
-import { userTypes } from '../../shared/user/user-type.ts';
+import { blockedType, userTypes } from '../../shared/user/user-type.ts';
 import { longestRequest, longestRetryAfter } from '../../shared/webhooks/connection.ts';
 import { longestFailing, longestTesting, replayPause } from '../../shared/webhooks/decisions.ts';
 import { largestBody } from '../../shared/webhooks/message.ts';
@@ -138,9 +138,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     ),
     user_types: table(
       ['User type', 'Karma', 'Votes a day', 'Reports a day'],
-      userTypes.map(({ label, from, votes_per_day: daily }, i) => {
-        const to = userTypes[i + 1]?.from;
-        return [`\`${label}\``, range(from, to), `${daily}`, `${daily}`];
+      [...userTypes, blockedType].map((type, i) => {
+        const karma = type === blockedType ? 'any' : range(type.from, userTypes[i + 1]?.from);
+        return [`\`${type.label}\``, karma, `${type.votes_per_day}`, `${type.votes_per_day}`];
       }),
     ),
     errors: (Object.keys(remedies) as ErrorCode[])

@@ -49,6 +49,34 @@ export function render(refusal: GatewayError, requestId: string): APIGatewayProx
   };
 }
 
+/**
+ * The answer to a person who has to wait, as a page. It has no style, because it answers a
+ * client that sends too much.
+ */
+export function pageOf({ retryAfter = 1 }: GatewayError): APIGatewayProxyResult {
+  const seconds = retryAfter === 1 ? 'a second' : `${retryAfter} seconds`;
+  return {
+    statusCode: 429,
+    headers: {
+      ...transportHeaders(),
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'",
+      'Cache-Control': 'no-store',
+      'Retry-After': `${retryAfter}`,
+    },
+    body: `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Please wait</title>
+<h1>Please wait ${seconds}</h1>
+<p>Your address has sent too many requests, and nothing was changed. Others may share the address.</p>
+<p>Then open the page again. If you have sent a form, go back first: what you typed is still there.</p>
+</html>
+`,
+  };
+}
+
 /** Sockets already answered. Their parsers report further errors after the first. */
 const refused = new WeakSet<Duplex>();
 

@@ -7,7 +7,15 @@ import { budgetOf } from '../../shared/http/route-load.ts';
 import { routes, stage, version } from '../../shared/routes.ts';
 import { withinBudget } from '../../shared/table/budget.ts';
 import { type Door, openDoor } from './door.ts';
-import { GatewayError, type Reply, refuse, render, send, toReply } from './gateway-response.ts';
+import {
+  GatewayError,
+  pageOf,
+  type Reply,
+  refuse,
+  render,
+  send,
+  toReply,
+} from './gateway-response.ts';
 import { hostFile } from './host.ts';
 import { answer, type Target, targetOf } from './integration.ts';
 import { invoke, type Load } from './invoke.ts';
@@ -164,7 +172,8 @@ export async function startGateway(options: {
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       // What follows a malformed head may be no request of this client.
       if (refusal.status === 400) response.setHeader('Connection', 'close');
-      await reply(render(refusal, requestId), 'own');
+      const isPage = isForPeople(request, url) && refusal.retryAfter !== undefined;
+      await reply(isPage ? pageOf(refusal) : render(refusal, requestId), 'own');
     }
   }
 
@@ -195,6 +204,12 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
   if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
     throw new GatewayError('DEFAULT_4XX', { status: 417 });
   }
+}
+
+/** Returns true if a browser shows the answer to a person. The API answers JSON only. */
+function isForPeople({ headers }: IncomingMessage, url: string): boolean {
+  const isOfApi = url.startsWith(`/${stage}${version}/`);
+  return !isOfApi && headers.accept?.includes('text/html') === true;
 }
 
 /** Returns true if the end of the body is uncertain: chunks in HTTP/1.0 (RFC 9112 section 6.1). */

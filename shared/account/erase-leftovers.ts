@@ -4,8 +4,9 @@ import { eraseGrants, findApplication } from '../oauth/application-repository.ts
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
+import { deleteItems, eraseWhile } from '../table/erase.ts';
 import type { Item } from '../table/item.ts';
-import { idIn, reviewKey } from '../table/keys.ts';
+import { applicationKey, idIn, reviewKey, webhookKey, webhookSlots } from '../table/keys.ts';
 import { getItem, scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
@@ -18,6 +19,9 @@ export type Leftovers = Record<
   'users' | 'reviews' | 'applications' | 'entities' | 'hiding',
   string[]
 >;
+
+/** Kinds of items that name their owner, if a person owns them. */
+const owned = ['REVIEW', 'APP', 'HOOK', 'METADATA'];
 
 /** Ids of things in the table, and of things that other items name. */
 function idSets(...present: string[]) {
@@ -44,7 +48,9 @@ export async function eraseLeftovers(
     }),
     applications: await countErased(applications, async (id) => {
       const revoked = await eraseGrants(id);
-      return revoked > 0 || !(await findApplication(id));
+      if (await findApplication(id)) return revoked > 0;
+      await eraseWebhooks(id);
+      return true;
     }),
     entities: await countErased(entities, eraseEntity),
     hiding: await countErased(hiding, async (id) => {
@@ -54,6 +60,13 @@ export async function eraseLeftovers(
   };
 }
 
+/** Deletes the webhooks of an application that does not exist. */
+async function eraseWebhooks(client: string): Promise<void> {
+  const isMissing = { Key: applicationKey(client), was: { pk: undefined } };
+  const keys = webhookSlots.map((slot) => webhookKey(client, slot));
+  await eraseWhile(isMissing, (isGone) => deleteItems(keys, isGone));
+}
+
 /** Reads the whole table for possible leftovers. `onProgress` gets the number of items so far. */
 export async function findLeftovers(
   onProgress: (items: number) => void = () => {},
@@ -61,6 +74,8 @@ export async function findLeftovers(
   const users = idSets();
   const reviews = idSets();
   const applications = idSets(nobody);
+  /** Things that stay without those who wrote about them. */
+  const lasting = idSets();
   const entities: string[] = [];
   const hiding: string[] = [];
   const revoked: string[] = [];
@@ -69,6 +84,7 @@ export async function findLeftovers(
     REVISION: [reviews],
     LONGTEXT: [reviews],
     CASE: [reviews],
+    WAITING: [reviews],
     VOTE: [reviews, users],
     REPORT: [reviews, users],
     GRANT: [users, applications],
@@ -76,6 +92,8 @@ export async function findLeftovers(
     CONTACT: [users],
     COUNTS: [users],
     VOTES: [users],
+    PROPOSAL: [lasting, users],
+    HOOK: [lasting, applications],
   };
   const setsByKind: Record<string, IdSets> = { USER: users, REVIEW: reviews, APP: applications };
   const note = (item: Item): void => {
@@ -86,8 +104,8 @@ export async function findLeftovers(
       sets.referenced.add(i === 0 ? id : idInSortKey);
     }
     // Decisions on an erased account still name it, but have no `author`.
-    const isOwned = ['REVIEW', 'APP'].includes(kind) || (kind === 'DECISION' && item.author);
-    if (isOwned) users.referenced.add(String(item.user_id));
+    const isOwned = owned.includes(kind) || (kind === 'DECISION' && item.author);
+    if (isOwned && item.user_id !== undefined) users.referenced.add(String(item.user_id));
     if (kind === 'APP' && item.revoked_at !== undefined) revoked.push(id);
     if (kind === 'ENTITY' && isEmpty(item)) entities.push(id);
     if (kind === 'USER' && item.hiding !== undefined) hiding.push(id);

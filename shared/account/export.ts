@@ -17,6 +17,7 @@ import { HiddenClaim } from '../review/hidden-claim.ts';
 import { currentRevision, Review } from '../review/review.ts';
 import { Revision } from '../review/revision.ts';
 import { findRevision } from '../review/revision-repository.ts';
+import { findWaitingTexts } from '../review/waiting.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { shareUsed } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
@@ -204,9 +205,14 @@ interface OwnReview {
   review: Review;
   /** The statement of an undecided appeal. */
   appeal: string | undefined;
+  /** The text of an edit that waits. */
+  waiting_text: string | undefined;
 }
 
-/** Reads the reviews of claims, in order, with their appeals. Reviews being erased are left out. */
+/**
+ * Reads the reviews of claims, in order, with their appeals and waiting texts. Reviews being erased
+ * are left out.
+ */
 async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await getItems(keys, { consistent: true });
@@ -216,7 +222,12 @@ async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   );
   const appealed = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(appealed.map(({ id }) => caseKey(id)));
-  return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
+  const waiting = await findWaitingTexts(reviews);
+  return reviews.map((review) => ({
+    review,
+    appeal: cases.get(review.id)?.appeal,
+    waiting_text: waiting.get(review.id),
+  }));
 }
 
 const exportedFields = [
@@ -232,14 +243,15 @@ const exportedFields = [
   'source',
   'source_url',
   'moderation',
+  'waiting_since',
   'appealed_at',
 ] as const;
 
 /** Yields a review with one revision at a time, because all may not fit a part. */
-async function* batchesOf({ review, appeal }: OwnReview, after = 0) {
+async function* batchesOf({ review, ...others }: OwnReview, after = 0) {
   const { id, entity_id, edits } = review;
   const batchOf = ({ review_id: _, ...revision }: Revision, lastKey: string) => {
-    const record = { ...pick(review, exportedFields), appeal, revisions: [revision] };
+    const record = { ...pick(review, exportedFields), ...others, revisions: [revision] };
     return { lastKey, records: [record] };
   };
   if (after < edits) {

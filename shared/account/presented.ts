@@ -67,6 +67,8 @@ export const ExportedReview = Fields('A review as it is stored', {
     described(v.object(lastDecision), 'The last decision of a moderator on it'),
   ),
   appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
+  waiting_since: v.optional(IsoTime('When the new text was sent that waits for a moderator')),
+  waiting_text: v.optional(AnyText('The new text', 'A record for every day of the week.')),
   appeal: v.optional(AnyText('The statement of the appeal, until it is decided', 'It is my own.')),
   revisions: described(
     v.array(record.revisions.item),

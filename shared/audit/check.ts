@@ -92,7 +92,9 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
 function findOrphans(pk: string, items: readonly Item[]): Finding[] {
   const Key = { pk, sk: reviewKey('').sk };
   const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-  const orphans = items.filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|(CASE|LONGTEXT)$)/.test(sk));
+  const orphans = items.filter(({ sk }) =>
+    /^((VOTE|REVISION|REPORT)#|(CASE|LONGTEXT|WAITING)$)/.test(sk),
+  );
   return orphans.map((item) => orphan(item, {}, [isGone]));
 }
 

@@ -24,6 +24,7 @@ import { type Changed, readWindow } from './window.ts';
 
 const binding = 'changes';
 const day = 86_400_000;
+const hour = 3_600_000;
 
 /** A cursor of the feed, with its time in epoch ms. */
 const FeedCursor = v.object({
@@ -51,9 +52,12 @@ const needed = {
   history: { read: 128, commands: 20 },
 } as const;
 
-/** Returns the cursor after everything logged. Take it before reading the table. */
+/**
+ * Returns the cursor after everything logged. Take it before reading the table. It is the same for
+ * an hour if nothing is logged, so that an answer with it has the same ETag.
+ */
 export async function currentCursor(): Promise<string> {
-  const time = Date.now();
+  const time = Math.floor(Date.now() / hour) * hour;
   return seal({ time, ...(await readLogEnd()) });
 }
 

@@ -33,9 +33,17 @@ const StoredSearch = v.object({ matches: v.array(Match), due_at: v.number() });
 const mostMatches = 10;
 const mostBytes = 262_144;
 
-/** Milliseconds that we wait for a turn and then for an answer, and that we keep it. */
-const patience = 3_000;
+/**
+ * Milliseconds that we wait in line, then for an answer, and that we keep it. Lambda ends a request
+ * after 15 s. With an interval of a second, ten people are in line. Everybody later reads that it
+ * is busy.
+ */
+const patience = 12_000;
+const mostForAnswer = 2_500;
 const keptFor = 3_600_000;
+
+/** Intervals for each search: with a long line, names get every fifth turn. */
+const share = 1.25;
 
 /** Least milliseconds between two searches, for a database without an interval. */
 const leastPause = 100;
@@ -46,9 +54,10 @@ export function isSearchable(group: EntityGroup): group is Database {
 }
 
 /**
- * Searches for entities of a type by name. Waits in line for three seconds, then returns `busy`.
+ * Searches for entities of a type by name. Waits in line, or returns `busy` if the line is long.
  * Returns `away` if the database cannot be searched or fails. Searches take turns with requests for
- * names, and every second turn at most. Answers are kept for an hour, and so are the names in them.
+ * names, and four of five turns at most. Answers are kept for an hour, and so are the names in
+ * them.
  */
 export async function searchEntities(
   type: EntityType,
@@ -92,7 +101,7 @@ function templateOf(group: Database): string | undefined {
 async function takeTurn(group: Database): Promise<boolean> {
   const left = patienceOf(patience);
   const { interval } = settingsOf(group);
-  const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, 2 * interval) };
+  const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, share * interval) };
   if (!(await waitInLine(own, left))) return false;
   return interval === 0 || takeSoon({ Key: paceKey(group), milliseconds: interval }, left);
 }
@@ -135,7 +144,7 @@ async function askForMatches(
 ): Promise<Match[]> {
   const url = withType(template, type).replace('{name}', encodeURIComponent(name));
   const { agent } = settingsOf(group);
-  const response = await request(url, agent, AbortSignal.timeout(patience));
+  const response = await request(url, agent, AbortSignal.timeout(mostForAnswer));
   if (!response.ok) {
     await response.body?.cancel();
     throw new Error(`The database answers ${response.status}`);

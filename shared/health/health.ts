@@ -1,4 +1,5 @@
 import { batchGet, batchWrite } from '../table/batch.ts';
+import { hasFullDisk } from '../table/full-disk.ts';
 import { type Entry, keyString } from '../table/item.ts';
 import { bulkImportKey, lastRunKey, projectionKey, webhookRunKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
@@ -67,6 +68,7 @@ export async function readHealth(): Promise<Health> {
   const webhookLag = ageOf(sending?.at);
   const faults = [
     bulk && 'An import is not finished. Lists and counts are incomplete until it is',
+    hasFullDisk() && 'The disk is full, and nothing can be saved. Make room',
     writeFault(writeAge),
     // The stream is off during an import, and empty without heartbeats.
     ...(bulk || writeFault(writeAge) ? [] : consumerFaults(consumer_age_seconds, age)),

@@ -2,6 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { batchWrite } from '../table/batch.ts';
 import { table, tableName } from '../table/client.ts';
+import { noteWrite } from '../table/full-disk.ts';
 import { lastRunKey } from '../table/keys.ts';
 
 // The heartbeat, an item written every minute. It shows that writes and the stream work.
@@ -10,15 +11,20 @@ const key = lastRunKey('heartbeat');
 
 /** Writes the heartbeat: the time now, and in `since` the time of the first one of this table. */
 export async function recordHeartbeat(): Promise<void> {
-  await table.send(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: key,
-      UpdateExpression: 'SET #at = :now, #since = if_not_exists(#since, :now)',
-      ExpressionAttributeNames: { '#at': 'at', '#since': 'since' },
-      ExpressionAttributeValues: { ':now': new Date().toISOString() },
-    }),
-  );
+  const command = new UpdateCommand({
+    TableName: tableName(),
+    Key: key,
+    UpdateExpression: 'SET #at = :now, #since = if_not_exists(#since, :now)',
+    ExpressionAttributeNames: { '#at': 'at', '#since': 'since' },
+    ExpressionAttributeValues: { ':now': new Date().toISOString() },
+  });
+  try {
+    await table.send(command);
+    noteWrite();
+  } catch (error) {
+    noteWrite(error);
+    throw error;
+  }
 }
 
 /**

@@ -4,8 +4,9 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { ApiError, diskFull, serviceUnavailable } from '../errors.ts';
 import { use } from '../table/budget.ts';
+import { isDiskFull, noteWrite } from '../table/full-disk.ts';
 import { codingFor } from './content-coding.ts';
 import { parseEntityTags } from './entity-tags.ts';
 import { listHeaderOf } from './read-request.ts';
@@ -148,6 +149,10 @@ export function errorResponse(
 export function toApiError(error: unknown, ids: RequestIds): ApiError {
   if (error instanceof ApiError) return error;
   console.error({ message: 'Request failed', ...loggedIds(ids), error: describeError(error) });
+  if (isDiskFull(error)) {
+    noteWrite(error);
+    return diskFull();
+  }
   if (isTransient(error)) return serviceUnavailable();
   return new ApiError(
     500,

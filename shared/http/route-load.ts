@@ -8,8 +8,14 @@ import type { Budget } from '../table/budget.ts';
  * Returns true if the route signs people in or issues tokens. It needs no token itself and may wait
  * for the identity provider.
  */
-export function isSignIn({ path }: Route): boolean {
-  return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
+export function isSignIn(route: Route): boolean {
+  const { path } = route;
+  return path.startsWith('/oauth/') || isStepOfSignIn(route);
+}
+
+/** Returns true for the steps of a sign-in on pages, which each person takes once. */
+export function isStepOfSignIn({ path }: Route): boolean {
+  return path === '/account/sign-in' || path === '/account/callback';
 }
 
 /** Returns true for the reference with its files and the OpenAPI document, up to 1.7 MB each. */

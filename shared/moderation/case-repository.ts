@@ -5,25 +5,30 @@ import { Case, newCase } from '../review/case.ts';
 import { isDraft, Review } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import type { Reason } from '../review/verdict.ts';
+import { WaitingText } from '../review/waiting.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
-import { caseKey, idIn, reviewKey } from '../table/keys.ts';
+import { caseKey, idIn, reviewKey, waitingKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
 export interface ReviewCase {
   review: Review;
   moderationCase: Case;
+  /** The text of an edit that waits. */
+  waiting: string | undefined;
 }
 
 /** Reads a review and its case, which may be new. Throws ApiError 404 without the review. */
 export async function readCase(reviewId: string): Promise<ReviewCase> {
-  const keys = [reviewKey(reviewId), caseKey(reviewId)];
-  const [reviewItem, caseItem] = await getItems(keys, { consistent: true });
+  const keys = [reviewKey(reviewId), caseKey(reviewId), waitingKey(reviewId)];
+  const [reviewItem, caseItem, waitingItem] = await getItems(keys, { consistent: true });
   const review = reviewItem && v.parse(Review, reviewItem);
   if (!review || review.deleted_at !== undefined) throw notFound('Review');
-  return { review, moderationCase: caseItem ? v.parse(Case, caseItem) : newCase(review) };
+  const waiting = waitingItem && v.parse(WaitingText, waitingItem).text;
+  const moderationCase = caseItem ? v.parse(Case, caseItem) : newCase(review);
+  return { review, moderationCase, waiting };
 }
 
 /** Counts the open cases up to 100, for at most 2.5 read units. */
@@ -46,7 +51,9 @@ export async function listCases(
   order: Order,
   limit: number,
   { reason, after }: { reason?: Reason | 'held' | undefined; after?: SortKey | undefined } = {},
-): Promise<Pick<ListPage, 'next'> & { cases: (AuthoredReview & ReviewCase)[] }> {
+): Promise<
+  Pick<ListPage, 'next'> & { cases: (AuthoredReview & Pick<ReviewCase, 'moderationCase'>)[] }
+> {
   const queue: ListPlan = { partitions: [{ scope: 'all', value: 'CASE' }] };
   const descending = order === 'popularity';
   const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });

@@ -13,8 +13,16 @@ import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
-import type { Item } from '../table/item.ts';
-import { claimKey, decisionKey, entityKey, proposalKey, reviewKey } from '../table/keys.ts';
+import { type Item, keyString } from '../table/item.ts';
+import {
+  claimKey,
+  decisionKey,
+  entityKey,
+  proposalKey,
+  reviewKey,
+  userKey,
+} from '../table/keys.ts';
+import { keyOf } from '../table/merge.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
@@ -186,11 +194,15 @@ export function undoCorrection(decisionId: string, by: Decider): Promise<void> {
     if (!isCorrection) throw notFound('Correction');
     const correction = { entity_id, entity_type, before, after };
     const change = undoingChange(correction, await readRecord(correction), new Date());
-    await transact([
-      ...recordWrites(change.before, change.after),
-      ...logged(correctionOf(change.before, change.after, by)),
+    const { user_id, ...words } = change.after;
+    const writer = user_id === undefined ? undefined : await findUser(user_id);
+    const restored = writer ? change.after : words;
+    const writes = [
+      ...recordWrites(change.before, restored),
+      ...logged(correctionOf(change.before, restored, by)),
       ...(await newsOf(change.before, [by.moderator_id])),
-    ]);
+    ];
+    await transact([...writes, ...(writer ? isStillThere(writer.id, writes) : [])]);
   });
 }
 
@@ -274,6 +286,16 @@ function hasAccount(userId: string, { moderator_id }: Decider): Write[] {
   if (userId === moderator_id) return [];
   const otherwise = invalidRequest('The account that proposed this was deleted');
   return [checkWriter(userId, { ConditionExpression: isAlive, otherwise })];
+}
+
+/**
+ * Checks that an account exists, unless one of the writes does. Its erasure then begins later, and
+ * finds the record.
+ */
+function isStillThere(userId: string, writes: readonly Write[]): Write[] {
+  const Key = userKey(userId);
+  const isChecked = writes.some((write) => keyString(keyOf(write)) === keyString(Key));
+  return isChecked ? [] : [{ ConditionCheck: { Key, ConditionExpression: isAlive } }];
 }
 
 /** Tells the person whose words are replaced, unless that is one of `writers`. */

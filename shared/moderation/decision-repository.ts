@@ -1,13 +1,16 @@
 // Decisions on reviews and accounts, and appeals against them.
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
+import { findWhole } from '../review/long-text.ts';
 import { countsIn } from '../review/owner-counts.ts';
-import { isHeld, type Review } from '../review/review.ts';
-import { countWrites, replaceReview } from '../review/review-writes.ts';
+import { isHeld, type Review, revised, type WholeReview } from '../review/review.ts';
+import { changeReview, countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
+import { dropWaiting } from '../review/waiting.ts';
+import { writtenIn } from '../review/written.ts';
 import { getItems } from '../table/batch.ts';
 import { countsKey, reportKey, userKey } from '../table/keys.ts';
-import { retryStale, transact, type Write } from '../table/transact.ts';
+import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import { newsAmounts } from '../user/news.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
@@ -45,7 +48,8 @@ export function decideReview(
 
 /**
  * Hides a review or makes it public again, for the operator. Idempotent. Hiding a hidden review
- * that has an open appeal upholds the decision. Throws ApiError 404 without the review.
+ * that has an open appeal upholds the decision. Showing a review approves what waits. Throws
+ * ApiError 404 without the review.
  */
 export async function setHidden(
   reviewId: string,
@@ -54,7 +58,7 @@ export async function setHidden(
 ): Promise<void> {
   const operator: Decider = { ...grounds, moderator_id: null };
   await applyVerdict(reviewId, operator, ({ review, moderationCase }) => {
-    if (isHeld(review)) return isHidden ? 'hide' : 'approve';
+    if (isHeld(review) || review.waiting_since !== undefined) return isHidden ? 'hide' : 'approve';
     if (!isHidden) return review.is_hidden ? 'restore' : undefined;
     if (!review.is_hidden) return 'hide';
     return moderationCase.state === 'open' ? 'uphold' : undefined;
@@ -77,19 +81,22 @@ export function applyVerdict(
     const current = await readCase(reviewId);
     const verdict = await choose(current);
     if (!verdict) return undefined;
-    const { review, moderationCase } = current;
+    const { review, moderationCase, waiting } = current;
     const decision = newDecision(verdict, by, {
       user_id: review.user_id,
       review_id: reviewId,
       reports: moderationCase.reports,
     });
     const { reason, note, decided_at, moderator_id } = decision;
-    const after: Review = {
-      ...review,
+    const before = await findWhole(review);
+    if (!before) throw new StaleRead();
+    const after: WholeReview = {
+      ...(verdict === 'approve' ? withText(waiting, before, decided_at) : before),
+      waiting_since: undefined,
       is_hidden: verdict === 'hide' || verdict === 'uphold',
       moderation: { decision: verdict, reason, note, decided_at },
       // An approved review is new to everybody else now.
-      published_on: verdict === 'approve' ? decided_at : review.published_on,
+      published_on: isHeld(review) && verdict === 'approve' ? decided_at : review.published_on,
       // The appeal was against another decision.
       appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
       reported: undefined,
@@ -105,15 +112,22 @@ export function applyVerdict(
       decided_by: moderator_id,
     };
     const writes = [
-      replaceReview(review, after),
+      ...changeReview(review, before, after),
       ...countWrites(review, after, ofAll ?? author, newsAmounts(verdict)),
       replaceCase(moderationCase, closed),
       ...(ofAll ? [logEntry(decision)] : logged(decision)),
     ];
+    if (review.waiting_since !== undefined) writes.push(dropWaiting(review));
     if (moderator_id !== null) writes.push(hasNotReported(reviewId, moderator_id));
     await transact(writes);
     return decision;
   });
+}
+
+/** Returns the review with the text of an edit that waited, if one did. */
+function withText(waiting: string | undefined, review: WholeReview, at: string): WholeReview {
+  if (waiting === undefined || review.waiting_since === undefined) return review;
+  return revised(review, { ...writtenIn(review), text: waiting }, at);
 }
 
 /**
@@ -144,9 +158,9 @@ export async function appeal(reviewId: string, userId: string, statement: string
 
 /**
  * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` blocks it and has the
- * background hide all its reviews, see `hideAll`. Idempotent. Throws ApiError 404 if the user does
- * not exist or the moderator is none, 400 if somebody else has decided already, or a moderator
- * would block a moderator.
+ * background hide all its reviews and withdraw its votes, see `hideAll`. Idempotent. Throws
+ * ApiError 404 if the user does not exist or the moderator is none, 400 if somebody else has
+ * decided already, or a moderator would block a moderator.
  */
 export async function decideUser(
   userId: string,
@@ -224,7 +238,12 @@ function checkPossible(verdict: Verdict, review: Review): void {
     if (verdict === 'approve' || verdict === 'hide') return;
     throw invalidRequest('The review waits for a moderator: approve it or hide it');
   }
+  if (review.waiting_since !== undefined) {
+    if (verdict === 'approve' || verdict === 'refuse' || verdict === 'hide') return;
+    throw invalidRequest('An edit waits: approve or refuse it, or hide the review');
+  }
   if (verdict === 'approve') throw invalidRequest('The review does not wait for a moderator');
+  if (verdict === 'refuse') throw invalidRequest('No edit of the review waits for a moderator');
   const isOfHidden = verdict === 'restore' || verdict === 'uphold';
   if (review.is_hidden !== isOfHidden) {
     throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);

@@ -5,8 +5,8 @@ import { Text } from '../values.ts';
 
 /**
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
- * which also hides all its reviews. A user may review an entity again after `allow`. A name is
- * changed by `correct`, and a proposed name is refused by `decline`.
+ * which also hides all its reviews and withdraws its votes. A user may review an entity again after
+ * `allow`. A name is changed by `correct`, and a proposed name is refused by `decline`.
  */
 export const decisions = [
   ...verdicts,
@@ -53,6 +53,8 @@ export const Decision = v.object({
   decided_at: v.string(),
   /** The number of reports that it answers. */
   reports: v.number(),
+  /** With `hide_all`: the votes of the account that were withdrawn so far. */
+  votes: v.optional(v.number()),
   /** Set for a correction: the entity, and its record before and after. */
   entity_id: v.optional(v.string()),
   entity_type: v.optional(EntityRecord.entries.entity_type),

@@ -3,22 +3,25 @@ import { ApiError } from '../errors.ts';
 import { isHeld, isPublic, Review } from '../review/review.ts';
 import type { Verdict } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
-import { claimKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
+import { claimKey, decisionKey, idIn, reviewKey, userKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
-import { getItem, queryItems } from '../table/query.ts';
+import { eachOf, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
+import { moveCast } from '../user/daily-limit.ts';
 import { isAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import type { Writer } from '../user/writer.ts';
+import { checkWriter, type Writer } from '../user/writer.ts';
+import { eraseVote } from '../vote/vote-repository.ts';
 import type { ReviewCase } from './case-repository.ts';
 import { Decision } from './decision.ts';
 import { applyVerdict, checkVerdict } from './decision-repository.ts';
 
 /**
- * Carries out the decision to hide all reviews of an account, if there is one. Each review, also
- * one that waits for a moderator, is hidden by a decision of its own. Reviews that were decided on
- * since stay as they are, and so do those that the moderator has reported. Can be stopped anywhere
- * and repeated. Ends without an error when the account is unblocked or deleted meanwhile.
+ * Carries out the decision to take back what an account did, if there is one. Each review, also one
+ * that waits for a moderator, is hidden by a decision of its own. Reviews that were decided on
+ * since stay as they are, and so do those that the moderator has reported. Votes are withdrawn for
+ * good. Can be stopped anywhere and repeated. Ends without an error when the account is unblocked
+ * or deleted meanwhile. Names and proposals stay.
  */
 export async function hideAll(userId: string): Promise<void> {
   const user = await findUser(userId);
@@ -30,7 +33,9 @@ export async function hideAll(userId: string): Promise<void> {
   const was = { hiding: user.hiding };
   const writer = { ConditionExpression: isAlive, was, otherwise: ended };
   try {
-    await hideEach(userId, v.parse(Decision, item), writer);
+    const decision = v.parse(Decision, item);
+    await hideEach(userId, decision, writer);
+    await withdrawVotes(userId, decision, writer);
     const done = { Key: userKey(userId), set: { hiding: undefined }, was };
     await transact([{ Update: done, otherwise: ended }]);
   } catch (error) {
@@ -65,6 +70,16 @@ async function hideEach(userId: string, decision: Decision, writer: Writer): Pro
       const isLeft = error instanceof ApiError && [400, 404].includes(error.status);
       if (!isLeft) throw error;
     }
+  }
+}
+
+/** Withdraws the votes, which the block keeps from growing. The decision counts them. */
+async function withdrawVotes(userId: string, { id }: Decision, writer: Writer): Promise<void> {
+  for await (const entry of eachOf(queryIndex('author-by-date', `VOTER#${userId}`))) {
+    await eraseVote(idIn(entry), userId, checkWriter(userId, writer), ({ voted_at }) => [
+      { Update: { Key: decisionKey(id), amounts: { votes: 1 }, was: { id } } },
+      ...moveCast(userId, voted_at),
+    ]);
   }
 }
 

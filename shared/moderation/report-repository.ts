@@ -131,7 +131,7 @@ function withoutReport(before: Case, report: Report): Case {
     ...before,
     reports,
     [reason]: before[reason] - 1,
-    state: reports === 0 ? 'closed' : 'open',
+    state: reports === 0 && !before.is_held ? 'closed' : 'open',
   };
 }
 

@@ -33,7 +33,7 @@ export const Case = v.object({
   opened_at: v.string(),
   /** The statement of an appeal, which may be empty. Absent if reports opened the case. */
   appeal: v.optional(v.string()),
-  /** Set while the review is held, because its author is new. */
+  /** Set while the review, or an edit of its text, is held because its author is new. */
   is_held: v.optional(v.boolean()),
   /** The last moderator to decide, or null for the operator. */
   decided_by: v.optional(v.nullable(v.string())),
@@ -108,6 +108,18 @@ export function openHeld(before: Case, opened_at: string, carried?: Carried): Wr
   const held: Case = { ...before, is_held: true };
   if (carried) return openCarried(held, carried);
   return replaceCase(before, { ...held, state: 'open', opened_at });
+}
+
+/** Opens the case of a public review for a text that waits from `at` on (ISO 8601). */
+export function openWaiting(before: Case, at: string): Write {
+  const opened_at = before.state === 'open' ? before.opened_at : at;
+  return replaceCase(before, { ...before, is_held: true, state: 'open', opened_at });
+}
+
+/** Closes the case of a text that waits no longer, unless the review has reports. */
+export function closeWaiting(before: Case): Write {
+  const state = before.reports > 0 ? 'open' : 'closed';
+  return replaceCase(before, { ...before, is_held: undefined, state });
 }
 
 /**

@@ -90,7 +90,7 @@ export const ListedReview = Fields('A review, with metadata of its entity if req
 export const PresentedModeration = Fields('The last decision of a moderator on a review', {
   decision: described(
     v.picklist(moderations),
-    'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden. `hold`: a review of a newcomer waits for a moderator, who may `approve` or `hide` it',
+    'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden. `hold`: a review of a newcomer waits for a moderator, who may `approve` or `hide` it. `refuse`: a new text of a newcomer was dropped, and the one before stays',
     'hide',
   ),
   reason: described(v.picklist(reasons), 'The reason', 'spam'),
@@ -110,6 +110,12 @@ export const OwnReview = Fields('A review as its author sees it', {
     v.nullable(PresentedModeration),
     'The last decision of a moderator on it; `null` without one',
     null,
+  ),
+  waiting_text: v.optional(
+    AnyText(
+      'A new text that waits for a moderator, while `text` stays public. Absent without one',
+      'Forty minutes that reward every new listen, and the singles do too.',
+    ),
   ),
 });
 

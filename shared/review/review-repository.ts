@@ -13,9 +13,9 @@ import { spendWriting } from '../user/daily-limit.ts';
 import { parseUsers, User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
-import { Case, newCase, openCarried, openHeld } from './case.ts';
+import { Case, closeWaiting, newCase, openCarried, openHeld, openWaiting } from './case.ts';
 import { completed, findWhole } from './long-text.ts';
-import { holdIfNew } from './newcomer.ts';
+import { holdIfNew, textToHold } from './newcomer.ts';
 import {
   currentRevision,
   isDraft,
@@ -23,17 +23,18 @@ import {
   isPublic,
   Review,
   readKind,
+  revised,
   type WholeReview,
 } from './review.ts';
 import {
+  changeReview,
   countWrites,
   entityWrites,
   publication,
   removal,
   replaceReview,
-  rewrite,
 } from './review-writes.ts';
-import { revisionItem, revisionOf } from './revision.ts';
+import { dropWaiting, findLatestWritten, putWaiting } from './waiting.ts';
 import { hasNeeded, isSameWritten, type Written, withChange } from './written.ts';
 
 // Reviews in the table: reading, publishing, changing and deleting them.
@@ -205,10 +206,11 @@ function exists(review: Review): Write[] {
 }
 
 /**
- * Changes a user's own review; a change of a written field adds a revision. Throws ApiError 404 if
- * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
- * its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as well when the
- * day's edits (UTC) are used up. Publishing a draft is an edit. Returns the review as stored.
+ * Changes a user's own review; a change of a written field adds a revision. The text of a newcomer
+ * waits for a moderator, while the review stays as it is. Returns the review as stored. Throws
+ * ApiError 404 if the user can see no such review, 403 if it is another's or the account is blocked.
+ * Throws 412 if its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as
+ * well when the day's edits (UTC) are used up. Publishing a draft is an edit.
  */
 export async function updateReview(
   id: string,
@@ -222,9 +224,15 @@ export async function updateReview(
       if (stored.deleted_at !== undefined) throw notFound('Review');
       const before = await findWhole(stored);
       if (!before) throw new StaleRead();
-      const changed = applyChange(before, change);
+      const held = await textToHold(before, change);
+      const changed = applyChange(
+        before,
+        held === undefined ? change : { ...change, text: undefined },
+      );
       const isPublication = isDraft(before) && !isDraft(changed);
-      const after = isPublication ? await holdIfNew(changed) : changed;
+      const published = isPublication ? await holdIfNew(changed) : changed;
+      const waiting = await changeOfWaiting(before, change, held);
+      const after = waiting ? { ...published, waiting_since: waiting.since } : published;
       // An unchanged review still needs an account that may write.
       if (after === before) {
         await transact([checkWriter(userId, writer)]);
@@ -233,22 +241,44 @@ export async function updateReview(
       const isHolding = isPublication && isHeld(after);
       const reported = isPublic(after) || isHolding ? before.reported : undefined;
       const writes = [
-        ...rewrite(stored, reported ? { ...after, reported: undefined } : after),
+        ...changeReview(stored, before, reported ? { ...after, reported: undefined } : after),
         ...countWrites(before, after, writer),
         ...spendWriting('edits', userId),
       ];
-      if (after.edits > before.edits) {
-        writes.push({ Put: { Item: revisionItem(revisionOf(before)) } });
-      }
-      if (isHolding || reported) {
+      if (isHolding || reported || waiting) {
         const previous = (await findCase(id)) ?? newCase(before);
         if (isHolding) writes.push(openHeld(previous, `${after.published_on}`, reported));
         else if (reported) writes.push(openCarried(previous, reported));
+        else if (waiting) writes.push(...waitingWrites(before, previous, waiting));
       }
       await transact(writes);
       return after;
     }),
   );
+}
+
+/** The text that waits from now on, or none any more. */
+type Waiting = { text: string; since: string } | { text?: undefined; since?: undefined };
+
+/**
+ * Returns what waits after a change of which the text `held` has to wait. Any other text that the
+ * author sends takes the place of one that waits. Undefined if nothing changes about it.
+ */
+async function changeOfWaiting(
+  before: WholeReview,
+  { text }: ReviewChange,
+  held: string | undefined,
+): Promise<Waiting | undefined> {
+  const isWaiting = before.waiting_since !== undefined;
+  if (held === undefined) return isWaiting && text !== undefined ? {} : undefined;
+  if (isWaiting && (await findLatestWritten(before)).text === held) return undefined;
+  return { text: held, since: new Date().toISOString() };
+}
+
+/** Returns the writes of a text that waits, or waits no longer, and of the case. */
+function waitingWrites(review: Review, before: Case, waiting: Waiting): Write[] {
+  if (waiting.text === undefined) return [dropWaiting(review), closeWaiting(before)];
+  return [putWaiting(review, waiting.text), openWaiting(before, waiting.since)];
 }
 
 /** Deletes a review, and later its revisions, votes and reports. Throws like `updateReview`. */
@@ -349,16 +379,8 @@ function applyChange(before: WholeReview, { is_draft, ...change }: ReviewChange)
   const isEdit = !isSameWritten(before, written);
   const isPublication = is_draft === false && before.published_on === null;
   if (!isEdit && !isPublication) return before;
-  const after = { ...before };
-  if (isEdit) {
-    Object.assign(after, written);
-    after.edits += 1;
-    after.last_updated = now;
-    after.revision_votes_positive = 0;
-    after.revision_votes_negative = 0;
-  }
-  if (isPublication) after.published_on = now;
-  return after;
+  const after = isEdit ? revised(before, written, now) : before;
+  return isPublication ? { ...after, published_on: now } : after;
 }
 
 function withAuthors(reviews: readonly Review[], authors: ReadonlyMap<string, User>) {

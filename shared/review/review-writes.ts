@@ -20,6 +20,7 @@ import { changeOfLongText, setApart } from './long-text.ts';
 import { countChanges, nonZero } from './owner-counts.ts';
 import { reportedClaimItem, reportedMarkOf } from './reported-claim.ts';
 import { isDraft, isHeld, isPublic, listedIn, type Review, type WholeReview } from './review.ts';
+import { revisionItem, revisionOf } from './revision.ts';
 
 // The writes of a review's transactions, each with everything that it counts.
 
@@ -28,10 +29,18 @@ export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
 }
 
-/** Returns the writes that change a stored review. `after` has the whole text. */
-export function rewrite(stored: Review, after: WholeReview): Write[] {
+/**
+ * Returns the writes that change a stored review. `before` and `after` have the whole text. A new
+ * revision stores the one before.
+ */
+export function changeReview(stored: Review, before: WholeReview, after: WholeReview): Write[] {
   const { review, longText } = setApart(after);
-  return [replaceReview(stored, review), ...changeOfLongText(stored, longText)];
+  const isEdit = after.edits > before.edits;
+  return [
+    replaceReview(stored, review),
+    ...changeOfLongText(stored, longText),
+    ...(isEdit ? [{ Put: { Item: revisionItem(revisionOf(before)) } }] : []),
+  ];
 }
 
 /**

@@ -58,6 +58,8 @@ export const Review = v.object({
   moderation: v.optional(Moderation),
   /** Appeal of its author after it was hidden; ISO 8601. */
   appealed_at: v.optional(v.string()),
+  /** Set on a public review while a text waits for a moderator, see `WaitingText`; ISO 8601. */
+  waiting_since: v.optional(v.string()),
   /** On a draft: reports that open its case when it is published. See `ReportedClaim`. */
   reported: v.optional(Carried),
   /** Set during a deletion in two steps: the review is then in no list. */
@@ -123,6 +125,18 @@ export function newReview(
     source_url: null,
     version: 1,
     ...noVotes,
+  };
+}
+
+/** Returns the review with a new revision of this moment (ISO 8601). */
+export function revised(before: WholeReview, written: Written, at: string): WholeReview {
+  return {
+    ...before,
+    ...written,
+    edits: before.edits + 1,
+    last_updated: at,
+    revision_votes_positive: 0,
+    revision_votes_negative: 0,
   };
 }
 

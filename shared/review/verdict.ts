@@ -15,9 +15,10 @@ export function countedAs(report: { reason: string }): Reason {
 
 /**
  * Verdicts. On a public review: `hide` it, or `dismiss` the reports. On a hidden one: `restore` it,
- * or `uphold` the decision after an appeal. On a held one: `approve` it, or `hide` it.
+ * or `uphold` the decision after an appeal. On a held one: `approve` it, or `hide` it. On an edit
+ * that waits: `approve` or `refuse` the edit, or `hide` the review.
  */
-export const verdicts = ['hide', 'dismiss', 'restore', 'uphold', 'approve'] as const;
+export const verdicts = ['hide', 'dismiss', 'restore', 'uphold', 'approve', 'refuse'] as const;
 export type Verdict = (typeof verdicts)[number];
 
 /** States of a review by moderation: the last verdict, or `hold` until the first one. */

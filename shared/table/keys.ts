@@ -15,6 +15,7 @@ import type { Key } from './item.ts';
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
  * | spam report | REVIEW#<id>      | REPORT#<user>             | author REPORTER#<user> → date                           |
  * | case        | REVIEW#<id>      | CASE                      | all CASE → both while it is open                        |
+ * | waiting text | REVIEW#<id>     | WAITING                   | the text of an edit that waits for a moderator          |
  * | decision    | DECISION#<id>    | DECISION                  | all DECISION → date, author SUBJECT#<user> → date       |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | counts      | USER#<id>        | COUNTS                    | counts of the user's reviews, see review/owner-counts.ts |
@@ -71,6 +72,7 @@ export const voteKey = (review: string, user: string) => key(`REVIEW#${review}`,
 export const reportKey = (review: string, user: string) =>
   key(`REVIEW#${review}`, `REPORT#${user}`);
 export const caseKey = (review: string) => key(`REVIEW#${review}`, 'CASE');
+export const waitingKey = (review: string) => key(`REVIEW#${review}`, 'WAITING');
 export const decisionKey = (id: string) => key(`DECISION#${id}`, 'DECISION');
 export const userKey = (id: string) => key(`USER#${id}`, 'USER');
 

@@ -12,6 +12,7 @@ export const largestItems: Readonly<Record<string, number>> = {
   // An imported text, of 390,000 bytes in JSON.
   LONGTEXT: 390 * kilobyte,
   REVISION: 22 * kilobyte,
+  WAITING: 22 * kilobyte,
   VOTE: kilobyte,
   // A reason, a statement or a note of 1,000 characters.
   REPORT: 5 * kilobyte,

@@ -52,8 +52,8 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 /**
  * Yields all records of a spool in a deterministic order: users, identities, applications,
  * webhooks, grants, marked claims, records of entities, proposals, reviews, decisions. Each review
- * is followed by its votes, reports and case. A record that names a missing record is left out: the
- * missing one was deleted during the scan.
+ * is followed by its votes, reports, waiting text and case. A record that names a missing record is
+ * left out: the missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');
@@ -100,6 +100,9 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
     const reports = ofKind('report', items).filter(({ user_id }) => hasUser(user_id));
     for (const item of reports) {
       yield rawRecord('report', item);
+    }
+    for (const item of ofKind('waiting', items)) {
+      yield rawRecord('waiting', item);
     }
     for (const item of ofKind('case', items)) {
       yield caseRecord(item, reports);

@@ -26,6 +26,7 @@ const kinds = {
   VOTE: 'vote',
   REPORT: 'report',
   CASE: 'case',
+  WAITING: 'waiting',
   DECISION: 'decision',
   METADATA: 'entity',
   PROPOSAL: 'proposal',

@@ -12,6 +12,7 @@ import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { ReportedClaim, ReportedMark } from '../review/reported-claim.ts';
 import { countedFields, Language, LicenseChoice, Review } from '../review/review.ts';
 import { Revision } from '../review/revision.ts';
+import { WaitingText } from '../review/waiting.ts';
 import { hasNeeded, writtenNames } from '../review/written.ts';
 import { type Key, keyString } from '../table/item.ts';
 import {
@@ -24,6 +25,7 @@ import {
   metadataKey,
   proposalKey,
   reportKey,
+  waitingKey,
   webhookKey,
   webhookSlots,
 } from '../table/keys.ts';
@@ -127,6 +129,7 @@ const rawForms = {
   claim: [Claim, claimKey, 'user_id', 'entity_id'],
   report: [Report, reportKey, 'review_id', 'user_id'],
   case: [Case, caseKey, 'review_id'],
+  waiting: [WaitingText, waitingKey, 'review_id'],
   decision: [Decision, decisionKey, 'id'],
   entity: [EntityRecord, metadataKey, 'entity_type', 'entity_id'],
   proposal: [Proposal, proposalKey, 'entity_type', 'entity_id', 'user_id'],

@@ -11,6 +11,7 @@ const parts: Partial<Record<ItemKind, ItemKind>> = {
   vote: 'review',
   report: 'review',
   case: 'review',
+  waiting: 'review',
 };
 
 /**

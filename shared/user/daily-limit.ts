@@ -76,15 +76,16 @@ function headersOf(what: Limited | Writing, limit: number, spent: number) {
 
 /**
  * Returns the write of one daily vote or report, on the UTC day of `at` (ISO 8601). It fails with
- * ApiError 403 at the limit; a limit of 0 throws at once. The transaction also needs `ableAs`,
- * because the limit depends on karma.
+ * ApiError 403 at the limit. The transaction also needs `ableAs`, because the limit depends on
+ * karma. Karma only raises it: nobody who may write has less than a newcomer.
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const limit = userTypeOf(user).votes_per_day;
-  const otherwise = limitReached(what, user);
-  if (limit === 0) throw otherwise;
   const { spent, one } = limited[what];
-  return { Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) }, otherwise };
+  return {
+    Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) },
+    otherwise: limitReached(what, user),
+  };
 }
 
 /** Returns the error for a used up daily limit. */
@@ -92,10 +93,10 @@ export function limitReached(what: Limited, user: User): ApiError {
   const { votes_per_day: limit } = userTypeOf(user);
   const { may, hint } = limited[what];
   const message = `With your karma you may ${may} ${limit} reviews a day (UTC)${hint}`;
-  const headers = limitHeaders(what, user, limit);
-  // With a limit of 0, waiting does not help.
-  if (limit > 0) headers['Retry-After'] = `${secondsLeft()}`;
-  return limitExceeded(message, headers);
+  return limitExceeded(message, {
+    ...limitHeaders(what, user, limit),
+    'Retry-After': `${secondsLeft()}`,
+  });
 }
 
 /** Returns how many actions of this UTC day are left, from the day's counter if any. */

@@ -8,7 +8,15 @@ import type { Update } from '../table/transact.ts';
  * Kinds of news: a verdict on an own review, an own webhook that the service turned off, or the
  * correction of a name that the person gave.
  */
-export const newsKinds = ['hide', 'approve', 'restore', 'uphold', 'webhook', 'name'] as const;
+export const newsKinds = [
+  'hide',
+  'approve',
+  'restore',
+  'uphold',
+  'refuse',
+  'webhook',
+  'name',
+] as const;
 export type NewsKind = (typeof newsKinds)[number];
 
 /** The attribute of an account that counts unread news of a kind. */

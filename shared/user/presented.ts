@@ -10,9 +10,9 @@ import {
   Whole,
 } from '../described.ts';
 import { next, page } from '../list/presented.ts';
-import { userTypes } from './user-type.ts';
+import { blockedType, userTypes } from './user-type.ts';
 
-const labels = userTypes.map(({ label }) => label);
+const labels = [...userTypes, blockedType].map(({ label }) => label);
 const UserTypeLabel = v.picklist(labels);
 
 const profile = {
@@ -26,7 +26,7 @@ export const PresentedUser = Fields('A public profile', {
   ...profile,
   user_type: described(
     UserTypeLabel,
-    'The user type by karma; also `Blocked` if a moderator has blocked the account',
+    'The user type by karma, or `Blocked` if a moderator has blocked the account',
     'Noob',
   ),
 });

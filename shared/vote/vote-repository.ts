@@ -145,14 +145,22 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
   });
 }
 
-/** Deletes a vote of an account that is being erased. Its review or author may be gone too. */
-export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
+/**
+ * Deletes a vote in the background, for as long as `check` holds, with the writes of `also`. Its
+ * review or author may be gone too. Nothing happens without the vote.
+ */
+export async function eraseVote(
+  reviewId: string,
+  userId: string,
+  check: Write,
+  also: (vote: Vote) => readonly Write[] = () => [],
+): Promise<void> {
   await retryStale(async () => {
     const keys = [reviewKey(reviewId), voteKey(reviewId, userId)];
     const [reviewItem, voteItem] = await getItems(keys, { consistent: true });
     if (!voteItem) return;
     const vote = v.parse(Vote, voteItem);
-    const writes = [removeVote(vote), isGone];
+    const writes = [removeVote(vote), check, ...also(vote)];
     if (reviewItem) {
       const review = v.parse(Review, reviewItem);
       const author = await findUser(review.user_id);

@@ -1,3 +1,4 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
@@ -7,8 +8,9 @@ import { startTestStack } from '../helpers/stack.ts';
 // Another site can make a person hold a key or click, and show a page of ours just then.
 
 const browser = await launchBrowser();
-const { authUrl: at } = await startTestStack();
+const { authUrl: at, stream } = await startTestStack();
 const { makeUser, visitor } = await import('../helpers/world.ts');
+const { findByName } = await import('../../shared/entity/name-index.ts');
 const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
 
 const redirect_uri = 'https://client.example/callback';
@@ -78,6 +80,15 @@ test('a key that is held while a page opens votes for nothing, and saves no name
   const name = `${at}/account?${new URLSearchParams({ return_to: `${at}/reviews` })}`;
   await holdEnterTowards(name);
   expect(page.url()).toBe(name);
+});
+
+test('a key that is held while a page opens adds nothing, although a field has the focus', async () => {
+  const address = `${at}/entity/new?name=Watches&entity_type=film#name`;
+  await open(address, 'Add something to review');
+  await holdEnterTowards(address);
+  await arrive('Add something to review');
+  await stream.idle();
+  expect(await findByName('Watches')).toEqual([]);
 });
 
 test('the first click of a mouse that has not moved over the page allows nothing', async () => {

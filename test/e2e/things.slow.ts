@@ -110,6 +110,7 @@ test('from the first page of an empty service to its third review, and to anothe
 
   // Ann corrects what she alone has reviewed, at once.
   await ann.visit('/entity/new?name=Go&entity_type=board_game');
+  await ann.follow('Fill in what you searched for');
   await ann.click('Add it');
   await ann.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
   await ann.review('Nothing to carry, and a lifetime to learn it.', '5 stars');

@@ -17,7 +17,9 @@ const at = 'https://api.example/ws';
 
 /** Adds something as a person, and returns it. */
 async function add(person: Person, form: Record<string, string>) {
-  const { html } = await ask('show-new-entity', person, { query: { name: form.name ?? '' } });
+  const query = { name: form.name ?? '' };
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  const { html } = await ask('show-new-entity', person, { query, headers });
   const entity_id = /name="entity_id" value="([^"]*)"/.exec(html)?.[1] ?? '';
   const entity_type = form.entity_type ?? 'film';
   const answer = await ask('add-entity', person, { form: { entity_id, entity_type, ...form } });
@@ -43,6 +45,23 @@ describe('something of an own type', () => {
     const { reviews } = (await visitor.lists({ entity_type: 'film', include_metadata: 'true' }))
       .body;
     expect(reviews).toMatchObject([{ entity_id, metadata: { type: 'film', name: 'Metropolis' } }]);
+  });
+
+  test('is filled in by a link of ours alone, and never shows the words of another site', async () => {
+    const query = { name: 'Cheap watches', entity_type: 'board_game' };
+    const open = async (site?: string) => {
+      const headers = site === undefined ? undefined : { 'sec-fetch-site': site };
+      return (await ask('show-new-entity', await makeUser(), { query, headers })).html;
+    };
+    const own = await open('same-origin');
+    expect(own).toContain('value="Cheap watches"');
+    expect(own).toContain('<option value="board_game" selected>');
+    for (const site of ['cross-site', 'same-site', 'none', undefined]) {
+      const html = await open(site);
+      expect(html).not.toMatch(/value="Cheap|Cheap watches|selected/);
+      // Who comes back from the sign-in presses a link of ours. An old browser would ask in vain.
+      expect(html.includes('>Fill in what you searched for</a>')).toBe(site !== undefined);
+    }
   });
 
   test('is added once by a form that is sent twice, and by a double click', async () => {

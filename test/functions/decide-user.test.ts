@@ -84,6 +84,23 @@ describe('the page about an author', () => {
     expect((await ask('show-author', mia, at)).html).not.toContain('value="hide_all"');
   });
 
+  test('withdraws the votes of an account without reviews, and says in the log how many', async () => {
+    const { author: voter, html, at, send } = await seen(0);
+    const author = await makeUser();
+    for (let i = 0; i < 2; i++) await voter.votes(await author.publishes(), 'down');
+    expect(html).toContain('>Block and withdraw all votes<');
+    await send({ decision: 'block', ...why });
+    expect((await ask('show-author', mia, at)).html).toContain('>Withdraw all votes<');
+    await send({ decision: 'hide_all', ...why });
+    await applyStream();
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
+    const words = 'Account blocked, all reviews hidden, 2 votes withdrawn: spam';
+    expect((await ask('show-decisions', mia)).html).toContain(words);
+    const after = (await ask('show-author', mia, at)).html;
+    expect(after).toContain(words);
+    expect(after).not.toContain('value="hide_all"');
+  });
+
   test('takes no form without a reason, or about a moderator', async () => {
     const { ids, send } = await seen(1);
     const faulty = await send({ decision: 'hide_all', note: '', reason: '' });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { handler as finishSignIn } from '../../functions/pages/finish-sign-in.ts';
 import { handler as showAccount } from '../../functions/pages/show-account.ts';
 import { handler as showDeletion } from '../../functions/pages/show-account-deletion.ts';
@@ -23,18 +23,20 @@ afterEach(() => {
   askedForUserInfo = 0;
 });
 
-const { privateKey } = await generateKeyPair('RS256');
+const { privateKey, publicKey } = await generateKeyPair('RS256');
 const provider = createServer(async (request, response) => {
   const answers = async () => {
     if (request.url === '/userinfo') {
       askedForUserInfo += 1;
       return userInfo?.(request, response);
     }
+    if (request.url === '/keys') return { keys: [await exportJWK(publicKey)] };
     if (request.url !== '/token') {
       const authorization_endpoint = `${issuer}/authorize`;
       const userinfo_endpoint = `${issuer}/userinfo`;
       const token_endpoint = `${issuer}/token`;
-      return { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint };
+      const jwks_uri = `${issuer}/keys`;
+      return { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri };
     }
     const id_token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256' })

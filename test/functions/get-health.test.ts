@@ -12,8 +12,9 @@ import { recordSending } from '../../shared/webhooks/run.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { beforeSend } from '../helpers/sends.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
-import { makeUser } from '../helpers/world.ts';
+import { makeUser, reviewBody } from '../helpers/world.ts';
 
 const { now: realNow } = Date;
 
@@ -277,5 +278,26 @@ describe('GET /health', () => {
       await setAttributes(reviewKey(review_id), { version: Date.now() });
       expect((await invoke(handler)).status).toBe(200);
     });
+  });
+
+  test('says that the disk is full as soon as a write has found it so, until one succeeds', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    await beat();
+    const author = await makeUser();
+    const full = Object.assign(new Error('The disk is full'), { name: 'InternalServerError' });
+    const spy = beforeSend(({ input }) => {
+      if (input.TransactItems) throw full;
+    });
+    const { status, headers, body } = await author.triesToPublish(reviewBody());
+    spy.mockRestore();
+    expect([status, headers['retry-after']]).toEqual([503, '60']);
+    expect(body).toMatchObject({
+      error: 'service_unavailable',
+      description:
+        'The disk of this service is full, so nothing can be saved until its operator makes room',
+    });
+    expect(await refusal()).toBe('The disk is full, and nothing can be saved. Make room');
+    await beat();
+    expect((await invoke(handler)).status).toBe(200);
   });
 });

@@ -36,10 +36,8 @@ describe('GET /user/me', () => {
   });
 
   test.each([
-    [-21, 'Blocked', 0],
-    [-20, 'Spammer', 0],
-    [-11, 'Spammer', 0],
-    [-10, 'Noob', 10],
+    [-1_000_000, 'Noob', 10],
+    [-1, 'Noob', 10],
     [49, 'Noob', 10],
     [50, 'Apprentice', 50],
     [999, 'Apprentice', 50],

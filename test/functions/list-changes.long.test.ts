@@ -37,6 +37,19 @@ describe('GET /changes', () => {
     expect(again.status).toBe(304);
   });
 
+  test('without a position has the same answer for an hour, until something is logged', async () => {
+    stopClock(Date.parse('2026-11-24T12:05:00.000Z'));
+    const { headers, body } = await ask();
+    stopClock(Date.parse('2026-11-24T12:55:00.000Z'));
+    const known = { 'if-none-match': headers.etag ?? '' };
+    expect((await invoke(handler, { headers: known })).status).toBe(304);
+    restore();
+    await (await makeUser()).publishes();
+    await applyStream();
+    expect((await ask()).body.next).not.toBe(body.next);
+    expect((await follow(body.next)).told).toHaveLength(1);
+  });
+
   test('reports publications, edits, votes, hidings, restorations and deletions', async () => {
     const [author, voter] = await makeUsers(2);
     let since = await position();

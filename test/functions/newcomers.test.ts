@@ -83,3 +83,58 @@ test('an edit that the moderator has not seen keeps the review waiting', async (
   expect(answer.status).toBe(400);
   expect((await visitor.reads(id)).status).toBe(404);
 });
+
+test('pages show an edit that waits to its author and to moderators, and both texts on the desk', async () => {
+  const author = await makeUser({ display_name: 'Nora' });
+  const { id } = await publishOnPage(author);
+  await decide(id, 'approve', { reason: 'other', note: '' });
+  const path = { review_id: id };
+  const opened = (await ask('show-review-editor', author, { path })).html;
+  const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
+  const added = 'A text that is new, and that nobody has looked at yet.';
+  const form = { text: added, rating: '4', revision };
+  const answer = await ask('save-review', author, { path, form });
+  expect(answer.headers.location).toBe(`https://api.example/ws/review/${id}`);
+  expect(answer.headers['set-cookie'] ?? JSON.stringify(answer)).toContain('edit-held');
+  // The form sent twice is no conflict.
+  expect((await ask('save-review', author, { path, form })).status).toBe(303);
+  const [own, editor, publicly] = await Promise.all([
+    ask('show-my-reviews', author),
+    ask('show-review-editor', author, { path }),
+    ask('show-review', author, { path }),
+  ]);
+  expect(own.html).toContain('Public, an edit waits for a moderator');
+  expect(editor.html).toContain('Your new text waits for a moderator.');
+  expect(editor.html).toContain(`${added}</textarea>`);
+  expect(publicly.html).not.toContain(added);
+  const queue = await ask('show-cases', mia, { query: { reason: 'held' } });
+  expect(queue.html).toContain('An edit waits for approval');
+  const desk = (await ask('show-case', mia, { path })).html;
+  expect(desk).toContain(text.trim());
+  expect(desk).toContain(added);
+  expect(desk).toContain('>Approve the new text<');
+  expect(desk).toContain('>Refuse the new text<');
+  expect(desk).not.toContain('Dismiss the reports');
+  const refusal = await decide(id, 'refuse', { reason: 'spam', note: 'A <shop>.' });
+  expect(refusal.status).toBe(303);
+  const after = (await ask('show-my-reviews', author)).html;
+  expect(after).toContain('Edit refused: spam');
+  expect(after).toContain('A &lt;shop&gt;.');
+  const account = (await ask('show-account', author)).html;
+  expect(account).toContain('A moderator has refused an edit of yours.');
+  expect((await ask('show-review-editor', author, { path })).html).not.toContain(added);
+});
+
+test('an edit of text and stars that is sent twice has its stars at once, and no conflict', async () => {
+  const author = await makeUser();
+  const { id } = await publishOnPage(author);
+  await decide(id, 'approve', { reason: 'other', note: '' });
+  const path = { review_id: id };
+  const opened = (await ask('show-review-editor', author, { path })).html;
+  const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
+  const form = { text: `${text.trim()} And more.`, rating: '1', revision };
+  for (let i = 0; i < 2; i++) {
+    expect((await ask('save-review', author, { path, form })).status).toBe(303);
+  }
+  expect((await visitor.reads(id)).body.review).toMatchObject({ rating: 1, text, edits: 1 });
+});

@@ -77,7 +77,7 @@ test('news is part of the account, which still costs half a unit', async () => {
     for (let i = 0; i < 3; i++) await tryUpdate(tell(id, kind));
   }
   const { result, usage } = await metered(() => findUser(id, { consistent: false }));
-  expect(result && countNews(result)).toBe(18);
+  expect(result && countNews(result)).toBe(21);
   expect(usage.read).toBe(0.5);
 });
 

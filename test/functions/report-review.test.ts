@@ -48,13 +48,12 @@ describe('POST /review/{review_id}/report', () => {
     ['Noob', 0, 10],
     ['Apprentice', 50, 50],
     ['Sorcerer', 1000, 200],
-    ['Spammer', -15, 0],
-    ['Blocked', -21, 0],
+    ['brigaded account', -24, 10],
   ])('a %s with karma %d can report %d reviews a day', async (_, karma, limit) => {
     const user = await makeUser({ karma });
     const counter = dailyVotesKey(user.id, new Date().toISOString().slice(0, 10));
-    if (limit > 0) await setAttributes(counter, { reports: limit - 1 });
-    if (limit > 0) expect((await user.reports(await author.publishes(), {})).status).toBe(200);
+    await setAttributes(counter, { reports: limit - 1 });
+    expect((await user.reports(await author.publishes(), {})).status).toBe(200);
     const last = await author.publishes();
     const { status, body, headers } = await user.reports(last, {});
     const description = `With your karma you may report ${limit} reviews a day (UTC)`;
@@ -62,7 +61,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(body).toEqual({ error: 'limit_exceeded', description });
     expect(headers['ratelimit-policy']).toBe(`"reports";q=${limit};w=86400`);
     expect(headers.ratelimit).toMatch(/^"reports";r=0;t=\d+$/);
-    expect(headers['retry-after'] === undefined).toBe(limit === 0);
+    expect(headers['retry-after']).toMatch(/^\d+$/);
     expect(await readItem(reportKey(last, user.id))).toBeUndefined();
     expect(await readItem(caseKey(last))).toBeUndefined();
   });

@@ -163,6 +163,29 @@ describe('a correction', () => {
     ]);
   });
 
+  test('is undone without the name of an author who has left since', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await ben.publishes({ ...entity });
+    await correct(mia, entity, { name: 'Blue' });
+    await ann.leaves();
+    await applyStream();
+    const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
+    const form = { decision: 'undo', id };
+    expect((await ask('decide-proposal', mia, { form })).status).toBe(303);
+    expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member' });
+  });
+
+  test('by the author of the name is undone as well', async () => {
+    const [ann] = await makeUsers(1);
+    const entity = await reviewNew(ann, { name: 'Bleu' });
+    await correct(ann, entity, { name: 'Blue' });
+    const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
+    const form = { decision: 'undo', id };
+    expect((await ask('decide-proposal', mia, { form })).status).toBe(303);
+    expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member', user_id: ann.id });
+  });
+
   test('of what has changed since the form was shown is refused, and keeps the words', async () => {
     const [ann] = await makeUsers(1);
     const entity = await reviewNew(ann, { name: 'Bleu' });

@@ -104,8 +104,7 @@ describe('the page of a review', () => {
     [{ karma: 16 }, `New author · <a href="${at}/help#karma">karma</a> 16<`],
     [{ karma: 50 }, `Apprentice · <a href="${at}/help#karma">karma</a> 50<`],
     [{ karma: 1000 }, `Sorcerer · <a href="${at}/help#karma">karma</a> 1000<`],
-    [{ karma: -11 }, `Spammer · <a href="${at}/help#karma">karma</a> -11<`],
-    [{ karma: -21 }, `Blocked · <a href="${at}/help#karma">karma</a> -21<`],
+    [{ karma: -21 }, `New author · <a href="${at}/help#karma">karma</a> -21<`],
     [{ blocked_at: '2026-01-01T00:00:00.000Z' }, 'A moderator has blocked this account.'],
   ])('explains the type of an author with %j', async (attributes, sentence) => {
     const zoe = await makeUser({ display_name: 'Zoë' });

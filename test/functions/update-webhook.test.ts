@@ -152,6 +152,15 @@ describe('the page of a webhook', () => {
     expect(await listWebhooks(webhook.client_id)).toEqual([]);
   });
 
+  test.each(['__proto__', 'constructor', 'nothing'])(
+    'refuses the action %s: 400',
+    async (action) => {
+      const { register, act } = await own();
+      await register({ address, ...types });
+      expect((await act({ action })).status).toBe(400);
+    },
+  );
+
   test('ends with its application, and with the account of its owner', async () => {
     const { owner, client_id, register } = await own();
     await register({ address, ...types });

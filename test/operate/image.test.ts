@@ -130,7 +130,8 @@ describe('compose.yaml', () => {
 
   test('lets Caddy wait for the longest body, at most 30 seconds', () => {
     const [, kilobytes] = /^\t\trequest_buffers (\d+)KiB$/m.exec(caddyfile) ?? [];
-    expect(Number(kilobytes)).toBeGreaterThan(128);
+    // A form whose text is all emoji: 20,000 UTF-16 units in nine bytes each, and 64 KB.
+    expect(Number(kilobytes) * 1024).toBeGreaterThan(9 * 20_000 + 64 * 1024);
     expect(caddyfile).toContain('\t\t\tread_body 30s\n');
   });
 

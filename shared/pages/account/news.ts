@@ -26,6 +26,11 @@ const lines: Readonly<Record<NewsKind, readonly [one: string, more: string, path
     'Your appeals were decided. Reviews that stay hidden:',
     '/account/reviews',
   ],
+  refuse: [
+    'A moderator has refused an edit of yours. The review stays as it was.',
+    'Moderators have refused edits of yours:',
+    '/account/reviews',
+  ],
   webhook: [
     'A webhook of yours was turned off.',
     'Webhooks of yours that were turned off:',

@@ -77,12 +77,13 @@ export async function invalidWebhookPage(
 ): Promise<Page> {
   const webhook = await getOwnWebhook(client_id, webhook_id, user.id);
   const path = webhookPath(webhook);
-  const forms: Record<string, () => Html> = {
-    replay: () => replayForm(path, csrf, filled),
-    confirm: () => confirmationForm(path, csrf, filled),
-  };
+  // The action may be any word.
+  const forms = new Map([
+    ['replay', () => replayForm(path, csrf, filled)],
+    ['confirm', () => confirmationForm(path, csrf, filled)],
+  ]);
   const form =
-    forms[filled.values.action ?? ''] ?? (() => webhookForm(path, csrf, filled, webhook));
+    forms.get(filled.values.action ?? '') ?? (() => webhookForm(path, csrf, filled, webhook));
   return {
     title: 'Webhook',
     content: html`${faultOf(filled)}

@@ -15,8 +15,12 @@ export function newEntityUrl(query: { name?: string; entity_type?: string } = {}
   return withQuery(`${authUrl()}/entity/new`, query);
 }
 
-/** The form. Throws ApiError 404 if the service has no types of its own. */
-export function newEntityPage({ csrf }: Visitor, filled: FormState): Page {
+/**
+ * The form. `filledAt` is its address with what the person has searched for, for a visitor who
+ * comes from the sign-in or another site. Throws ApiError 404 if the service has no types of its
+ * own.
+ */
+export function newEntityPage({ csrf }: Visitor, filled: FormState, filledAt?: string): Page {
   const types = entityGroups.get('own');
   if (!types) throw notFound('Page');
   const choices = types.map((type): Choice => [type, nameOfEntityType(type)]);
@@ -27,6 +31,7 @@ export function newEntityPage({ csrf }: Visitor, filled: FormState): Page {
     content: html`${faultOf(filled)}
       <section>
         <p>Search for it first: <a href="${authUrl()}/find">perhaps it is here already</a>.</p>
+        ${filledAt && html`<p><a rel="nofollow" href="${filledAt}">Fill in what you searched for</a></p>`}
         <form method="post" action="${newEntityUrl()}">
           ${csrfField(csrf)}
           <input type="hidden" name="entity_id" value="${entity_id}">

@@ -92,7 +92,9 @@ function inWords(
       ];
     }
     case 'service_unavailable':
-      return ['Please try again in a moment', `${message}.`, back];
+      return Number(headers['Retry-After']) > 1
+        ? ['Nothing can be saved right now', `${message}.`, back]
+        : ['Please try again in a moment', `${message}.`, back];
   }
   return [status < 500 ? 'That did not work' : 'Something went wrong', `${message}.`, back];
 }

@@ -11,6 +11,8 @@ const notices = {
   'review-held':
     'Your review is saved. It waits for a moderator, who looks at the first reviews of everybody new.',
   'review-saved': 'Your review is saved.',
+  'edit-held':
+    'Your new text is saved. It waits for a moderator. Until then everybody reads the text before it.',
   'review-deleted': 'The review is deleted.',
   'application-registered': 'The application is registered. Its credentials are below.',
   'application-saved': 'The registration is saved.',
@@ -40,8 +42,9 @@ const notices = {
   'review-restore': 'The review is public again.',
   'review-uphold': 'The review stays hidden.',
   'review-approve': 'The review is public now.',
+  'review-refuse': 'The edit is refused, and the review stays as it was.',
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
-  'user-hide_all': 'The account is blocked, and its reviews are being hidden.',
+  'user-hide_all': 'The account is blocked. Its reviews are being hidden, and its votes withdrawn.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
   'vote-cast': 'Your vote is counted.',

@@ -81,52 +81,68 @@ const onModerator = html`<section>
     <p>This is a moderator, whom only the operator of the service blocks.</p>
   </section>`;
 
-/** The form to block an account, with or without its reviews. Empty if nothing is left to do. */
+/** The form to block an account, or to take back what it did. Empty if nothing is left to do. */
 function blocking(
-  { user, reviews }: History,
+  { user, reviews, decisions }: History,
   areWaiting: boolean,
   { csrf }: Visitor,
   filled: FormState,
 ) {
   const isBlocked = user.blocked_at !== undefined;
-  const canHide = reviews > 0 || areWaiting;
-  if (user.hiding !== undefined || (isBlocked && !canHide)) return '';
-  const publicOnes = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
-  const all = reviews === 0 ? 'the reviews that wait' : publicOnes;
+  const hasReviews = reviews > 0 || areWaiting;
+  const last = decisions.find(({ review_id }) => review_id === null);
+  const isTakenBack = isBlocked && last?.decision === 'hide_all';
+  if (user.hiding !== undefined || (isTakenBack && !hasReviews)) return '';
   return html`<section class="end">
-    <h2>${isBlocked ? 'Hide all reviews' : 'Block the account'}</h2>
+    <h2>${isBlocked ? 'Take back what it did' : 'Block the account'}</h2>
     ${
       !isBlocked &&
       html`<p>
         A blocked account reads, and can be deleted. It publishes, changes and deletes no review,
-        casts no vote, reports nothing, and connects no application. Its reviews stay as they are,
-        unless you hide them too.
+        casts no vote, reports nothing, and connects no application. Its reviews and votes stay as
+        they are, unless you take them back too.
       </p>`
     }
     ${
-      canHide &&
+      hasReviews &&
       html`<p>
         Each review, also one that waits for a moderator, is hidden by a decision of its own, with
-        the same reason and note. This goes on after you leave the page. The author can appeal
-        against each. Reviews that you have reported stay for another moderator.
+        the same reason and note. The author can appeal against each. Reviews that you have reported
+        stay for another moderator.
       </p>`
     }
+    <p>
+      With the reviews, all votes of the account are withdrawn, and no unblocking brings them back.
+      This goes on after you leave the page. Names that the account gave stay.
+    </p>
     <form method="post" action="${moderationUrl(`/users/${user.id}`)}">
       ${csrfField(csrf)}
       ${whyFields(filled)}
       <div class="buttons">
         ${!isBlocked && html`<button class="danger" name="decision" value="block">Block</button>`}
-        ${canHide && html`<button class="danger" name="decision" value="hide_all">${isBlocked ? 'Hide' : 'Block and hide'} ${all}</button>`}
+        <button class="danger" name="decision" value="hide_all">${takingBack(user, reviews, areWaiting)}</button>
       </div>
     </form>
   </section>`;
+}
+
+/** The words of the button that also withdraws the votes. */
+function takingBack({ blocked_at }: User, reviews: number, areWaiting: boolean): string {
+  const isBlocked = blocked_at !== undefined;
+  if (reviews === 0 && !areWaiting) {
+    return isBlocked ? 'Withdraw all votes' : 'Block and withdraw all votes';
+  }
+  const publicOnes = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
+  const all = reviews === 0 ? 'the reviews that wait' : publicOnes;
+  return `${isBlocked ? 'Hide' : 'Block and hide'} ${all}`;
 }
 
 function unblocking({ id }: User, { csrf }: Visitor, filled: FormState) {
   return html`<section>
     <h2>End the block</h2>
     <p>
-      The account may publish, vote, report and change its profile again. Hidden reviews stay hidden.
+      The account may publish, vote, report and change its profile again. Hidden reviews stay hidden, and
+      withdrawn votes stay withdrawn.
     </p>
     <form method="post" action="${moderationUrl(`/users/${id}`)}">
       ${csrfField(csrf)}
@@ -182,7 +198,7 @@ function facts({ user, reviews }: History) {
     <dt>Reviews</dt><dd>${reviews} public</dd>
     <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
     ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
-    ${hiding && html`<dt>Under way</dt><dd>All reviews are being hidden. Reload the page to see how many are left.</dd>`}
+    ${hiding && html`<dt>Under way</dt><dd>All reviews are being hidden. Then all votes are withdrawn. Reload the page to see how many reviews are left.</dd>`}
   </dl>`;
 }
 

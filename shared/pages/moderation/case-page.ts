@@ -66,6 +66,7 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
             ${inFull(whole)}
             ${lastDecision(reviewCase, users)}
           </section>
+          ${edit(reviewCase)}
           ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}
           ${carriedOver(moderationCase)}
           ${reports(' from before the last decision', earlier, earlier.length, users)}
@@ -106,6 +107,16 @@ function lastDecision(
       <span class="soft">${minuteOf(moderation.decided_at)}, by <bdi>${nameOfPerson(decided_by, users)}</bdi></span>
     </p>
     ${saying(moderation.note)}`;
+}
+
+/** The text that the author wants to publish instead. */
+function edit({ review, waiting }: ReviewCase) {
+  if (review.waiting_since === undefined || waiting === undefined) return '';
+  return html`<section>
+    <h2>The new text</h2>
+    ${inFull({ language: review.language, rating: null, text: waiting })}
+    <p class="soft">${minuteOf(review.waiting_since)}. Above is the review as everybody reads it now.</p>
+  </section>`;
 }
 
 function appealOf({ appeal, opened_at }: Case) {
@@ -181,6 +192,7 @@ function verdict(
       <input type="hidden" name="version" value="${moderationCase.version}">
       <input type="hidden" name="edits" value="${review.edits}">`;
   if (isHeld(review)) return approval(action, snapshot, filled);
+  if (review.waiting_since !== undefined) return approvalOfEdit(action, snapshot, filled);
   const isOpen = moderationCase.state === 'open';
   return html`<section>
     <h2>Decide</h2>
@@ -200,18 +212,12 @@ function verdict(
   </section>`;
 }
 
-/** The forms to decide on a held review. Only a refusal needs a reason. */
+/** The forms to decide on a held review. */
 function approval(action: string, snapshot: Html, filled: FormState) {
-  return html`<section>
-    <h2>Decide</h2>
-    <p>The author is new, so the review waits for you. Only the author and moderators can see it.</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      <input type="hidden" name="reason" value="other">
-      <input type="hidden" name="note" value="">
-      <button name="decision" value="approve">Approve the review</button>
-    </form>
-  </section>
+  return html`${approving(action, snapshot, {
+    why: 'The author is new, so the review waits for you. Only the author and moderators can see it.',
+    button: 'Approve the review',
+  })}
   <section>
     <h2>Refuse</h2>
     <p>The review stays hidden. The author reads the reason and can appeal.</p>
@@ -219,6 +225,44 @@ function approval(action: string, snapshot: Html, filled: FormState) {
       ${snapshot}
       ${whyFields(filled)}
       <button class="danger" name="decision" value="hide">Refuse the review</button>
+    </form>
+  </section>`;
+}
+
+/** The forms to decide on an edit that waits. */
+function approvalOfEdit(action: string, snapshot: Html, filled: FormState) {
+  return html`${approving(action, snapshot, {
+    why: 'The author is new, so the new text waits for you. Only the author and moderators can see it.',
+    button: 'Approve the new text',
+  })}
+  <section>
+    <h2>Refuse</h2>
+    <p>To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.</p>
+    <form method="post" action="${action}">
+      ${snapshot}
+      ${whyFields(filled)}
+      <div class="buttons">
+        <button class="danger" name="decision" value="refuse">Refuse the new text</button>
+        <button class="danger" name="decision" value="hide">Hide the review</button>
+      </div>
+    </form>
+  </section>`;
+}
+
+/** The form to approve. Only a refusal needs a reason. */
+function approving(
+  action: string,
+  snapshot: Html,
+  { why, button }: { why: string; button: string },
+) {
+  return html`<section>
+    <h2>Decide</h2>
+    <p>${why}</p>
+    <form method="post" action="${action}">
+      ${snapshot}
+      <input type="hidden" name="reason" value="other">
+      <input type="hidden" name="note" value="">
+      <button name="decision" value="approve">${button}</button>
     </form>
   </section>`;
 }

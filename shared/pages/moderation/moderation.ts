@@ -12,6 +12,7 @@ import { type FormState, field } from '../form/fields.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { tabs } from '../frame/lists.ts';
 import { nameWithRole } from '../frame/person.ts';
+import { counted } from '../frame/words.ts';
 
 /** Throws ApiError 404 for anyone who is not a moderator. */
 export function requireModerator({ user }: Visitor): void {
@@ -38,6 +39,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   restore: 'Public again',
   uphold: 'Stays hidden',
   approve: 'Approved',
+  refuse: 'Edit refused',
   block: 'Account blocked',
   hide_all: 'Account blocked, all reviews hidden',
   unblock: 'Account unblocked',
@@ -59,10 +61,14 @@ export function moderationTabs(path: '' | '/names' | '/log'): Html {
 export function decisionOf({
   decision,
   reason,
-}: Pick<Moderation, 'reason'> & { decision: Decision['decision'] | 'hold' }): string {
+  votes = 0,
+}: Pick<Moderation, 'reason'> &
+  Pick<Decision, 'votes'> & { decision: Decision['decision'] | 'hold' }): string {
   if (decision === 'hold') return 'Waits for a moderator';
-  if (isWithoutReason(decision)) return decisionWords[decision];
-  return `${decisionWords[decision]}: ${reasonWords[reason].toLowerCase()}`;
+  const words = decisionWords[decision];
+  if (isWithoutReason(decision)) return words;
+  const withdrawn = votes > 0 ? `, ${counted(votes, 'vote')} withdrawn` : '';
+  return `${words}${withdrawn}: ${reasonWords[reason].toLowerCase()}`;
 }
 
 /** Approval needs no reason, and a name is right or wrong. */
@@ -77,8 +83,8 @@ export function reasonOf(text: string): string {
 
 /** The reasons of the reports of a case, such as Spam 3, Abuse 1. */
 export function reasonsOf(moderationCase: Readonly<Record<Reason, number>>): string {
-  const counted = reasons.filter((reason) => moderationCase[reason] > 0);
-  return counted.map((reason) => `${reasonWords[reason]} ${moderationCase[reason]}`).join(', ');
+  const given = reasons.filter((reason) => moderationCase[reason] > 0);
+  return given.map((reason) => `${reasonWords[reason]} ${moderationCase[reason]}`).join(', ');
 }
 
 /** Text of a person, in any language and direction. */
@@ -87,8 +93,9 @@ export function saying(text: string): Html | '' {
 }
 
 /** A review as its author and moderators see it. */
-export function stateOf({ is_hidden, published_on, moderation }: Review): string {
+export function stateOf({ is_hidden, published_on, moderation, waiting_since }: Review): string {
   if (published_on === null) return 'Draft';
+  if (waiting_since !== undefined) return 'Public, an edit waits for a moderator';
   if (!is_hidden) return 'Public';
   return moderation ? decisionOf(moderation) : 'Hidden';
 }

@@ -4,7 +4,6 @@ import { findReport } from '../../moderation/report-repository.ts';
 import { getPublicReview } from '../../review/review-repository.ts';
 import { reasons } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
-import { userTypeOf } from '../../user/user-type.ts';
 import { radios } from '../form/choices.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
@@ -48,9 +47,6 @@ function obstacleOf(user: User, author: User): string | undefined {
   if (author.id === user.id) return 'You cannot report your own review.';
   if (user.blocked_at !== undefined) {
     return 'You cannot report reviews, because a moderator has blocked your account.';
-  }
-  if (userTypeOf(user).votes_per_day === 0) {
-    return 'You cannot report reviews, because your karma is too low.';
   }
   return undefined;
 }

@@ -7,7 +7,8 @@ import type { Metadata } from '../../entity/presented.ts';
 import { licenseOf } from '../../review/licenses.ts';
 import { isDraft, isHeld, isPublic, type Review, type WholeReview } from '../../review/review.ts';
 import { getReviewBy, revisionTagOf } from '../../review/review-repository.ts';
-import { writtenNames } from '../../review/written.ts';
+import { findLatestWritten } from '../../review/waiting.ts';
+import { type Written, writtenNames } from '../../review/written.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import type { Redirect } from '../frame/html-response.ts';
@@ -27,7 +28,10 @@ export async function editReviewPage(
     getReviewBy(user.id, reviewId),
     findObstacle(user, 'edits'),
   ]);
-  const [metadata = null] = await findMetadata([review]);
+  const [[metadata = null], latest] = await Promise.all([
+    findMetadata([review]),
+    findLatestWritten(review),
+  ]);
   const name = nameOfEntity(review, metadata);
   const words = isDraft(review) ? 'Your draft' : 'Edit your review';
   const title = `${words}: ${name}`;
@@ -40,8 +44,9 @@ export async function editReviewPage(
     heading: html`${words}: <bdi>${name}</bdi>`,
     content: html`${faultOf(filled)}
       ${review.is_hidden && (isHeld(review) ? heldHelp() : hiddenHelp())}
-      ${form(review, metadata, csrf, filled)}
-      ${isOther(filled, review) && saved(review)}
+      ${review.waiting_since !== undefined && waitingHelp()}
+      ${form(review, latest, metadata, csrf, filled)}
+      ${isOther(filled, latest) && saved({ ...review, ...latest })}
       <section>
         <p><a href="${authUrl()}/review/${review.id}/delete">Delete this ${nounOf(review)} …</a></p>
       </section>`,
@@ -51,7 +56,9 @@ export async function editReviewPage(
 /** Redirects to a review that was saved, with a notice. */
 export function afterSaving(review: Review, isPublication: boolean): Redirect {
   if (isDraft(review)) return { location: `/review/${review.id}/edit`, notice: 'draft-saved' };
-  const notice = isPublication ? 'review-published' : 'review-saved';
+  const isEditWaiting = review.waiting_since !== undefined;
+  const saved = isEditWaiting ? 'edit-held' : 'review-saved';
+  const notice = isPublication ? 'review-published' : saved;
   if (isPublic(review)) return { location: `/review/${review.id}`, notice };
   const isWaiting = isPublication && isHeld(review);
   return { location: '/account/reviews', notice: isWaiting ? 'review-held' : 'review-saved' };
@@ -62,14 +69,20 @@ function nounOf(review: Review): string {
 }
 
 /** Is true if the form holds something else than the stored review. */
-function isOther({ values }: FormState, review: WholeReview): boolean {
-  const stored = typedAs(review);
+function isOther({ values }: FormState, latest: Written): boolean {
+  const stored = typedAs(latest);
   return writtenNames.some((name) => values[name] !== undefined && values[name] !== stored[name]);
 }
 
 function heldHelp(): Html {
   return html`<section>
     <p>This review waits for a moderator. Until then only you and moderators can see it. You can still change it.</p>
+  </section>`;
+}
+
+function waitingHelp(): Html {
+  return html`<section>
+    <p>Your new text waits for a moderator. It is below, and you can still change it. Until then everybody reads the text before it.</p>
   </section>`;
 }
 
@@ -82,6 +95,7 @@ function hiddenHelp(): Html {
 
 function form(
   review: WholeReview,
+  latest: Written,
   metadata: Metadata | null,
   csrf: string,
   filled: FormState,
@@ -92,7 +106,7 @@ function form(
     <form method="post" action="${authUrl()}/review/${id}/edit">
       ${csrfField(csrf)}
       <input type="hidden" name="revision" value="${revisionTagOf(review)}">
-      ${writtenFields(filled, review)}
+      ${writtenFields(filled, latest)}
       <p class="soft">In ${nameOfLanguage(language)}, under the licence ${licenseOf(review).id}. Neither can be changed.</p>
       <div class="buttons">
         ${

@@ -21,9 +21,8 @@ test('the guide of webhooks names each type of message once', () => {
 
 // Numbers as decided, not as the code has them.
 test.each([
-  ['limits', 'Blocked below −20 0 0'],
-  ['limits', 'Spammer −20 to −11 0 0'],
-  ['limits', 'Noob −10 to 49 10 10'],
+  ['limits', 'Blocked any 0 0'],
+  ['limits', 'Noob below 50 10 10'],
   ['limits', 'Apprentice 50 to 999 50 50'],
   ['limits', 'Sorcerer 1,000 or more 200 200'],
   ['limits', 'Text 25 to 5,000 characters'],

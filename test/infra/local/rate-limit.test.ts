@@ -3,6 +3,7 @@ import { networksOf } from '../../../infra/local/client-networks.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
 import { limitClients } from '../../../infra/local/rate-limit.ts';
+import { routes } from '../../../shared/routes.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // The API does not describe the responses of these functions.
@@ -77,7 +78,43 @@ describe('a limit of 2 requests a second', () => {
     }
   });
 
-  const dear = ['/ws/oauth/authorize', '/ws/account/sign-in', '/ws/1/openapi.json', '/ws/docs/api'];
+  test('tells people in a browser how long to wait, by a page, and programs by JSON', async () => {
+    await send(20, '203.0.113.21');
+    const open = (path: string, method = 'GET') =>
+      fetch(limited + path, {
+        method,
+        headers: { 'X-Forwarded-For': '203.0.113.21', Accept: 'text/html,*/*;q=0.8' },
+      });
+    for (const answer of [await open('/ws/reviews'), await open('/ws/review/new', 'POST')]) {
+      expect(answer.status).toBe(429);
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const seconds = answer.headers.get('retry-after');
+      expect(await answer.text()).toContain(`<h1>Please wait ${seconds} seconds</h1>`);
+    }
+    const ofApi = await open('/ws/1/review');
+    expect(ofApi.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('lets a class of 30 people sign in behind one address, with 20 requests a second', async () => {
+    const admit = limitClients(20);
+    const steps = ['show-home', 'sign-in', 'finish-sign-in', 'show-account', 'update-account'];
+    const path = [...steps, 'show-home'].map((step) => routes.find((r) => r.operation === step));
+    for (let i = 0; i < 30; i++) {
+      for (const route of path) await admit({ client: '203.0.113.22', isInside: false }, route);
+    }
+  });
+
+  test.each(['/ws/1/user/me/export', '/ws/account/data'])(
+    'counts %s, a part of the own data, as twenty requests',
+    async (path) => {
+      const client = `198.51.100.2${path.length}`;
+      const [first] = await send(1, client, path);
+      expect(first).not.toBe(429);
+      expect(await send(1, client)).toEqual([429]);
+    },
+  );
+
+  const dear = ['/ws/oauth/authorize', '/ws/1/openapi.json', '/ws/docs/api'];
   test.each(dear)('counts %s as five requests', async (path) => {
     const client = `198.51.100.${dear.indexOf(path)}`;
     expect(await send(5, client, path)).toEqual([...passed(4), 429]);

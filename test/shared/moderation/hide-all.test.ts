@@ -9,9 +9,9 @@ import {
 import { hideAll } from '../../../shared/moderation/hide-all.ts';
 import { insertReport } from '../../../shared/moderation/report-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
-import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { caseKey, dailyVotesKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import { readItem, setAttributes } from '../../helpers/items.ts';
+import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -101,6 +101,81 @@ test.each([
     await expectExact();
   },
 );
+
+test('votes are withdrawn for good, and the decision counts them', async () => {
+  const { author, ids } = await written(2);
+  const voter = await makeUser();
+  const other = await makeUser();
+  await voter.votes(`${ids[0]}`, 'down');
+  await author.edits(`${ids[0]}`, { rating: 1 });
+  await voter.votes(`${ids[1]}`, 'down');
+  await other.votes(`${ids[1]}`, 'up');
+  // A vote on a review that is not public counts as well.
+  await setHidden(`${ids[0]}`, true);
+  const decision = await decideUser(voter.id, 'hide_all', byMia);
+  await applyStream();
+  const stored = await readItem(reviewKey(`${ids[1]}`));
+  expect(stored).toMatchObject({ votes_positive: 1, votes_negative: 0, popularity: 1 });
+  expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
+  const today = new Date().toISOString().slice(0, 10);
+  expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 2, cast: 0 });
+  const logged = { id: decision.id, decision: 'hide_all', votes: 2 };
+  expect(await logOf(voter)).toMatchObject([logged]);
+  await decideUser(voter.id, 'unblock', byMia);
+  await applyStream();
+  expect((await voter.readsVote(`${ids[1]}`)).status).toBe(404);
+  // What the day's votes have spent does not come back either.
+  const { headers } = await voter.triesToVote(`${ids[1]}`, { vote: true });
+  expect(headers.ratelimit).toContain('r=7;');
+  await expectExact();
+});
+
+test('votes are withdrawn beside votes, edits and deletions, and every number stays exact', async () => {
+  for (let round = 0; round < 4; round++) {
+    const { author, ids } = await written(6);
+    const voter = await makeUser();
+    const others = await makeUsers(3);
+    for (const id of ids) await voter.votes(id, 'down');
+    const leaving = await makeUser();
+    const going = await leaving.publishes();
+    await voter.votes(going, 'up');
+    const ignore = () => undefined;
+    await Promise.all([
+      decideUser(voter.id, 'hide_all', byMia).then(() => hideAll(voter.id).catch(ignore)),
+      ...ids.slice(0, 3).map((id) => voter.triesToVote(id, { vote: true })),
+      voter.withdrawsVote(`${ids[3]}`),
+      ...others.map((other) => other.votes(`${ids[4]}`, 'up')),
+      author.edits(`${ids[4]}`, { rating: 2 }),
+      author.deletes(`${ids[5]}`),
+      leaving.leaves(),
+      ...(round === 2 ? [voter.leaves()] : []),
+    ]);
+    if (round === 3) await decideUser(voter.id, 'unblock', byBen).catch(ignore);
+    await expectExact();
+    if (round === 3) continue;
+    const items = await scanTable();
+    expect(items.filter(({ sk }) => sk === `VOTE#${voter.id}`)).toEqual([]);
+  }
+});
+
+test('unblocking ends the withdrawal: the votes that are left stay', async () => {
+  const { author, ids } = await written(5);
+  const voter = await makeUser();
+  for (const id of ids) await voter.votes(id);
+  await decideUser(voter.id, 'hide_all', byMia);
+  let withdrawn = 0;
+  const spy = beforeSend(async ({ input }) => {
+    const isWithdrawal = input.TransactItems?.some(({ Delete }) =>
+      `${Delete?.Key?.sk}`.startsWith('VOTE#'),
+    );
+    if (isWithdrawal && ++withdrawn === 3) await decideUser(voter.id, 'unblock', byBen);
+  });
+  await applyStream();
+  spy.mockRestore();
+  expect(await readItem(userKey(author.id))).toMatchObject({ karma: 3 });
+  expect((await logOf(voter)).at(-1)).toMatchObject({ decision: 'hide_all', votes: 2 });
+  await expectExact();
+});
 
 test('publications that race with the decision are hidden or refused', async () => {
   for (let round = 0; round < 3; round++) {

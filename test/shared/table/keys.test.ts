@@ -24,7 +24,7 @@ import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { reviewRecord, revisionRecord, sourced } from '../../helpers/transfer.ts';
-import { makeGrant, makeModerator, makeUsers } from '../../helpers/world.ts';
+import { makeGrant, makeModerator, makeUsers, text } from '../../helpers/world.ts';
 
 /** A line of the header: key prefixes, and partitions of the indexes. */
 interface Line {
@@ -80,6 +80,9 @@ async function live(): Promise<Item[]> {
   const revisions = [revisionRecord({ text: 'A long one. '.repeat(2_000) })];
   await importRecords(sourced([reviewRecord(voter.id, { revisions })]));
   await deleteReview(await author.publishesHidden(), author.id);
+  process.env.HELD_REVIEWS = '9';
+  await author.edits(review_id, { text: `${text} More.` });
+  delete process.env.HELD_REVIEWS;
   const { grant } = await makeGrant(author, ['vote']);
   await insertWebhook(grant.client_id, author.id, {
     address: 'https://receiver.example/',

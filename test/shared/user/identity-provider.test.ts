@@ -1,12 +1,17 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ApiError } from '../../../shared/errors.ts';
 import { serve } from '../../helpers/listen.ts';
 
 /** The answer of the provider's token endpoint. */
 let answer = { status: 200, type: 'application/json', body: '{}', headers: {} };
 const requests: string[] = [];
+
+const own = await generateKeyPair('RS256');
+const foreign = await generateKeyPair('RS256');
+const keys = [{ ...(await exportJWK(own.publicKey)), alg: 'RS256', use: 'sig', kid: 'one' }];
 
 const issuer = await serve(
   createServer(async (request, response) => {
@@ -22,6 +27,10 @@ const issuer = await serve(
           id_token_signing_alg_values_supported: ['RS256'],
         }),
       );
+      return;
+    }
+    if (request.url === '/keys') {
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys }));
       return;
     }
     requests.push(await text(request));
@@ -97,5 +106,32 @@ describe('a sign-in that fails for one person is theirs: 400', () => {
     expect(await statusAfter(given, query)).toBe(400);
     expect(errors).not.toHaveBeenCalled();
     expect(warnings.mock.calls[0]?.[0]).toMatchObject({ message: 'A sign-in failed' });
+  });
+});
+
+describe('the ID token of a provider without TLS', () => {
+  /** Signs in with a token about Ann that this key has signed. */
+  async function signInBy(key: typeof own.privateKey) {
+    const checks = await beginSignIn();
+    const id_token = await new SignJWT({ nonce: checks.nonce, name: 'Ann', email: 'ann@x.example' })
+      .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+      .setIssuer(issuer)
+      .setSubject('ann')
+      .setAudience('reviews')
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .sign(key);
+    const body = JSON.stringify({ access_token: 'x', token_type: 'Bearer', id_token });
+    answer = { status: 200, type: 'application/json', headers: {}, body };
+    return finishSignIn(`code=x&state=${checks.state}`, checks);
+  }
+
+  test('signs a person in by the key that the provider publishes', async () => {
+    const { identity } = await signInBy(own.privateKey);
+    expect(identity).toMatchObject({ issuer, subject: 'ann', display_name: 'Ann' });
+  });
+
+  test('signs nobody in by another key: 400', async () => {
+    await expect(signInBy(foreign.privateKey)).rejects.toMatchObject({ status: 400 });
   });
 });

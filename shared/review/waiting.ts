@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { getItems } from '../table/batch.ts';
+import { waitingKey } from '../table/keys.ts';
+import { parseItem, parseItems } from '../table/parse.ts';
+import { getItem } from '../table/query.ts';
+import type { Write } from '../table/transact.ts';
+import type { Review, WholeReview } from './review.ts';
+import { type Written, writtenIn } from './written.ts';
+
+// The text of an edit that waits for a moderator, beside the review that stays public meanwhile.
+
+/** A text that waits, as stored. The review has `waiting_since`, and its case is open. */
+export const WaitingText = v.object({
+  review_id: v.string(),
+  /** The author. */
+  user_id: v.string(),
+  text: v.string(),
+});
+export type WaitingText = v.InferOutput<typeof WaitingText>;
+
+/** Returns the write that stores a text, in the place of an earlier one. */
+export function putWaiting({ id, user_id }: Review, text: string): Write {
+  const waiting: WaitingText = { review_id: id, user_id, text };
+  return { Put: { Item: { ...waitingKey(id), ...waiting } } };
+}
+
+/** Returns the write that drops the text of a review that has one. */
+export function dropWaiting({ id }: Pick<Review, 'id'>): Write {
+  return { Delete: { Key: waitingKey(id) } };
+}
+
+/** Reads the texts that wait, by the ids of their reviews. Costs nothing without any. */
+export async function findWaitingTexts(reviews: readonly Review[]): Promise<Map<string, string>> {
+  const waiting = reviews.filter(({ waiting_since }) => waiting_since !== undefined);
+  if (waiting.length === 0) return new Map();
+  const items = await getItems(waiting.map(({ id }) => waitingKey(id)));
+  return new Map(parseItems(WaitingText, items).map(({ review_id, text }) => [review_id, text]));
+}
+
+/** Returns what the author has written last: the current revision, with a text that waits. */
+export async function findLatestWritten(review: WholeReview): Promise<Written> {
+  const written = writtenIn(review);
+  if (review.waiting_since === undefined) return written;
+  const waiting = parseItem(WaitingText, await getItem(waitingKey(review.id)));
+  return waiting ? { ...written, text: waiting.text } : written;
+}

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createTable } from '../../../infra/local/table.ts';
+import { findLeftovers } from '../../../shared/account/erase-leftovers.ts';
+import { listCases } from '../../../shared/moderation/case-repository.ts';
+import { listDecisions } from '../../../shared/moderation/decision-log.ts';
+import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import {
+  caseKey,
+  dailyVotesKey,
+  reviewKey,
+  userKey,
+  waitingKey,
+} from '../../../shared/table/keys.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import { restore, stopClock } from '../../helpers/clock.ts';
+import { readItem, scanTable } from '../../helpers/items.ts';
+import { follow, position } from '../../helpers/list-changes.ts';
+import { expectExact } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
+import { exported, sourced } from '../../helpers/transfer.ts';
+import {
+  makeModerator,
+  makeUser,
+  makeUsers,
+  type Person,
+  text,
+  visitor,
+} from '../../helpers/world.ts';
+
+// The edits of a newcomer. Two reviews have to be approved.
+
+const mia = await makeModerator('Mia');
+const ben = await makeModerator('Ben');
+const advert = 'Cheap watches for everybody, call 0800 555 now.';
+const spam = { reason: 'spam', note: 'A shop.' } as const;
+
+beforeEach(() => {
+  process.env.HELD_REVIEWS = '2';
+});
+
+afterEach(() => {
+  restore();
+  delete process.env.HELD_REVIEWS;
+});
+
+/** A newcomer with one approved review. */
+async function newcomer(content: Record<string, unknown> = {}) {
+  const author = await makeUser();
+  const id = await author.publishes(content);
+  await mia.decides(id, 'approve');
+  return { author, id };
+}
+
+const publicReview = async (id: string) => (await visitor.reads(id)).body.review;
+
+async function ownReview(author: Person, id: string) {
+  const { body } = await author.listsOwnReviews();
+  return body.reviews.find((review: { id: string }) => review.id === id);
+}
+
+const isWaiting = async (id: string) => (await readItem(waitingKey(id))) !== undefined;
+
+const editsOf = async ({ id }: Person) =>
+  (await readItem(dailyVotesKey(id, new Date().toISOString().slice(0, 10))))?.edits;
+
+test('a new text waits, and everybody reads the approved one until a moderator approves', async () => {
+  const { author, id } = await newcomer();
+  const { etag } = (await visitor.reads(id)).headers;
+  const before = await publicReview(id);
+  const answer = await author.edits(
+    id,
+    { text: advert },
+    {
+      'If-Match': `${etag}`,
+      'Content-Type': 'application/json',
+    },
+  );
+  expect(answer).toMatchObject({ status: 200, body: { review: { id } } });
+  expect(await publicReview(id)).toEqual(before);
+  expect((await visitor.listsRevisions(id)).body.revisions).toHaveLength(1);
+  expect((await visitor.readsRevision(id, '2')).status).toBe(404);
+  expect(await ownReview(author, id)).toMatchObject({
+    text,
+    edits: 0,
+    is_hidden: false,
+    moderation: { decision: 'approve' },
+    waiting_text: advert,
+  });
+  expect(await editsOf(author)).toBe(1);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', is_held: true });
+  const { cases } = await listCases('date', 100, { reason: 'held' });
+  expect(cases.map(({ review }) => review.id)).toContain(id);
+  const [voter] = await makeUsers(1);
+  await voter.votes(id);
+  // A minute later, which is no new date of publication.
+  stopClock(Date.now() + 60_000);
+  await mia.decides(id, 'approve');
+  const after = await publicReview(id);
+  expect(after).toMatchObject({ text: advert, edits: 1, published_on: before.published_on });
+  const [second, first] = (await visitor.listsRevisions(id)).body.revisions;
+  expect(second).toMatchObject({ id: 2, text: advert, votes_positive: 0 });
+  expect(first).toMatchObject({ id: 1, text, votes_positive: 1 });
+  expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  expect(await isWaiting(id)).toBe(false);
+  expect(await readItem(userKey(author.id))).toMatchObject({ news_approve: 2 });
+  await expectExact();
+});
+
+test('a refusal drops the text, and the author is told why', async () => {
+  const { author, id } = await newcomer();
+  const before = await publicReview(id);
+  await author.edits(id, { text: advert });
+  for (const verdict of ['restore', 'uphold', 'dismiss'] as const) {
+    await expect(mia.decides(id, verdict)).rejects.toMatchObject({ status: 400 });
+  }
+  await mia.decides(id, 'refuse', spam);
+  expect(await publicReview(id)).toEqual(before);
+  const own = await ownReview(author, id);
+  expect(own).toMatchObject({ is_hidden: false, moderation: { decision: 'refuse', ...spam } });
+  expect(own).not.toHaveProperty('waiting_text');
+  expect(await isWaiting(id)).toBe(false);
+  expect(await readItem(userKey(author.id))).toMatchObject({ news_refuse: 1 });
+  const { decisions } = await listDecisions(20, { userId: author.id });
+  expect(decisions[0]).toMatchObject({ decision: 'refuse', review_id: id, moderator_id: mia.id });
+  await expect(mia.decides(id, 'refuse')).rejects.toMatchObject({ status: 400 });
+  // The next one waits as well.
+  await author.edits(id, { text: `${advert} Again.` });
+  expect(await isWaiting(id)).toBe(true);
+  await expectExact();
+});
+
+test('a rating never waits, nor does the removal of a text', async () => {
+  const { author, id } = await newcomer();
+  await author.edits(id, { text: advert, rating: 1 });
+  expect(await publicReview(id)).toMatchObject({ text, rating: 1, edits: 1 });
+  await author.edits(id, { rating: 2 });
+  expect(await publicReview(id)).toMatchObject({ text, rating: 2, edits: 2 });
+  expect(await ownReview(author, id)).toMatchObject({ waiting_text: advert });
+  await mia.decides(id, 'approve');
+  expect(await publicReview(id)).toMatchObject({ text: advert, rating: 2, edits: 3 });
+  await author.edits(id, { text });
+  await author.edits(id, { text: null });
+  expect(await publicReview(id)).toMatchObject({ text: null, rating: 2 });
+  expect(await isWaiting(id)).toBe(false);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  // A text for a review without one waits, and only what is public has to remain.
+  await author.edits(id, { text });
+  expect((await author.edits(id, { rating: null })).status).toBe(400);
+  await mia.decides(id, 'approve');
+  expect(await publicReview(id)).toMatchObject({ text, rating: 2 });
+  await expectExact();
+});
+
+test('the last text waits alone, and the public text takes it back', async () => {
+  const { author, id } = await newcomer();
+  await author.edits(id, { text: advert });
+  const seen = await readItem(caseKey(id));
+  await author.edits(id, { text: `${advert} Now.` });
+  expect(await ownReview(author, id)).toMatchObject({ waiting_text: `${advert} Now.` });
+  // A moderator who saw the first text decides on nothing else.
+  expect((await readItem(caseKey(id)))?.version).toBe(Number(seen?.version) + 1);
+  expect(await editsOf(author)).toBe(2);
+  // The same form sent twice.
+  await author.edits(id, { text: `${advert} Now.` });
+  expect(await editsOf(author)).toBe(2);
+  await author.edits(id, { text });
+  expect(await isWaiting(id)).toBe(false);
+  expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  await expect(mia.decides(id, 'approve')).rejects.toMatchObject({ status: 400 });
+  await expectExact();
+});
+
+test('only newcomers wait, and only for what others can read', async () => {
+  const { author, id } = await newcomer();
+  // A held review and a draft change at once.
+  const held = await author.publishes();
+  await author.edits(held, { text: advert });
+  expect(await ownReview(author, held)).toMatchObject({ text: advert, edits: 1 });
+  const draft = await author.publishes({ is_draft: true });
+  await author.edits(draft, { text: advert });
+  expect(await ownReview(author, draft)).toMatchObject({ text: advert });
+  // The text that waits from before gives way to one that need not wait.
+  await author.edits(id, { text: advert });
+  await mia.decides(held, 'approve');
+  await author.edits(id, { text: `${text} Better.` });
+  expect(await publicReview(id)).toMatchObject({ text: `${text} Better.`, edits: 1 });
+  expect(await isWaiting(id)).toBe(false);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  const own = await mia.publishes();
+  await mia.edits(own, { text: advert });
+  expect(await publicReview(own)).toMatchObject({ text: advert });
+  await expectExact();
+});
+
+test('reports stay open beside an edit, and a decision answers both', async () => {
+  const { author, id } = await newcomer();
+  const [reader, leaving] = await makeUsers(2);
+  await reader.reports(id, { reason: 'abuse' });
+  await author.edits(id, { text: advert });
+  await leaving.reports(id, { reason: 'spam' });
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', is_held: true, reports: 2 });
+  await author.edits(id, { text });
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2 });
+  await author.edits(id, { text: advert });
+  // Without its reports the case still has the edit.
+  await reader.leaves();
+  await leaving.leaves();
+  await applyStream();
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', is_held: true, reports: 0 });
+  await mia.decides(id, 'hide', spam);
+  expect((await visitor.reads(id)).status).toBe(404);
+  expect(await isWaiting(id)).toBe(false);
+  await ben.decides(id, 'restore');
+  expect(await publicReview(id)).toMatchObject({ text });
+  await expectExact();
+});
+
+test('the operator and a block decide on it as moderators do', async () => {
+  const { author, id } = await newcomer();
+  await author.edits(id, { text: advert });
+  await setHidden(id, false);
+  expect(await publicReview(id)).toMatchObject({ text: advert });
+  await author.edits(id, { text });
+  await decideUser(author.id, 'hide_all', { ...spam, moderator_id: mia.id });
+  await applyStream();
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, text: advert });
+  expect(await isWaiting(id)).toBe(false);
+  await expectExact();
+});
+
+test('edits, decisions, votes and deletions at once leave one of them, and every count exact', async () => {
+  for (let round = 0; round < 6; round++) {
+    const { author, id } = await newcomer({ rating: 3 });
+    await author.edits(id, { text: advert });
+    const [voter] = await makeUsers(1);
+    const verdict = round % 2 === 0 ? 'approve' : 'refuse';
+    await Promise.allSettled([
+      mia.decides(id, verdict),
+      author.edits(id, { text: `${advert} Now.` }),
+      author.edits(id, { rating: 1 }),
+      voter.votes(id),
+      ...(round === 5 ? [author.deletes(id)] : []),
+    ]);
+    await expectExact();
+    const review = await readItem(reviewKey(id));
+    const stored = await readItem(caseKey(id));
+    expect(await isWaiting(id)).toBe(review?.waiting_since !== undefined);
+    expect(stored?.is_held === true).toBe(review?.waiting_since !== undefined);
+  }
+});
+
+test('mirrors never have it, and exports, imports and own data do', async () => {
+  const first = process.env.TABLE_NAME;
+  try {
+    process.env.TABLE_NAME = `waiting-${randomUUID()}`;
+    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
+    const eve = await makeModerator('Eve');
+    const author = await makeUser();
+    const id = await author.publishes();
+    await eve.decides(id, 'approve');
+    await applyStream();
+    const since = await position();
+    await author.edits(id, { text: advert });
+    await applyStream();
+    expect(JSON.stringify(await follow(since))).not.toContain(advert);
+    const [taken] = (await author.exports()).body.reviews;
+    expect(taken).toMatchObject({ waiting_text: advert });
+    const records = await exported();
+    const before = await readItem(caseKey(id));
+    process.env.TABLE_NAME = `waiting-${randomUUID()}`;
+    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
+    expect((await importRecords(sourced(records))).refused).toEqual({});
+    expect(await readItem(caseKey(id))).toEqual(before);
+    expect(await publicReview(id)).toMatchObject({ text });
+    expect(await ownReview(author, id)).toMatchObject({ waiting_text: advert });
+    await eve.decides(id, 'approve');
+    expect(await publicReview(id)).toMatchObject({ text: advert });
+  } finally {
+    process.env.TABLE_NAME = first;
+  }
+});
+
+test('nothing of it is left of a deleted review or account', async () => {
+  const gone = `${advert} Gone.`;
+  const { author, id } = await newcomer();
+  await author.edits(id, { text: gone });
+  await author.deletes(id);
+  const other = await newcomer();
+  await other.author.edits(other.id, { text: gone });
+  await other.author.leaves();
+  expect((await findLeftovers()).reviews).toContain(id);
+  await applyStream();
+  const texts = (await scanTable()).map((item) => item.text);
+  expect(texts).toContain(advert);
+  expect(texts).not.toContain(gone);
+  expect((await findLeftovers()).reviews).toEqual([]);
+  await expectExact();
+});
