@@ -108,6 +108,19 @@ describe('a job with looks', () => {
     expect(most).toBe(1);
   });
 
+  test('runs at once as often as it has more to do', async () => {
+    let runs = 0;
+    const clock = followClock([looking], async () => async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      runs++;
+      return { hasMore: runs < 4 };
+    });
+    // Before the first look.
+    await jest.advanceTimersByTimeAsync(4_500);
+    expect(runs).toBe(4);
+    await clock.stop();
+  });
+
   test('does not go on after a stop', async () => {
     let runs = 0;
     const clock = followClock([looking], async () => async () => {

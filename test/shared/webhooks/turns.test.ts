@@ -117,7 +117,7 @@ describe('turns', () => {
     sent: [],
   });
 
-  /** Serves receivers by a clock that only tests move. An endless loop of turns stops, and fails. */
+  /** Serves receivers by a clock that only tests move. An endless loop of turns stops and fails. */
   function serve() {
     const begin = performance.now();
     let now = 0;
