@@ -146,6 +146,8 @@ function preflight(path: string) {
     },
     'x-amazon-apigateway-integration': {
       type: 'mock',
+      // Another type of content, which no browser sends, is answered 415. Otherwise it is 500.
+      passthroughBehavior: 'never',
       requestTemplates: { 'application/json': '{"statusCode": 200}' },
       responses: {
         default: { statusCode: '204', responseParameters: Object.fromEntries(mapped) },

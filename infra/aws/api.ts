@@ -4,7 +4,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
+import { isExport, isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
 import { type Route, stage } from '../../shared/routes.ts';
 import { apiDefinition, isOwnAddressClosed, minimumCompressionSize } from './api-definition.ts';
 import { Edge } from './edge.ts';
@@ -47,6 +47,9 @@ function throttling(rate: number, burst = 2 * rate) {
 function limitsOf(route: Route, rate: number) {
   // A flood of sign-ins must not take the executions of the API.
   if (isSignIn(route) || isGuide(route)) return throttling(Math.ceil(rate / 10));
+  // A part of an export reads up to 2,500 units. Two a second are less than half of the 12,000 that
+  // a new table serves. Others who export at the same time wait.
+  if (isExport(route)) return throttling(Math.min(2, rate), Math.min(4, 2 * rate));
   // At the full rate, the transfer of these large responses would be the largest cost.
   return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }

@@ -6,6 +6,7 @@ import { type BuildOptions, buildSync } from 'esbuild';
 import { budgetOf } from '../../shared/http/route-load.ts';
 import { routes } from '../../shared/routes.ts';
 import { operations as allOperations, fileOf } from '../functions.ts';
+import { activityOf } from './activities.ts';
 import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of a Lambda, as uploaded. */
@@ -95,17 +96,26 @@ export function bundleFunctions(
   );
 }
 
-/** Returns the module that Lambda calls. It runs the handler of a route within its budget. */
-function entryOf(operation: string): string {
-  const file = JSON.stringify(fileOf(operation));
-  const route = routes.find((each) => each.operation === operation);
+/**
+ * Returns the module that Lambda calls. It runs the handler as its operation, which metrics name,
+ * and that of a route within its budget.
+ */
+function entryOf(name: string): string {
+  const file = JSON.stringify(fileOf(name));
+  const route = routes.find((each) => each.operation === name);
   const budget = route && budgetOf(route);
-  if (!budget) return `export { handler } from ${file};\n`;
-  const meter = JSON.stringify(join(root, 'shared/table/budget.ts'));
-  const limits = `${JSON.stringify(operation)}, ${JSON.stringify(budget)}`;
+  const operation = JSON.stringify({ name, activity: route && activityOf(route) });
+  const module = (path: string) => JSON.stringify(join(root, path));
+  if (!budget) {
+    return `import { handler as handle } from ${file};
+import { runAs } from ${module('shared/operation.ts')};
+export const handler = (...call) => runAs(${operation}, () => handle(...call));
+`;
+  }
   return `import { handler as handle } from ${file};
-import { withinBudget } from ${meter};
-export const handler = (...call) => withinBudget(${limits}, () => handle(...call));
+import { withinBudget } from ${module('shared/table/budget.ts')};
+const budget = ${JSON.stringify(budget)};
+export const handler = (...call) => withinBudget(${operation}, budget, () => handle(...call));
 `;
 }
 

@@ -95,7 +95,7 @@ export class Edge extends Construct {
     if (!firewall) acknowledge(this.distribution, noFirewall);
     if (!domain) acknowledge(this.distribution, noDomain);
     new CfnOutput(this, 'Id', {
-      description: 'The id of the distribution, for the option `distribution`',
+      description: 'The id of the distribution',
       value: this.distribution.distributionId,
     });
     this.#admit(restApi);

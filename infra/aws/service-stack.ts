@@ -47,6 +47,8 @@ export class ServiceStack extends Stack {
       },
       settings: {
         AUTH_URL: api.url,
+        // An address at execute-api needs no certificate, DNS or key of ours.
+        OWN_ADDRESS: domain || cdn ? api.url : '',
         SOURCE_URL: options.sourceUrl,
         ...signIn.settings,
         ...options.databases,

@@ -92,7 +92,7 @@ export class TableFunction extends Construct {
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,
       role: role.withoutPolicyUpdates(),
-      environment: environmentOf(operation, { defaults, bundle, secrets }),
+      environment: environmentOf({ defaults, bundle, secrets }),
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
@@ -102,20 +102,20 @@ export class TableFunction extends Construct {
   }
 }
 
-function environmentOf(
-  operation: string,
-  {
-    defaults: { table, secrets, settings, options },
-    bundle: { variables },
-    secrets: names,
-  }: { defaults: FunctionDefaults; bundle: Bundle; secrets: readonly Secret[] },
-) {
+function environmentOf({
+  defaults: { table, secrets, settings, options },
+  bundle: { variables },
+  secrets: names,
+}: {
+  defaults: FunctionDefaults;
+  bundle: Bundle;
+  secrets: readonly Secret[];
+}) {
   const isRead = (name: string) =>
     variables.some((read) => (read.startsWith('*') ? name.endsWith(read.slice(1)) : name === read));
   const values = {
     TABLE_NAME: table.tableName,
     METRICS_NAMESPACE: options.name,
-    OPERATION: operation,
     ...settings,
   };
   const environment: Record<string, string> = {};

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
@@ -70,7 +70,7 @@ export async function startGateway(options: {
   const mounts: Mount[] = [];
   const call = async (operation: string, event: unknown) => {
     const handler = await load(operation);
-    return withinBudget(operation, budgets.get(operation), () =>
+    return withinBudget({ name: operation }, budgets.get(operation), () =>
       invoke(handler, operation, event, timeout),
     );
   };
@@ -117,6 +117,7 @@ export async function startGateway(options: {
         return;
       }
       if (method === 'OPTIONS') {
+        refuseOtherContent(request.headers);
         await reply({ statusCode: 204, headers: preflightHeaders, body: '' });
         return;
       }
@@ -174,6 +175,12 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
   if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
     throw new GatewayError('DEFAULT_4XX', { status: 417 });
   }
+}
+
+/** Throws GatewayError 415, as API Gateway does, for a preflight with other content than JSON. */
+function refuseOtherContent({ 'content-type': type = 'application/json' }: IncomingHttpHeaders) {
+  if (/^application\/json\s*(;|$)/i.test(type)) return;
+  throw new GatewayError('UNSUPPORTED_MEDIA_TYPE', { status: 415 });
 }
 
 /** Returns true if the end of the body is uncertain: chunks in HTTP/1.0 (RFC 9112 section 6.1). */

@@ -4,7 +4,8 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { ApiError, serviceUnavailable, TableBusy } from '../errors.ts';
+import { countUnavailable } from '../metric.ts';
 import { use } from '../table/budget.ts';
 import { type ContentCoding, codingFor } from './content-coding.ts';
 import { parseEntityTags } from './entity-tags.ts';
@@ -178,7 +179,10 @@ export function errorResponse(
 export function toApiError(error: unknown, ids: RequestIds): ApiError {
   if (error instanceof ApiError) return error;
   console.error({ message: 'Request failed', ...loggedIds(ids), error: describeError(error) });
-  if (isTransient(error)) return serviceUnavailable();
+  if (isTransient(error)) {
+    countUnavailable();
+    return serviceUnavailable();
+  }
   return new ApiError(
     500,
     'server_error',
@@ -190,6 +194,7 @@ export function toApiError(error: unknown, ids: RequestIds): ApiError {
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
+    error instanceof TableBusy ||
     // Every SDK error has the field, but only transient errors a value in it.
     ('$retryable' in error && error.$retryable !== undefined) ||
     /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(

@@ -4,6 +4,7 @@ import { webhookRunKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { tryUpdate } from '../table/transact.ts';
 import { isDue } from './decisions.ts';
+import { fewestOwners, isMostFailing, type Owners, ownersAt } from './failing-owners.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { LogReader } from './log-reader.ts';
 import { withActiveOwner } from './owners.ts';
@@ -19,11 +20,8 @@ import { listWebhooks } from './webhook-repository.ts';
  */
 const limits = { slow: 40_000, quick: 52_000, end: 56_000 };
 
-/** In milliseconds. A larger lag is logged, which an alarm reads. */
+/** In milliseconds. A larger lag of several owners is logged, which an alarm reads. */
 const longestLag = 300_000;
-
-/** Webhooks that wait for another attempt. Fewer may well fail for reasons of their own. */
-const fewestFailing = 3;
 
 /** The result of a run. */
 export interface RunResult {
@@ -45,24 +43,34 @@ export async function sendWebhooks({ isLook = false } = {}): Promise<RunResult> 
     readLogEnd(),
   ]);
   const isWaiting = ({ date = '' }: { date?: string }) => date > due;
-  const health = { active: entries.length, failing: entries.filter(isWaiting).length };
+  const waiting = entries.filter(isWaiting).length;
   const mark = markOf(end);
   if (!entries.some((entry) => !isWaiting(entry) && entry.kind !== mark)) {
-    if (!isLook) await recordSending(now, health);
-    return { hasMore: false, isQuiet: health.failing === 0 };
+    if (!isLook) await recordSending(now, { owners: await readOwners(waiting, now) });
+    return { hasMore: false, isQuiet: waiting === 0 };
   }
   const lease = await takeLease();
   if (!lease) return { hasMore: false };
   try {
-    const { sentUntil, hasMore } = await serveAll(end, now, lease);
-    await recordSending(sentUntil, health);
+    const { failures, hasMore, ...sending } = await serveAll(end, now, lease);
+    await recordSending(sending.sentUntil, {
+      owners: await readOwners(waiting, now),
+      lateOwners: sending.lateOwners,
+    });
+    if (failures.length > 0) throw failures[0];
     return { hasMore };
   } finally {
     await lease.release();
   }
 }
 
-/** Serves all webhooks that are due, 50 at a time. Throws the first error, after all others. */
+/** Reads the state of owners, unless too few webhooks wait for another attempt. */
+async function readOwners(waiting: number, now: number): Promise<Owners> {
+  if (waiting < fewestOwners) return { active: 0, failing: 0 };
+  return ownersAt(await listWebhooks(undefined, { consistent: false }), now);
+}
+
+/** Serves all webhooks that are due, 50 at a time. Returns what has failed, after all others. */
 async function serveAll(end: LogCursor, now: number, lease: Lease) {
   const begin = performance.now();
   const time: RunTime = {
@@ -91,37 +99,51 @@ async function serveAll(end: LogCursor, now: number, lease: Lease) {
       }
     },
   );
-  if (failures.length > 0) throw failures[0];
-  return { sentUntil: await sentUntil([...late], now), hasMore: late.size > 0 };
+  return { failures, hasMore: late.size > 0, ...(await lateness([...late], now)) };
 }
 
 /**
- * Returns the time (epoch ms) up to which the service has sent everything that it could. A receiver
- * that had a turn and did not finish is as late as it is slow, and does not count.
+ * Returns the time (epoch ms) up to which the service has sent everything that it could, and the
+ * number of owners whose changes are late. A receiver that had a turn and did not finish is as late
+ * as it is slow, and does not count.
  */
-async function sentUntil(late: readonly Subscription[], now: number): Promise<number> {
+async function lateness(late: readonly Subscription[], now: number) {
   const waiting = late.filter(({ hadTurn, isSlow }) => !hadTurn && !isSlow);
-  const times = await Promise.all(waiting.map((subscription) => subscription.waitingSince()));
-  return Math.min(now, ...times.map((time) => time ?? now));
+  const times = await Promise.all(
+    waiting.map(async (subscription) => ({
+      owner: subscription.owner,
+      since: (await subscription.waitingSince()) ?? now,
+    })),
+  );
+  const lateOnes = times.filter(({ since }) => now - since > longestLag);
+  return {
+    sentUntil: Math.min(now, ...times.map(({ since }) => since)),
+    lateOwners: new Set(lateOnes.map(({ owner }) => owner)).size,
+  };
 }
 
 /**
- * Records the time (epoch ms) up to which everything is sent, and whether most webhooks fail. Then
- * the reason is probably ours.
+ * Records that a run has ended, the time (epoch ms) up to which everything is sent, and the state
+ * of owners. Logs what hints at a fault of the service: webhooks of one account may be late because
+ * they are many.
  */
 export async function recordSending(
   sentUntil: number,
-  { active, failing }: { active: number; failing: number } = { active: 0, failing: 0 },
+  { owners, lateOwners = 0 }: { owners?: Owners; lateOwners?: number } = {},
 ): Promise<void> {
-  const lag = Date.now() - sentUntil;
-  if (lag > longestLag) {
-    console.warn({ message: 'Webhooks are late', lag_seconds: Math.floor(lag / 1000) });
+  const now = Date.now();
+  if (lateOwners >= fewestOwners) {
+    const lag_seconds = Math.floor((now - sentUntil) / 1000);
+    console.warn({ message: 'Webhooks are late', owners: lateOwners, lag_seconds });
   }
-  const isMost = failing >= fewestFailing && failing > active / 2;
-  if (isMost) console.warn({ message: 'Most webhooks fail', failing, active });
+  const { failing = 0, active = 0 } = owners ?? {};
+  if (isMostFailing({ failing, active })) {
+    console.warn({ message: 'Most webhooks fail', failing, active });
+  }
   const set = {
     at: new Date(sentUntil).toISOString(),
-    failing: isMost ? `${failing} of ${active}` : '',
+    ran_at: new Date(now).toISOString(),
+    failing_owners: failing,
   };
   await tryUpdate({ Key: webhookRunKey, set });
 }

@@ -70,6 +70,11 @@ export class Subscription {
     return this.#receiver.isSlow;
   }
 
+  /** The id of the account that owns the webhook. */
+  get owner(): string {
+    return this.#receiver.webhook.user_id;
+  }
+
   /** Sends messages until none is left, one fails, the run is over, or others wait. */
   async take(turn: Turn): Promise<TurnResult> {
     if (this.#time.isOver(this.isSlow)) return this.#stop();

@@ -26,6 +26,7 @@ interface Integration {
   uri?: string;
   credentials?: string;
   requestTemplates?: Record<string, string>;
+  passthroughBehavior?: string;
   responses?: Record<string, { statusCode: string; responseParameters: Record<string, string> }>;
 }
 

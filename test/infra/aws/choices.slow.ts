@@ -126,7 +126,7 @@ describe('the user pool', () => {
 });
 
 describe('the API', () => {
-  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s', () => {
+  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s, exports to 2/s', () => {
     const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
     const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
@@ -138,6 +138,7 @@ describe('the API', () => {
       ['GET', 'HEAD'].map((method) => [`${method} ${path}`, rate, burst]);
     expect(limits).toEqual([
       ['* *', 200, 400],
+      ['GET /1/user/me/export', 2, 4],
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
       ...reads('/1/openapi.json', 5, 20),
@@ -148,6 +149,7 @@ describe('the API', () => {
       ['POST /oauth/authorize', 20, 40],
       ...reads('/account/sign-in', 20, 40),
       ...reads('/account/callback', 20, 40),
+      ...reads('/account/data', 2, 4),
     ]);
   });
   test('reserves, if chosen, executions for sign-ins and tokens only', () => {

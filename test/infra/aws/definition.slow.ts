@@ -185,8 +185,10 @@ describe.each(Object.entries(everyWay))('the definition %s', (_, { service }) =>
     const preflights = methodsIn(definition).filter(({ name }) => name.startsWith('OPTIONS '));
     expect(preflights.length).toBe(Object.keys(definition.paths).length);
     for (const { operation, guards } of preflights) {
-      const { responses } = operation['x-amazon-apigateway-integration'];
+      const { responses, passthroughBehavior } = operation['x-amazon-apigateway-integration'];
       expect(guards).toEqual([]);
+      // With text/plain, API Gateway would pass the body on to the mock, and answer 500.
+      expect(passthroughBehavior).toBe('never');
       expect(responses).toEqual({
         default: {
           statusCode: '204',
