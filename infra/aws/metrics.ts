@@ -69,8 +69,8 @@ export function metricsOf(
     { dimensions: { Route: '$.route' } },
   );
   // Not API Gateway's own count, because a client can cause a 5xx: the 501 of oEmbed, the 500 of a
-  // preflight, the 503 of a query string that is too long or of many writes to one review. A 5xx of
-  // API Gateway itself has an `error`. A function counts a 503 for a reason of ours as `Unavailable`.
+  // preflight, and the 503 of a long query string. Many writes to one review are 503, too. A 5xx of
+  // API Gateway itself has an `error`. Functions count a 503 for a reason of ours as `Unavailable`.
   const failed =
     '$.status >= 500 && $.status != 501 && $.method != "OPTIONS" && ($.error != "-" || $.status != 503)';
   const serverErrors = logged('ServerErrors', `{ ${failed} }`);
