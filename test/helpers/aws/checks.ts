@@ -45,7 +45,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   { operation: 'no-route', table: 'none' },
   ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
   { operation: 'expire-vote-counters', table: 'write' },
-  { operation: 'send-heartbeat', table: 'health' },
+  { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
   { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
 ];
 

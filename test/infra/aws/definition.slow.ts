@@ -73,6 +73,7 @@ const Integration = v.variant('type', [
   }),
   v.strictObject({
     type: v.literal('mock'),
+    passthroughBehavior: v.picklist(['when_no_match', 'when_no_templates', 'never']),
     requestTemplates: v.strictObject({ 'application/json': v.literal('{"statusCode": 200}') }),
     responses: v.strictObject({
       default: v.strictObject({

@@ -86,7 +86,14 @@ const accessLines = [
 ];
 const refusedToken = { errorType: 'Error', errorMessage: 'Unauthorized', stackTrace: [] };
 const crash = { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] };
-const allLines = [...accessLines, ...logged, functionLine(refusedToken), functionLine(crash)];
+const refusal = { message: 'Access token refused', reason: 'expired', client_id: 'app-1' };
+const allLines = [
+  ...accessLines,
+  ...logged,
+  functionLine(refusal, 'INFO'),
+  functionLine(refusedToken),
+  functionLine(crash),
+];
 
 test('the function logs the ids of the access log, and its cold start once', () => {
   expect(status).toBe(500);
@@ -105,7 +112,7 @@ test('the function logs the ids of the access log, and its cold start once', () 
 });
 
 describe('the saved queries', () => {
-  test('are six: three on the access log, three on logs that a prefix selects', () => {
+  test('are seven: three on the access log, four on logs that a prefix selects', () => {
     const of = (LogGroupNames?: [{ Ref: string }]) =>
       LogGroupNames?.map(({ Ref }) => Ref.replace(/[0-9A-F]{8}$/, '')) ?? [];
     expect(
@@ -116,6 +123,7 @@ describe('the saved queries', () => {
       'reviews/Conflicts': ['ApiAccessLog'],
       'reviews/Request by id': [],
       'reviews/Cold starts': [],
+      'reviews/Refused tokens': [],
       'reviews/Errors by name': [],
     });
   });
@@ -141,6 +149,7 @@ describe('the saved queries', () => {
       'reviews/Conflicts': 3,
       'reviews/Request by id': 9,
       'reviews/Cold starts': 3,
+      'reviews/Refused tokens': 3,
       'reviews/Errors by name': 5,
     });
   });
