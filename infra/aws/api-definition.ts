@@ -6,13 +6,15 @@ import {
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
 import { type Route, version } from '../../shared/routes.ts';
+import { groupOf } from './function-groups.ts';
 import type { Options } from './options.ts';
 
-/** Calls of the functions of operations by API Gateway. */
+/** Calls of functions by API Gateway. */
 export interface Calls {
   /** The role that API Gateway takes on for it. */
   credentials: string;
-  uriOf(operation: string): string;
+  /** Takes the name of a function, see `groupOf`. */
+  uriOf(name: string): string;
 }
 
 /** Bytes from which on a response is compressed for a client that accepts it. */
@@ -38,7 +40,7 @@ export function apiDefinition(
     // API Gateway demands all of these, although OpenAPI would demand one.
     return options.cdn ? [...token, { apiKey: [] }] : token;
   };
-  const add = (path: string, method: string, operation: string, access: Route['access']) => {
+  const add = (path: string, method: string, name: string, access: Route['access']) => {
     const security = guards(access);
     paths[path] = {
       ...paths[path],
@@ -49,7 +51,7 @@ export function apiDefinition(
         'x-amazon-apigateway-integration': {
           type: 'aws_proxy',
           httpMethod: 'POST',
-          uri: calls.uriOf(operation),
+          uri: calls.uriOf(name),
           credentials: calls.credentials,
         },
       },
@@ -57,7 +59,7 @@ export function apiDefinition(
   };
   for (const route of routes) {
     for (const method of methodsOf(route)) {
-      add(resourceOf(route), method.toLowerCase(), route.operation, route.access);
+      add(resourceOf(route), method.toLowerCase(), groupOf(route), route.access);
     }
   }
   // Takes what no other method of a path takes.

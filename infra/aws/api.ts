@@ -1,5 +1,5 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -8,6 +8,7 @@ import { isExport, isGuide, isLarge, isSignIn } from '../../shared/http/route-lo
 import { type Route, stage } from '../../shared/routes.ts';
 import { apiDefinition, isOwnAddressClosed, minimumCompressionSize } from './api-definition.ts';
 import { Edge } from './edge.ts';
+import { functionGroups, groupOf } from './function-groups.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
@@ -63,6 +64,7 @@ export class Api extends Construct {
   readonly accessLog: LogGroup;
   /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the functions. */
   readonly url: string;
+  /** By operation. Pages with the same rights share one. */
   readonly functions = new Map<string, TableFunction>();
   /** CloudFront in front of the API, with the option `cdn`. */
   readonly edge: Edge | undefined;
@@ -85,8 +87,8 @@ export class Api extends Construct {
     const caller = this.#caller();
     const calls = {
       credentials: caller.roleArn,
-      uriOf: (operation: string) => {
-        const path = `lambda:path/2015-03-31/functions/${this.#arnOf(operation)}/invocations`;
+      uriOf: (name: string) => {
+        const path = `lambda:path/2015-03-31/functions/${this.#arnOf(name)}/invocations`;
         return Fn.sub(`arn:\${AWS::Partition}:apigateway:\${AWS::Region}:${path}`);
       },
     };
@@ -130,37 +132,43 @@ export class Api extends Construct {
     this.url = `https://${domain?.name ?? this.edge?.distribution.domainName ?? ownHost}/${stage}`;
   }
 
-  /** Adds a function for each route and for all other paths, and the authorizer. */
+  /** Adds the functions of all routes and of all other paths, and the authorizer. */
   addFunctions(defaults: FunctionDefaults): void {
     const parts = Object.fromEntries(
       Object.entries(partNames).map(([id, description]) => [id, this.#part(id, description)]),
     ) as Record<Part, NestedStack>;
-    const add = (part: Part, operation: string, props: Omit<TableFunctionProps, 'defaults'>) => {
-      const functionName = this.#nameOf(operation);
-      const created = new TableFunction(parts[part], operation, {
-        ...props,
-        defaults,
-        functionName,
-      });
-      this.functions.set(operation, created);
+    const add = (part: Part, name: string, props: Omit<TableFunctionProps, 'defaults'>) => {
+      const functionName = this.#nameOf(name);
+      return new TableFunction(parts[part], name, { ...props, defaults, functionName });
     };
-    add('Functions', 'authorizer', {
-      description: 'Verifies the access token',
-      table: 'read',
-      secrets: ['SIGNING_KEYS'],
-    });
-    add('Functions', 'no-route', {
-      description: 'Answers requests that match no route',
-      table: 'none',
-    });
-    for (const route of this.#routes) {
-      add(partOf(route), route.operation, {
-        description: `${route.method} ${resourceOf(route)}`,
-        table: route.table,
-        within: route.within,
-        secrets: route.secrets,
-        concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
+    const others = {
+      authorizer: add('Functions', 'authorizer', {
+        description: 'Verifies the access token',
+        table: 'read',
+        secrets: ['SIGNING_KEYS'],
+      }),
+      'no-route': add('Functions', 'no-route', {
+        description: 'Answers requests that match no route',
+        table: 'none',
+      }),
+    };
+    for (const [operation, created] of Object.entries(others)) {
+      this.functions.set(operation, created);
+    }
+    for (const group of functionGroups(this.#routes)) {
+      const [first, ...more] = group.routes;
+      if (!first) continue;
+      const created = add(partOf(first), group.name, {
+        description:
+          more.length > 0
+            ? `${group.routes.length} pages with the same rights`
+            : `${first.method} ${resourceOf(first)}`,
+        table: first.table,
+        within: first.within,
+        secrets: first.secrets,
+        concurrency: isSignIn(first) ? defaults.options.signInConcurrency : undefined,
       });
+      for (const { operation } of group.routes) this.functions.set(operation, created);
     }
   }
 
@@ -177,27 +185,39 @@ export class Api extends Construct {
       description: 'Taken on by API Gateway to call functions',
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     });
-    const operations = ['authorizer', 'no-route', ...this.#routes.map((route) => route.operation)];
-    // A statement each, which CDK joins and parts into policies of a size that IAM takes.
-    for (const operation of operations) {
-      role.addToPolicy(
-        new PolicyStatement({
-          actions: ['lambda:InvokeFunction'],
-          resources: [Fn.sub(this.#arnOf(operation))],
-        }),
-      );
+    const names: Record<Part, string[]> = {
+      Functions: ['authorizer', 'no-route'],
+      Pages: [],
+      Forms: [],
+    };
+    for (const { name, routes } of functionGroups(this.#routes)) {
+      for (const part of new Set(routes.map(partOf))) names[part].push(name);
+    }
+    // A policy for each part, which changes as a whole. Policies by size would hand rights to each
+    // other when a route comes or goes, and CloudFormation changes them one by one. IAM takes
+    // 10,240 characters of them together: a test counts.
+    for (const [part, own] of Object.entries(names)) {
+      new Policy(role, part, {
+        roles: [role],
+        statements: [
+          new PolicyStatement({
+            actions: ['lambda:InvokeFunction'],
+            resources: own.map((name) => Fn.sub(this.#arnOf(name))),
+          }),
+        ],
+      });
     }
     return role;
   }
 
-  #nameOf(operation: string) {
-    return `${this.#service}-${operation}`;
+  #nameOf(name: string) {
+    return `${this.#service}-${name}`;
   }
 
   /** A text for Fn::Sub. */
-  #arnOf(operation: string) {
-    const name = this.#nameOf(operation);
-    return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}`;
+  #arnOf(name: string) {
+    const whole = this.#nameOf(name);
+    return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${whole}`;
   }
 }
 
@@ -209,10 +229,15 @@ const partNames = {
 };
 type Part = keyof typeof partNames;
 
-/** A function stays in its part: another part would be another function of the same name. */
-function partOf({ base, method }: Route): Part {
+/**
+ * A function stays in its part: another part would be another function of the same name. So the
+ * part of a shared function follows from its name, which has the rights in it.
+ */
+function partOf(route: Route): Part {
+  const { base, method, table } = route;
   if (base === undefined) return 'Functions';
-  return method === 'GET' ? 'Pages' : 'Forms';
+  const isForm = groupOf(route) === route.operation ? method !== 'GET' : table === 'write';
+  return isForm ? 'Forms' : 'Pages';
 }
 
 /** Rules of cdk-nag that do not apply, with the reasons. */

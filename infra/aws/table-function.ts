@@ -38,18 +38,18 @@ export interface TableFunctionProps {
 }
 
 /**
- * The Lambda of an operation, whose name is the id, with its own log group. Its role has only the
- * rights that its code uses. No construct adds to the role.
+ * A Lambda, whose name is the id, with its own log group. Its role has only the rights that its
+ * code uses. No construct adds to the role.
  */
 export class TableFunction extends Construct {
   readonly lambda: lambda.Function;
 
-  constructor(scope: Construct, operation: string, props: TableFunctionProps) {
-    super(scope, operation);
+  constructor(scope: Construct, name: string, props: TableFunctionProps) {
+    super(scope, name);
     const { defaults, description, secrets = [], rights = [], timeout } = props;
     const { options, bundles, table } = defaults;
-    const bundle = bundles.get(operation);
-    if (!bundle) throw new Error(`functions/${operation}.ts is missing`);
+    const bundle = bundles.get(name);
+    if (!bundle) throw new Error(`there is no code of ${name}`);
 
     const logGroup = new LogGroup(this, 'Logs', {
       retention: options.logDays,
@@ -60,7 +60,7 @@ export class TableFunction extends Construct {
     const statements = [
       // The ARN of a log group includes its streams.
       ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-      ...tableRights(table.tableArn, operation, {
+      ...tableRights(table.tableArn, name, {
         ...bundle,
         allowed: props.table,
         within: props.within,
