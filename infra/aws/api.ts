@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -12,6 +13,7 @@ import { functionGroups, groupOf } from './function-groups.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
+import { keepWarm, warmFunctions } from './warm.ts';
 
 /**
  * A line of the access log, without path, address or token, because these identify people. Metric
@@ -139,7 +141,9 @@ export class Api extends Construct {
     ) as Record<Part, NestedStack>;
     const add = (part: Part, name: string, props: Omit<TableFunctionProps, 'defaults'>) => {
       const functionName = this.#nameOf(name);
-      return new TableFunction(parts[part], name, { ...props, defaults, functionName });
+      const created = new TableFunction(parts[part], name, { ...props, defaults, functionName });
+      if (defaults.options.warm && warmFunctions.includes(name)) keepWarm(created);
+      return created;
     };
     const others = {
       authorizer: add('Functions', 'authorizer', {
@@ -185,19 +189,10 @@ export class Api extends Construct {
       description: 'Taken on by API Gateway to call functions',
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     });
-    const names: Record<Part, string[]> = {
-      Functions: ['authorizer', 'no-route'],
-      Pages: [],
-      Forms: [],
-    };
-    for (const { name, routes } of functionGroups(this.#routes)) {
-      for (const part of new Set(routes.map(partOf))) names[part].push(name);
-    }
-    // A policy for each part, which changes as a whole. Policies by size would hand rights to each
-    // other when a route comes or goes, and CloudFormation changes them one by one. IAM takes
-    // 10,240 characters of them together: a test counts.
-    for (const [part, own] of Object.entries(names)) {
-      new Policy(role, part, {
+    const groups = functionGroups(this.#routes).map(({ name }) => name);
+    const names = Map.groupBy(['authorizer', 'no-route', ...groups], policyOf);
+    for (const [policy, own] of names) {
+      new ManagedPolicy(role, `Calls${policy}`, {
         roles: [role],
         statements: [
           new PolicyStatement({
@@ -219,6 +214,21 @@ export class Api extends Construct {
     const whole = this.#nameOf(name);
     return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${whole}`;
   }
+}
+
+/**
+ * Policies of calls. IAM takes 6,144 characters of one, which are some 50 calls, and ten policies of
+ * a role. An operator feels it: more functions than 300 could not be deployed, which a test sees.
+ */
+const callPolicies = 6;
+
+/**
+ * Returns the number of the policy that allows the call of a function. It depends on nothing but
+ * the name, so a function more moves no right of another one. CloudFormation changes policies one
+ * after the other, and live functions would be refused in between.
+ */
+function policyOf(name: string): number {
+  return hash('sha256', name, 'buffer').readUInt32BE() % callPolicies;
 }
 
 /** The nested stacks of the functions with their roles and logs. A stack may have 500 resources. */

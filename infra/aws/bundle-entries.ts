@@ -54,29 +54,31 @@ export function withEntries<T>(names: readonly string[], use: (folder: string) =
 
 /**
  * Returns the module of an operation. It runs the handler as the operation, which metrics name, and
- * that of a route within its budget. Other exports, such as texts for documents, are left out.
+ * that of a route within its budget. A call that keeps the function warm runs nothing. Other
+ * exports, such as texts for documents, are left out.
  */
 function entryOf(name: string): string {
   const file = JSON.stringify(fileOf(name));
   const route = routes.find((each) => each.operation === name);
   const budget = route && budgetOf(route);
   const operation = JSON.stringify({ name, activity: route && activityOf(route) });
-  if (!budget) {
-    return `import { handler as handle } from ${file};
-import { runAs } from ${moduleOf('shared/operation.ts')};
-export const handler = (...call) => runAs(${operation}, () => handle(...call));
-`;
-  }
+  const [runner, path] = budget
+    ? ['withinBudget', 'shared/table/budget.ts']
+    : ['runAs', 'shared/operation.ts'];
+  const limits = budget ? `${operation}, ${JSON.stringify(budget)}` : operation;
   return `import { handler as handle } from ${file};
-import { withinBudget } from ${moduleOf('shared/table/budget.ts')};
-const budget = ${JSON.stringify(budget)};
-export const handler = (...call) => withinBudget(${operation}, budget, () => handle(...call));
+import { ${runner} } from ${moduleOf(path)};
+export const handler = async (event, context) => {
+  if (event.isWarmUp) return;
+  return ${runner}(${limits}, () => handle(event, context));
+};
 `;
 }
 
 /**
- * Returns the module of pages that share a Lambda. It loads the code of the page that is asked for.
- * The client of the table comes before, because Lambda imports at full speed.
+ * Returns the module of pages that share a Lambda. It loads the code of the page that is asked for,
+ * and of all pages to keep warm. The client of the table comes before, because Lambda imports at
+ * full speed.
  */
 function sharedEntryOf(pages: readonly Route[]): string {
   const loads = pages.flatMap((page) =>
@@ -89,6 +91,7 @@ const pages = {
 ${loads.join('\n')}
 };
 export const handler = async (event, context) => {
+  if (event.isWarmUp) return void (await Promise.all(Object.values(pages).map((load) => load())));
   const page = await pages[event.httpMethod + ' ' + event.resource]();
   return page.handler(event, context);
 };

@@ -6,6 +6,7 @@ import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable, TableBusy } from '../errors.ts';
 import { countUnavailable } from '../metric.ts';
+import { currentOperation } from '../operation.ts';
 import { use } from '../table/budget.ts';
 import { type ContentCoding, codingFor } from './content-coding.ts';
 import { parseEntityTags } from './entity-tags.ts';
@@ -178,7 +179,9 @@ export function errorResponse(
 /** Returns the error to show. Logs errors other than ApiError, once. */
 export function toApiError(error: unknown, ids: RequestIds): ApiError {
   if (error instanceof ApiError) return error;
-  console.error({ message: 'Request failed', ...loggedIds(ids), error: describeError(error) });
+  const operation = currentOperation()?.name;
+  const described = describeError(error);
+  console.error({ message: 'Request failed', operation, ...loggedIds(ids), error: described });
   if (isTransient(error)) {
     countUnavailable();
     return serviceUnavailable();

@@ -1,16 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { functionGroups, groupOf } from '../../../infra/aws/function-groups.ts';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
-import { functions, isOf, type Template } from '../../helpers/aws/checks.ts';
+import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/checks.ts';
+import { deployed } from '../../helpers/aws/deployed.ts';
 import { type Right, rightsIn } from '../../helpers/aws/roles.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 
-const { service, parts } = (await synthesized()).plain;
+const { service, parts, outdir } = (await synthesized()).plain;
 const folder = mkdtempSync(join(tmpdir(), 'review-service-alone-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -111,4 +113,46 @@ test('a page is named by its function in no other way', () => {
   expect(new Set(names.map((name) => name.replaceAll('-', ''))).size).toBe(names.length);
   expect(isOf('pages-read', 'pagesreadmetadataFunction1234')).toBe(false);
   for (const name of names) expect(`${'x'.repeat(31)}-${name}`.length).toBeLessThanOrEqual(64);
+});
+
+describe('functions that stay warm', () => {
+  const rulesOf = (template: Template) =>
+    propertiesOf(template, 'AWS::Events::Rule').filter(
+      ({ ScheduleExpression }) => ScheduleExpression === 'rate(5 minutes)',
+    );
+  const targetsOf = (template: Template) =>
+    rulesOf(template).flatMap(({ Targets }) =>
+      Targets.map(({ Arn }: { Arn: { 'Fn::GetAtt': [string] } }) => Arn['Fn::GetAtt'][0]),
+    );
+
+  test('are those that most people meet, each called by a rule that may call it', () => {
+    const called = functions(service)
+      .filter(([, resource]) => targetsOf(service).some((id) => service.Resources[id] === resource))
+      .map(([name]) => name);
+    expect(called.sort()).toEqual(
+      'authorizer batch-get-entities batch-get-reviews create-review get-entity get-me get-review get-user list-entities list-reviews pages-metadata pages-none-open pages-public pages-read pages-read-metadata pages-write-votes put-vote'.split(
+        ' ',
+      ),
+    );
+    const permitted = propertiesOf(service, 'AWS::Lambda::Permission').map(
+      ({ FunctionName }) => FunctionName['Fn::GetAtt'][0],
+    );
+    expect(permitted).toEqual(expect.arrayContaining(targetsOf(service)));
+    for (const { Targets } of rulesOf(service)) {
+      expect(JSON.parse(Targets[0].Input)).toEqual({ isWarmUp: true });
+    }
+  });
+  test('are not called if the option is off', () => {
+    expect(rulesOf(deployed({ warm: 'false' }).service)).toEqual([]);
+    expect(rulesOf(deployed({}).service)).toHaveLength(17);
+  });
+  test.each(['get-review', 'authorizer', 'pages-read'])(
+    '%s answers such a call with nothing, and asks nobody',
+    async (name) => {
+      process.env.TABLE_NAME ??= 'none';
+      const file = join(outdir, 'functions', name, 'index.cjs');
+      const { handler } = await import(pathToFileURL(file).href);
+      expect(await handler({ isWarmUp: true }, {})).toBeUndefined();
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
+import { runAs } from '../../../shared/operation.ts';
 import { accessLine, fieldOf, functionLine } from '../../helpers/aws/access-log.ts';
 import { only, propertiesOf } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
@@ -57,9 +58,11 @@ async function logsOfFailure() {
     throw broken;
   });
   const handler = (event: { requestContext: object }, context: object) =>
-    (getReview as (event: object, context: object) => unknown)(
-      { ...event, requestContext: { ...event.requestContext, ...ids } },
-      context,
+    runAs({ name: 'get-review' }, () =>
+      (getReview as (event: object, context: object) => unknown)(
+        { ...event, requestContext: { ...event.requestContext, ...ids } },
+        context,
+      ),
     );
   const path = { review_id: '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f' };
   const { status } = await invoke(handler, { path });
@@ -98,10 +101,12 @@ const allLines = [
 test('the function logs the ids of the access log, and its cold start once', () => {
   expect(status).toBe(500);
   const trace = '1-67891233-abcdef012345678912345678';
+  // Pages share a function, so its name would not tell.
+  const named = { ...ids, trace, operation: 'get-review' };
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'INFO', requestId: lambdaId, message: { message: 'Cold start', ...ids, trace } },
-    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...ids, trace } },
-    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...ids, trace } },
+    { level: 'INFO', requestId: lambdaId, message: { message: 'Cold start', ...named } },
+    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...named } },
+    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...named } },
   ]);
   expect(JSON.parse(failed)).toMatchObject({
     ...ids,
@@ -148,9 +153,9 @@ describe('the saved queries', () => {
       'reviews/Refused by client': 4,
       'reviews/Conflicts': 3,
       'reviews/Request by id': 9,
-      'reviews/Cold starts': 3,
+      'reviews/Cold starts': 4,
       'reviews/Refused tokens': 3,
-      'reviews/Errors by name': 5,
+      'reviews/Errors by name': 6,
     });
   });
 
