@@ -31,14 +31,14 @@ const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 export function apiDefinition(
   routes: readonly Route[],
   calls: Calls,
-  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'exactChallenge'>,
+  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'openAddress' | 'exactChallenge'>,
 ) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const path of pathsOf(routes)) paths[path] = { options: preflight(path) };
   const guards = (access: Route['access']) => {
     const token = access === 'public' ? [] : [{ accessToken: [] }];
     // API Gateway demands all of these, although OpenAPI would demand one.
-    return options.cdn ? [...token, { apiKey: [] }] : token;
+    return demandsKey(options) ? [...token, { apiKey: [] }] : token;
   };
   const add = (path: string, method: string, name: string, access: Route['access']) => {
     const security = guards(access);
@@ -93,7 +93,7 @@ export function apiDefinition(
             authorizerResultTtlInSeconds: 0,
           },
         },
-        ...(options.cdn && { apiKey: { type: 'apiKey', name: 'x-api-key', in: 'header' } }),
+        ...(demandsKey(options) && { apiKey: { type: 'apiKey', name: 'x-api-key', in: 'header' } }),
       },
     },
     'x-amazon-apigateway-gateway-responses': errors(options),
@@ -105,8 +105,17 @@ export function apiDefinition(
  * Tests whether the API answers under its own domain only. Its default address would be a second
  * address of the service. CloudFront needs that address, and alone has the key to it.
  */
-export function isOwnAddressClosed({ domain, cdn }: Pick<Options, 'domain' | 'cdn'>): boolean {
-  return domain !== undefined && !cdn;
+export function isOwnAddressClosed({
+  domain,
+  cdn,
+  openAddress,
+}: Pick<Options, 'domain' | 'cdn' | 'openAddress'>): boolean {
+  return domain !== undefined && !cdn && !openAddress;
+}
+
+/** Tests whether the API demands the key that CloudFront sends. */
+function demandsKey({ cdn, openAddress }: Pick<Options, 'cdn' | 'openAddress'>): boolean {
+  return cdn && !openAddress;
 }
 
 /** Paths where any method that no route takes leads to `no-route`: the root, and all the others. */

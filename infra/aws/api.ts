@@ -3,7 +3,7 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { isExport, isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
 import { type Route, stage } from '../../shared/routes.ts';
@@ -176,6 +176,11 @@ export class Api extends Construct {
     }
   }
 
+  /** Has the API go live after these, such as what leads people to it in another way. */
+  goesLiveAfter(...others: IDependable[]): void {
+    this.restApi.latestDeployment?.node.addDependency(...others);
+  }
+
   /** A nested stack for functions. The API goes live after it, with all that it calls. */
   #part(id: string, description: string) {
     const part = new NestedStack(this, id, { description: `Review service: ${description}` });
@@ -217,8 +222,8 @@ export class Api extends Construct {
 }
 
 /**
- * Policies of calls. IAM takes 6,144 characters of one, which are some 50 calls, and ten policies of
- * a role. An operator feels it: more functions than 300 could not be deployed, which a test sees.
+ * Policies of calls. IAM takes 6,144 characters of one, which are some 50 calls, and ten policies
+ * of a role. An operator feels it: 300 functions could not be deployed. A test sees that before.
  */
 const callPolicies = 6;
 

@@ -104,6 +104,8 @@ const Context = v.object({
   firewall: v.optional(Flag, 'false'),
   /** CloudFront in front of the API. The firewall is then there, too. */
   cdn: v.optional(Flag, 'false'),
+  /** Serves everybody at the address of API Gateway, between two steps to `cdn` or back. */
+  openAddress: v.optional(Flag, 'false'),
   /** Calls the functions that most people meet every five minutes, so that they stay warm. */
   warm: v.optional(Flag, 'true'),
   tracing: v.optional(Flag, 'false'),
