@@ -38,7 +38,9 @@ export function addStacks(
   const bundles = bundle(code, options.sourceMaps);
   if (options.site.content) addSite(bundles, options.site.content);
   const data = new DataStack(app, `${options.name}-data`, options);
-  if (options.healthCheck) new HealthStack(app, `${options.name}-health`, options);
+  if (options.healthCheck || (options.cdn && options.domain)) {
+    new HealthStack(app, `${options.name}-health`, options);
+  }
   if (options.cdn && options.firewall) new FirewallStack(app, `${options.name}-firewall`);
   return { data, service: new ServiceStack(app, options.name, { options, data, bundles, routes }) };
 }

@@ -5,10 +5,12 @@ import { stage } from '../../shared/routes.ts';
 import { addTopics } from './alarm-topics.ts';
 import type { Options } from './options.ts';
 import { alarmProps, type Ringing } from './ringing.ts';
+import { expiry } from './service-alarms.ts';
 
 /**
- * Asks the service from three continents whether it is well. In us-east-1 wherever the service is,
- * because Route 53 writes its metrics there alone.
+ * Asks the service from three continents whether it is well, and watches the certificate of
+ * CloudFront. In us-east-1 wherever the service is, because Route 53 writes its metrics there
+ * alone, and CloudFront takes certificates from there.
  */
 export class HealthStack extends Stack {
   constructor(scope: App, id: string, options: Options) {
@@ -16,13 +18,18 @@ export class HealthStack extends Stack {
       description: 'Review service: the check of its health from outside',
       env: { region: 'us-east-1' },
     });
-    const { healthCheck: host } = options;
-    if (!host) return;
-    const { page } = addTopics(this, options);
-    const ringing = this.#unreachable(id, host);
-    const alarm = new Alarm(this, ringing.id, alarmProps(ringing));
-    alarm.addAlarmAction(page);
-    alarm.addOkAction(page);
+    const { healthCheck: host, cdn, domain } = options;
+    const topics = addTopics(this, options);
+    const alarms = [
+      ...(host ? [this.#unreachable(id, host)] : []),
+      ...(cdn && domain ? [expiry(domain.certificateArn)] : []),
+    ];
+    for (const ringing of alarms) {
+      const alarm = new Alarm(this, ringing.id, alarmProps(ringing));
+      const action = topics[ringing.urgency];
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
   }
 
   /** Adds the check. Its alarm also rings if nobody asks. */

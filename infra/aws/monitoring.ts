@@ -32,7 +32,7 @@ export class Monitoring extends Construct {
     const metrics = metricsOf(this, props, options.name);
     for (const ringing of [
       ...outageAlarms(metrics, options),
-      ...serviceAlarms(metrics, table),
+      ...serviceAlarms(metrics, table, options),
       ...backgroundAlarms(metrics, background, options.name),
     ]) {
       const alarm = new Alarm(this, ringing.id, alarmProps(ringing));

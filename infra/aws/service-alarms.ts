@@ -1,6 +1,8 @@
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { anyOf, type Metrics, period, tableThrottles } from './metrics.ts';
+import { Duration } from 'aws-cdk-lib/core';
+import { anyOf, hour, type Metrics, period, tableThrottles } from './metrics.ts';
+import type { Options } from './options.ts';
 import type { Ringing } from './ringing.ts';
 
 /**
@@ -10,9 +12,16 @@ import type { Ringing } from './ringing.ts';
 export const clientRate = 20;
 
 /** Returns the alarms about what makes people wait, and about what may become an outage. */
-export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
+export function serviceAlarms(
+  metrics: Metrics,
+  table: ITable,
+  { budget, domain, cdn }: Pick<Options, 'budget' | 'domain' | 'cdn'>,
+): Ringing[] {
   const { slow, requests } = metrics;
   return [
+    ...(budget ? [spend(metrics, budget.dollars)] : []),
+    // With `cdn` the certificate is in us-east-1, and so is its alarm.
+    ...(domain && !cdn ? [expiry(domain.certificateArn)] : []),
     {
       id: 'SlowRequests',
       urgency: 'ticket',
@@ -72,4 +81,54 @@ export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
       periods: 1,
     },
   ];
+}
+
+/**
+ * US dollars for a request with its log and its function, and for a unit of the table. Indexes add
+ * about as many units of writing again. Prices of us-east-1; others differ by a fifth.
+ */
+const dollarsFor = { request: 0.0000041, read: 0.000000125, write: 0.00000125 };
+
+/** Hours of a month that the budget would last for if the alarm rings: three days. */
+const exhausted = 72;
+
+/**
+ * Tells within an hour of a cost that would use up the monthly budget in three days. AWS Budgets
+ * lag by up to a day. Unlike other alarms it depends on clients, because they make the cost.
+ */
+function spend({ requests, consumed: [reads, writes] }: Metrics, budget: number): Ringing {
+  const { request, read, write } = dollarsFor;
+  const plain = (dollars: number) => dollars.toFixed(9);
+  return {
+    id: 'Spend',
+    urgency: 'ticket',
+    metric: new MathExpression({
+      expression: `FILL(requests, 0) * ${plain(request)} + FILL(reads, 0) * ${plain(read)} + FILL(writes, 0) * ${plain(write)}`,
+      usingMetrics: { requests, ...(reads && writes && { reads, writes }) },
+      period: hour,
+      label: 'Dollars of an hour, about',
+    }),
+    description: `The service costs so much an hour that the budget of $${budget} a month would last for ${exhausted} hours`,
+    threshold: budget / exhausted,
+    periods: 1,
+  };
+}
+
+/** AWS renews a certificate 60 days before its end, if its DNS records still allow it. */
+export function expiry(CertificateArn: string): Ringing {
+  return {
+    id: 'CertificateExpiry',
+    urgency: 'ticket',
+    metric: new Metric({
+      namespace: 'AWS/CertificateManager',
+      metricName: 'DaysToExpiry',
+      dimensionsMap: { CertificateArn },
+      statistic: 'Minimum',
+      period: Duration.days(1),
+    }),
+    description: 'The certificate of the domain expires within 30 days, and was not renewed',
+    threshold: 30,
+    isBelow: true,
+    periods: 1,
+  };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
@@ -40,13 +40,29 @@ const actionsOf: Record<Route['table'], string[]> = {
   webhooks: ['UpdateItem'],
 };
 
+/** Folders of the code of functions that get files of the site, by their names. */
+export const siteFolders = new Map(
+  ['pages-public', 'pages-none-open'].map((name) => [name, join(folder, name)]),
+);
+for (const directory of siteFolders.values()) mkdirSync(directory);
+
+/** Where a function without real code has it. */
+const codeFolder = join(folder, 'code');
+mkdirSync(codeFolder);
+
 /**
  * Functions without real code, because only their configuration is tested. Each reads one variable,
  * and uses the table within its rights.
  */
 function bundleOf(name: string, table = tables.get(name) ?? 'write'): [string, Bundle] {
-  const variables = ['OIDC_LOGOUT_URL'];
-  return [name, { directory: folder, bytes: 0, variables, actions: actionsOf[table], indexes: [] }];
+  const code = {
+    directory: siteFolders.get(name) ?? codeFolder,
+    bytes: 0,
+    variables: ['OIDC_LOGOUT_URL'],
+    actions: actionsOf[table],
+    indexes: table === 'metadata' ? ['facet-by-date'] : [],
+  };
+  return [name, code];
 }
 
 /** The templates of a deployment. */

@@ -28,9 +28,11 @@ export function timesOf(template: Template): Map<string, number> {
   const timeOf = (id: string): number => {
     const known = times.get(id);
     if (known !== undefined) return known;
-    const { Type, Properties, DependsOn = [] } = template.Resources[
-      id
-    ] as Template['Resources'][string];
+    const {
+      Type,
+      Properties,
+      DependsOn = [],
+    } = template.Resources[id] as Template['Resources'][string];
     const before = [...references(Properties), ...[DependsOn].flat()]
       .filter((next) => template.Resources[next])
       .map(timeOf);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import type { Route } from '../../../shared/routes.ts';
-import { only, propertiesOf, resources, type Template, textOf } from '../../helpers/aws/checks.ts';
+import { propertiesOf, resources, type Template, textOf } from '../../helpers/aws/checks.ts';
 import { type Definition, definitionIn, methodsIn } from '../../helpers/aws/definition.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { ownDomain } from '../../helpers/aws/synthesized.ts';

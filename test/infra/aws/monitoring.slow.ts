@@ -44,6 +44,8 @@ describe('the alarms', () => {
     metrics: ofIndexes(name, 'popularity'),
     expression: 'MAX([m0,m1,m2,m3,m4])',
   });
+  const certificate =
+    'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000';
   const all5xx = 'FILL(failed, 0) + FILL(unavailable, 0)';
   const ofErrors = {
     metrics: [
@@ -96,6 +98,12 @@ describe('the alarms', () => {
         expression: 'IF(failed >= 5, 100 * failed / (failed + FILL(accepted, 0)), 0)',
         rings: '> 20',
         within: '1 of 1 × 900 s',
+      },
+      CertificateExpiry: {
+        ...ticket,
+        metrics: [`AWS/CertificateManager DaysToExpiry Minimum of ${certificate}`],
+        rings: '< 30',
+        within: '1 of 1 × 86400 s',
       },
       ReplacedKeys: {
         ...page,
@@ -184,7 +192,7 @@ describe('the alarms', () => {
     });
   });
   /** Alarms of options, which choices.slow.ts has, by their topics. */
-  const ofOptions = { Unreachable: 'page' };
+  const ofOptions = { Unreachable: 'page', Spend: 'ticket' };
   const told = [
     ...all.map(([id, { tells }]) => [id, tells?.toLowerCase()] as const),
     ...Object.entries(ofOptions),
