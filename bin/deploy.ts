@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const { profile } = values;
 if (typeof profile === 'string') process.env.AWS_PROFILE = profile;
-const region = process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1';
+const region = await regionOf();
 const ownArgs = process.argv.slice(2).filter((arg) => arg !== '--rehearse');
 
 if (values.rehearse) {
@@ -58,6 +58,22 @@ for (const sentence of await findQuotaProblems({ region, ...plan })) {
 const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
 const args = [cdk, 'deploy', '--all', ...ownArgs];
 process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+if (process.exitCode === 0 && planOf().hasAlarmMail) {
+  console.log(
+    `Alarms reach an address once it has confirmed two mails of AWS. This lists addresses that have not: aws sns list-subscriptions --region ${region} --query "Subscriptions[?SubscriptionArn=='PendingConfirmation'].Endpoint"`,
+  );
+}
+
+/** Returns the region that the CDK deploys to: of the environment or the profile. */
+async function regionOf(): Promise<string> {
+  const { AWS_REGION, AWS_DEFAULT_REGION } = process.env;
+  if (AWS_REGION || AWS_DEFAULT_REGION) return `${AWS_REGION || AWS_DEFAULT_REGION}`;
+  try {
+    return await new CloudFormationClient({}).config.region();
+  } catch {
+    return 'us-east-1';
+  }
+}
 
 /** Returns the options that quotas depend on, of cdk.json and the command line. */
 function planOf() {
@@ -69,6 +85,7 @@ function planOf() {
   return {
     name: `${options.name ?? 'review-service'}`,
     cdn: `${options.cdn}` === 'true',
+    hasAlarmMail: Boolean(options.alarmMail),
     // Six functions sign people in, or make tokens.
     reserved: 6 * Number(options.signInConcurrency || 0),
   };

@@ -129,6 +129,11 @@ export function diskFull(): ApiError {
   );
 }
 
+/** Thrown where the table is throttled or does not answer. It becomes 503, and alarms count it. */
+export class TableBusy extends Error {
+  override readonly name = 'TableBusy';
+}
+
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
   return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });

@@ -6,7 +6,7 @@ export type Scope = (typeof scopes)[number];
 /** Access to an endpoint: public, with any access token, or with a token of this scope. */
 export type Access = 'public' | 'token' | Scope;
 
-/** One endpoint. `operation` is also the name of its file under functions/ and of its Lambda. */
+/** One endpoint. `operation` is also the name of its file under functions/. */
 export interface Route {
   operation: string;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -33,6 +33,8 @@ export interface Route {
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
   base?: string;
+  /** Set for pages: on AWS, those with the same rights share a function. */
+  isPage?: true;
 }
 
 /**
@@ -175,6 +177,7 @@ function allRoutes(): Route[] {
     access: 'public',
     base: '',
     secrets: ['SESSION_KEYS'],
+    isPage: true,
     ...page,
   });
   return [...endpoints, ...pages.map(toRoute)];

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { warmFunctions } from '../infra/aws/warm.ts';
+import { coldShares, deployments } from './helpers/cold-starts.ts';
 import {
   billBehindCdn,
   billOf,
@@ -57,6 +59,31 @@ test('the deployment guide says what long texts cost', () => {
   );
   const { read } = costs['a list of 50'];
   expect(deploy).toContain(`a list of 50 would cost ${read + 50 / 2} units instead of ${read}`);
+});
+
+test.each(Object.entries(deployments))(
+  'the deployment guide says how many requests %s leave cold',
+  (name, deployment) => {
+    const [few, many] = [1_000, 10_000].map((requests) =>
+      coldShares(requests, deployment).join(' to '),
+    );
+    expect(deploy).toContain(`| ${name} | ${few} | ${many} |`);
+  },
+);
+
+test('warm functions leave at most 25 of 100 requests cold, and 15 with ten times as many', () => {
+  const warm = deployments['shared pages, 16 warm'];
+  expect(Math.max(...coldShares(1_000, warm))).toBeLessThanOrEqual(25);
+  expect(Math.max(...coldShares(10_000, warm))).toBeLessThanOrEqual(15);
+});
+
+test('the deployment guide says what calls that keep functions warm cost', () => {
+  // 12 an hour for each function, of 5 ms at 1 GB.
+  const calls = warmFunctions.length * 12 * 24 * 30;
+  const month = calls * (prices.lambdaCall + 0.005 * prices.lambdaSecond);
+  expect(warmFunctions).toHaveLength(17);
+  expect(deploy).toContain(`calls the ${warmFunctions.length} functions`);
+  expect(deploy).toContain(`It costs ${dollars(month)} a month.`);
 });
 
 test('the deployment guide says what a large table and a busy stream change', () => {

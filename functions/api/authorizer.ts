@@ -15,12 +15,13 @@ export const handler = notingColdStart(
     methodArn,
   }: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const token = await openToken('access', authorizationToken.replace(/^bearer +/i, ''));
-    if (!token || token.expires_at <= Date.now() / 1000) throw new Error('Unauthorized');
+    if (!token) throw refusal('not ours');
+    if (token.expires_at <= Date.now() / 1000) throw refusal('expired', token);
     const [, , method = '', ...path] = methodArn.split('/');
     // A replica costs half and may lag: a write, or a grant missing there, is read consistently.
     const replica = method === 'GET' ? await findGrant(token) : undefined;
     const grant = replica ?? (await findGrant(token, { consistent: true }));
-    if (!grant) throw new Error('Unauthorized');
+    if (!grant) throw refusal('revoked', token);
 
     const scopes = scopesOf(grant, token);
     const access = matchRoute(method, path.join('/'))?.route.access;
@@ -37,6 +38,15 @@ export const handler = notingColdStart(
     });
   },
 );
+
+/** Logs why a token is refused, and its client if the token is ours. The response says neither. */
+function refusal(
+  reason: 'not ours' | 'expired' | 'revoked',
+  { client_id }: { client_id?: string } = {},
+): Error {
+  console.info({ message: 'Access token refused', reason, client_id });
+  return new Error('Unauthorized');
+}
 
 function policy(
   Effect: 'Allow' | 'Deny',

@@ -6,13 +6,15 @@ import {
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
 import { type Route, version } from '../../shared/routes.ts';
+import { groupOf } from './function-groups.ts';
 import type { Options } from './options.ts';
 
-/** Calls of the functions of operations by API Gateway. */
+/** Calls of functions by API Gateway. */
 export interface Calls {
   /** The role that API Gateway takes on for it. */
   credentials: string;
-  uriOf(operation: string): string;
+  /** Takes the name of a function, see `groupOf`. */
+  uriOf(name: string): string;
 }
 
 /** Bytes from which on a response is compressed for a client that accepts it. */
@@ -29,16 +31,16 @@ const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 export function apiDefinition(
   routes: readonly Route[],
   calls: Calls,
-  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'exactChallenge'>,
+  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'openAddress' | 'exactChallenge'>,
 ) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const path of pathsOf(routes)) paths[path] = { options: preflight(path) };
   const guards = (access: Route['access']) => {
     const token = access === 'public' ? [] : [{ accessToken: [] }];
     // API Gateway demands all of these, although OpenAPI would demand one.
-    return options.cdn ? [...token, { apiKey: [] }] : token;
+    return demandsKey(options) ? [...token, { apiKey: [] }] : token;
   };
-  const add = (path: string, method: string, operation: string, access: Route['access']) => {
+  const add = (path: string, method: string, name: string, access: Route['access']) => {
     const security = guards(access);
     paths[path] = {
       ...paths[path],
@@ -49,7 +51,7 @@ export function apiDefinition(
         'x-amazon-apigateway-integration': {
           type: 'aws_proxy',
           httpMethod: 'POST',
-          uri: calls.uriOf(operation),
+          uri: calls.uriOf(name),
           credentials: calls.credentials,
         },
       },
@@ -57,7 +59,7 @@ export function apiDefinition(
   };
   for (const route of routes) {
     for (const method of methodsOf(route)) {
-      add(resourceOf(route), method.toLowerCase(), route.operation, route.access);
+      add(resourceOf(route), method.toLowerCase(), groupOf(route), route.access);
     }
   }
   // Takes what no other method of a path takes.
@@ -91,7 +93,7 @@ export function apiDefinition(
             authorizerResultTtlInSeconds: 0,
           },
         },
-        ...(options.cdn && { apiKey: { type: 'apiKey', name: 'x-api-key', in: 'header' } }),
+        ...(demandsKey(options) && { apiKey: { type: 'apiKey', name: 'x-api-key', in: 'header' } }),
       },
     },
     'x-amazon-apigateway-gateway-responses': errors(options),
@@ -103,8 +105,17 @@ export function apiDefinition(
  * Tests whether the API answers under its own domain only. Its default address would be a second
  * address of the service. CloudFront needs that address, and alone has the key to it.
  */
-export function isOwnAddressClosed({ domain, cdn }: Pick<Options, 'domain' | 'cdn'>): boolean {
-  return domain !== undefined && !cdn;
+export function isOwnAddressClosed({
+  domain,
+  cdn,
+  openAddress,
+}: Pick<Options, 'domain' | 'cdn' | 'openAddress'>): boolean {
+  return domain !== undefined && !cdn && !openAddress;
+}
+
+/** Tests whether the API demands the key that CloudFront sends. */
+function demandsKey({ cdn, openAddress }: Pick<Options, 'cdn' | 'openAddress'>): boolean {
+  return cdn && !openAddress;
 }
 
 /** Paths where any method that no route takes leads to `no-route`: the root, and all the others. */
@@ -146,6 +157,8 @@ function preflight(path: string) {
     },
     'x-amazon-apigateway-integration': {
       type: 'mock',
+      // Another type of content, which no browser sends, is answered 415. Otherwise it is 500.
+      passthroughBehavior: 'never',
       requestTemplates: { 'application/json': '{"statusCode": 200}' },
       responses: {
         default: { statusCode: '204', responseParameters: Object.fromEntries(mapped) },

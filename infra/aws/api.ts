@@ -1,16 +1,19 @@
+import { hash } from 'node:crypto';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
+import { isExport, isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
 import { type Route, stage } from '../../shared/routes.ts';
 import { apiDefinition, isOwnAddressClosed, minimumCompressionSize } from './api-definition.ts';
 import { Edge } from './edge.ts';
+import { functionGroups, groupOf } from './function-groups.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
+import { keepWarm, warmFunctions } from './warm.ts';
 
 /**
  * A line of the access log, without path, address or token, because these identify people. Metric
@@ -47,6 +50,9 @@ function throttling(rate: number, burst = 2 * rate) {
 function limitsOf(route: Route, rate: number) {
   // A flood of sign-ins must not take the executions of the API.
   if (isSignIn(route) || isGuide(route)) return throttling(Math.ceil(rate / 10));
+  // A part of an export reads up to 2,500 units. Two a second are less than half of the 12,000 that
+  // a new table serves. Others who export at the same time wait.
+  if (isExport(route)) return throttling(Math.min(2, rate), Math.min(4, 2 * rate));
   // At the full rate, the transfer of these large responses would be the largest cost.
   return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
@@ -60,6 +66,7 @@ export class Api extends Construct {
   readonly accessLog: LogGroup;
   /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the functions. */
   readonly url: string;
+  /** By operation. Pages with the same rights share one. */
   readonly functions = new Map<string, TableFunction>();
   /** CloudFront in front of the API, with the option `cdn`. */
   readonly edge: Edge | undefined;
@@ -82,8 +89,8 @@ export class Api extends Construct {
     const caller = this.#caller();
     const calls = {
       credentials: caller.roleArn,
-      uriOf: (operation: string) => {
-        const path = `lambda:path/2015-03-31/functions/${this.#arnOf(operation)}/invocations`;
+      uriOf: (name: string) => {
+        const path = `lambda:path/2015-03-31/functions/${this.#arnOf(name)}/invocations`;
         return Fn.sub(`arn:\${AWS::Partition}:apigateway:\${AWS::Region}:${path}`);
       },
     };
@@ -127,38 +134,51 @@ export class Api extends Construct {
     this.url = `https://${domain?.name ?? this.edge?.distribution.domainName ?? ownHost}/${stage}`;
   }
 
-  /** Adds a function for each route and for all other paths, and the authorizer. */
+  /** Adds the functions of all routes and of all other paths, and the authorizer. */
   addFunctions(defaults: FunctionDefaults): void {
     const parts = Object.fromEntries(
       Object.entries(partNames).map(([id, description]) => [id, this.#part(id, description)]),
     ) as Record<Part, NestedStack>;
-    const add = (part: Part, operation: string, props: Omit<TableFunctionProps, 'defaults'>) => {
-      const functionName = this.#nameOf(operation);
-      const created = new TableFunction(parts[part], operation, {
-        ...props,
-        defaults,
-        functionName,
-      });
-      this.functions.set(operation, created);
+    const add = (part: Part, name: string, props: Omit<TableFunctionProps, 'defaults'>) => {
+      const functionName = this.#nameOf(name);
+      const created = new TableFunction(parts[part], name, { ...props, defaults, functionName });
+      if (defaults.options.warm && warmFunctions.includes(name)) keepWarm(created);
+      return created;
     };
-    add('Functions', 'authorizer', {
-      description: 'Verifies the access token',
-      table: 'read',
-      secrets: ['SIGNING_KEYS'],
-    });
-    add('Functions', 'no-route', {
-      description: 'Answers requests that match no route',
-      table: 'none',
-    });
-    for (const route of this.#routes) {
-      add(partOf(route), route.operation, {
-        description: `${route.method} ${resourceOf(route)}`,
-        table: route.table,
-        within: route.within,
-        secrets: route.secrets,
-        concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
-      });
+    const others = {
+      authorizer: add('Functions', 'authorizer', {
+        description: 'Verifies the access token',
+        table: 'read',
+        secrets: ['SIGNING_KEYS'],
+      }),
+      'no-route': add('Functions', 'no-route', {
+        description: 'Answers requests that match no route',
+        table: 'none',
+      }),
+    };
+    for (const [operation, created] of Object.entries(others)) {
+      this.functions.set(operation, created);
     }
+    for (const group of functionGroups(this.#routes)) {
+      const [first, ...more] = group.routes;
+      if (!first) continue;
+      const created = add(partOf(first), group.name, {
+        description:
+          more.length > 0
+            ? `${group.routes.length} pages with the same rights`
+            : `${first.method} ${resourceOf(first)}`,
+        table: first.table,
+        within: first.within,
+        secrets: first.secrets,
+        concurrency: isSignIn(first) ? defaults.options.signInConcurrency : undefined,
+      });
+      for (const { operation } of group.routes) this.functions.set(operation, created);
+    }
+  }
+
+  /** Has the API go live after these, such as what leads people to it in another way. */
+  goesLiveAfter(...others: IDependable[]): void {
+    this.restApi.latestDeployment?.node.addDependency(...others);
   }
 
   /** A nested stack for functions. The API goes live after it, with all that it calls. */
@@ -174,28 +194,46 @@ export class Api extends Construct {
       description: 'Taken on by API Gateway to call functions',
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     });
-    const operations = ['authorizer', 'no-route', ...this.#routes.map((route) => route.operation)];
-    // A statement each, which CDK joins and parts into policies of a size that IAM takes.
-    for (const operation of operations) {
-      role.addToPolicy(
-        new PolicyStatement({
-          actions: ['lambda:InvokeFunction'],
-          resources: [Fn.sub(this.#arnOf(operation))],
-        }),
-      );
+    const groups = functionGroups(this.#routes).map(({ name }) => name);
+    const names = Map.groupBy(['authorizer', 'no-route', ...groups], policyOf);
+    for (const [policy, own] of names) {
+      new ManagedPolicy(role, `Calls${policy}`, {
+        roles: [role],
+        statements: [
+          new PolicyStatement({
+            actions: ['lambda:InvokeFunction'],
+            resources: own.map((name) => Fn.sub(this.#arnOf(name))),
+          }),
+        ],
+      });
     }
     return role;
   }
 
-  #nameOf(operation: string) {
-    return `${this.#service}-${operation}`;
+  #nameOf(name: string) {
+    return `${this.#service}-${name}`;
   }
 
   /** A text for Fn::Sub. */
-  #arnOf(operation: string) {
-    const name = this.#nameOf(operation);
-    return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}`;
+  #arnOf(name: string) {
+    const whole = this.#nameOf(name);
+    return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${whole}`;
   }
+}
+
+/**
+ * Policies of calls. IAM takes 6,144 characters of one, which are some 50 calls, and ten policies
+ * of a role. An operator feels it: 300 functions could not be deployed. A test sees that before.
+ */
+const callPolicies = 6;
+
+/**
+ * Returns the number of the policy that allows the call of a function. It depends on nothing but
+ * the name, so a function more moves no right of another one. CloudFormation changes policies one
+ * after the other, and live functions would be refused in between.
+ */
+function policyOf(name: string): number {
+  return hash('sha256', name, 'buffer').readUInt32BE() % callPolicies;
 }
 
 /** The nested stacks of the functions with their roles and logs. A stack may have 500 resources. */
@@ -206,10 +244,15 @@ const partNames = {
 };
 type Part = keyof typeof partNames;
 
-/** A function stays in its part: another part would be another function of the same name. */
-function partOf({ base, method }: Route): Part {
+/**
+ * A function stays in its part: another part would be another function of the same name. So the
+ * part of a shared function follows from its name, which has the rights in it.
+ */
+function partOf(route: Route): Part {
+  const { base, method, table } = route;
   if (base === undefined) return 'Functions';
-  return method === 'GET' ? 'Pages' : 'Forms';
+  const isForm = groupOf(route) === route.operation ? method !== 'GET' : table === 'write';
+  return isForm ? 'Forms' : 'Pages';
 }
 
 /** Rules of cdk-nag that do not apply, with the reasons. */

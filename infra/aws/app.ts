@@ -7,14 +7,16 @@ import { type SiteContent, siteFile } from '../../shared/site/content.ts';
 import { bundleFunctions } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
 import { FirewallStack } from './firewall.ts';
+import { groupOf } from './function-groups.ts';
 import { HealthStack } from './health-stack.ts';
 import { readOptions } from './options.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** Puts the files of the site beside the code of the functions that send them. */
 function addSite(bundles: ReturnType<typeof bundleFunctions>, content: SiteContent): void {
-  for (const operation of ['show-site-page', 'show-logo']) {
-    const { directory = '' } = bundles.get(operation) ?? {};
+  for (const route of allRoutes) {
+    if (!['show-site-page', 'show-logo'].includes(route.operation)) continue;
+    const { directory = '' } = bundles.get(groupOf(route)) ?? {};
     writeFileSync(join(directory, siteFile), JSON.stringify(content));
   }
 }
@@ -36,7 +38,7 @@ export function addStacks(
   const bundles = bundle(code, options.sourceMaps);
   if (options.site.content) addSite(bundles, options.site.content);
   const data = new DataStack(app, `${options.name}-data`, options);
-  if (options.healthCheck || options.distribution) {
+  if (options.healthCheck || (options.cdn && options.domain)) {
     new HealthStack(app, `${options.name}-health`, options);
   }
   if (options.cdn && options.firewall) new FirewallStack(app, `${options.name}-firewall`);

@@ -35,10 +35,10 @@ export function backgroundAlarms(
     },
     {
       id: 'FailingWebhooks',
-      urgency: 'page',
+      urgency: 'ticket',
       metric: metrics.failingWebhooks,
       description:
-        'Most webhooks fail, so the reason is probably here: after five days they are turned off',
+        'The webhooks of most owners fail, so the reason is probably here: after five days they are turned off',
       // Of the runs of every minute.
       threshold: 2,
       periods: 3,
@@ -47,7 +47,8 @@ export function backgroundAlarms(
       id: 'LateWebhooks',
       urgency: 'ticket',
       metric: metrics.lateWebhooks,
-      description: 'A change waits for over 5 minutes for a webhook, although its receiver answers',
+      description:
+        'Changes wait for over 5 minutes for webhooks of three owners, although their receivers answer',
       threshold: 0,
     },
   ];

@@ -17,7 +17,9 @@ export function addDashboard(
   };
   const { requests, clientErrors, serverErrors, latency, integrationLatency, tokens } = metrics;
   const { throttled, tooMany, conflicts, deadLetters, authorizerFailures } = metrics;
-  const failures = activities.map((activity) => metrics.outcomes[activity].failed);
+  const { outcomes } = metrics;
+  const failures = activities.map((activity) => outcomes[activity].failed);
+  const unavailable = activities.map((activity) => outcomes[activity].unavailable);
   new cloudwatch.Dashboard(scope, 'Dashboard', {
     widgets: [
       [
@@ -25,7 +27,7 @@ export function addDashboard(
         graph('Slowest one in a hundred, ms', [latency, integrationLatency]),
       ],
       [
-        graph('Failures by what people do', failures),
+        graph('Failures by what people do', failures, unavailable),
         graph('Access tokens', [tokens.accepted], [tokens.refused, authorizerFailures]),
       ],
       [

@@ -12,6 +12,8 @@ import type { Options } from './options.ts';
 export class Domain extends Construct {
   /** The domain at API Gateway. CloudFront, if there is one, has the domain itself. */
   readonly name: apigateway.DomainName | undefined;
+  /** The addresses of the domain, if its zone is given. */
+  readonly addresses: readonly Construct[];
 
   constructor(
     scope: Construct,
@@ -35,6 +37,7 @@ export class Domain extends Construct {
         }
       : this.#atGateway(restApi, domain);
     this.name = target.name;
+    this.addresses = [];
     if (domain.hostedZone) {
       const { id: hostedZoneId, name: zoneName } = domain.hostedZone;
       const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });
@@ -45,8 +48,12 @@ export class Domain extends Construct {
         target: RecordTarget.fromAlias(target.alias),
         recordName: `${domain.name}.`,
       };
-      new ARecord(this, 'Address', record);
-      new AaaaRecord(this, 'Address6', record);
+      this.addresses = [
+        new ARecord(this, 'Address', record),
+        new AaaaRecord(this, 'Address6', record),
+      ];
+      // They lead to API Gateway once it knows the domain, and asks for no key of CloudFront.
+      if (target.name) for (const each of this.addresses) each.node.addDependency(target.name);
     }
     new CfnOutput(this, 'Target', {
       description: 'The target of a CNAME record of the domain',

@@ -21,6 +21,8 @@ const errors = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
  */
 export class Edge extends Construct {
   readonly distribution: cloudfront.Distribution;
+  /** The key of the API for CloudFront. */
+  readonly key: apigateway.ApiKey;
   /** A secret of CloudFront and API Gateway. Without it nobody is served at the API’s address. */
   readonly #key: Secret;
 
@@ -95,10 +97,10 @@ export class Edge extends Construct {
     if (!firewall) acknowledge(this.distribution, noFirewall);
     if (!domain) acknowledge(this.distribution, noDomain);
     new CfnOutput(this, 'Id', {
-      description: 'The id of the distribution, for the option `distribution`',
+      description: 'The id of the distribution',
       value: this.distribution.distributionId,
     });
-    this.#admit(restApi);
+    this.key = this.#admit(restApi);
   }
 
   /** Has API Gateway take requests of this distribution only. Its methods must require a key. */
@@ -112,6 +114,7 @@ export class Edge extends Construct {
     });
     plan.addApiStage({ stage: restApi.deploymentStage });
     plan.addApiKey(key);
+    return key;
   }
 
   /** A fixed text, which CloudFront answers without the API. */

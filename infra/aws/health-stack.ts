@@ -5,11 +5,12 @@ import { stage } from '../../shared/routes.ts';
 import { addTopics } from './alarm-topics.ts';
 import type { Options } from './options.ts';
 import { alarmProps, type Ringing } from './ringing.ts';
+import { expiry } from './service-alarms.ts';
 
 /**
- * Asks the service from three continents whether it is well, and watches the failures of
- * CloudFront. In us-east-1 wherever the service is, because Route 53 and CloudFront write their
- * metrics there alone.
+ * Asks the service from three continents whether it is well, and watches the certificate of
+ * CloudFront. In us-east-1 wherever the service is, because Route 53 writes its metrics there
+ * alone, and CloudFront takes certificates from there.
  */
 export class HealthStack extends Stack {
   constructor(scope: App, id: string, options: Options) {
@@ -17,16 +18,17 @@ export class HealthStack extends Stack {
       description: 'Review service: the check of its health from outside',
       env: { region: 'us-east-1' },
     });
-    const { healthCheck: host, distribution } = options;
-    const { page } = addTopics(this, options);
+    const { healthCheck: host, cdn, domain } = options;
+    const topics = addTopics(this, options);
     const alarms = [
       ...(host ? [this.#unreachable(id, host)] : []),
-      ...(distribution ? [edgeErrors(distribution)] : []),
+      ...(cdn && domain ? [expiry(domain.certificateArn)] : []),
     ];
     for (const ringing of alarms) {
       const alarm = new Alarm(this, ringing.id, alarmProps(ringing));
-      alarm.addAlarmAction(page);
-      alarm.addOkAction(page);
+      const action = topics[ringing.urgency];
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
     }
   }
 
@@ -48,6 +50,7 @@ export class HealthStack extends Stack {
     });
     return {
       id: 'Unreachable',
+      urgency: 'page',
       metric: new Metric({
         namespace: 'AWS/Route53',
         metricName: 'HealthCheckStatus',
@@ -62,21 +65,4 @@ export class HealthStack extends Stack {
       isMissingBad: true,
     };
   }
-}
-
-/** Failures that people meet at CloudFront, although no request may have reached the API. */
-function edgeErrors(DistributionId: string): Ringing {
-  return {
-    id: 'EdgeErrors',
-    metric: new Metric({
-      namespace: 'AWS/CloudFront',
-      metricName: '5xxErrorRate',
-      dimensionsMap: { DistributionId, Region: 'Global' },
-      statistic: 'Average',
-      period: Duration.minutes(5),
-    }),
-    description: 'More than 5 % of the responses of CloudFront are 5xx',
-    threshold: 5,
-    periods: 3,
-  };
 }

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { routes as allRoutes, type Route } from '../../shared/routes.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
-import { type Activity, activities, isHealth, requestsOf } from './activities.ts';
+import { type Activity, activities, requestsOf } from './activities.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
 
@@ -14,16 +14,25 @@ import type { Background } from './background.ts';
  * Requests of 2 s or more. A regular expression, because the milliseconds are a string in the
  * access log: they are `-` if unset.
  */
-const slow = '{ $.milliseconds = %^[2-9]\\d\\d\\d$|^\\d\\d\\d\\d\\d+$% }';
+const isSlow = '$.milliseconds = %^[2-9]\\d\\d\\d$|^\\d\\d\\d\\d\\d+$%';
+
+/** Routes that wait for somebody else: a database that is searched, or the identity provider. */
+const waiting = ['find-entity', 'sign-in', 'finish-sign-in'];
+
+/** Reads alone. A write waits for others to the same review, which one account can cause. */
+const slowReads = `{ ${isSlow} && ($.method = "GET" || $.method = "HEAD") && ${waiting
+  .map((operation) => `$.route != "* ${resourceOf(routeOf(operation))}"`)
+  .join(' && ')} }`;
 
 export const period = Duration.minutes(5);
 export const quarter = Duration.minutes(15);
 export const hour = Duration.hours(1);
 
-/** Requests of an activity, and those with a 5xx response. */
-interface Outcome {
+/** Requests of an activity, and its failures: counted at the gateway, and by functions. */
+export interface Outcome {
   asked: Metric;
   failed: Metric;
+  unavailable: Metric;
 }
 
 export type Metrics = ReturnType<typeof metricsOf>;
@@ -59,15 +68,23 @@ export function metricsOf(
     '{ $.status < 400 && $.method != "GET" && $.method != "HEAD" && $.method != "OPTIONS" }',
     { dimensions: { Route: '$.route' } },
   );
-  // Not API Gateway's own count: a client can cause the 501 of oEmbed, and the 503 of a query
-  // string that is too long. The bulk lookups do not log this 503, but log every failure. A 503 of
-  // the health check is its answer. A 5xx of API Gateway itself has an `error`.
-  const bulk = ['batch-get-reviews', 'batch-get-entities'];
-  const ownAnswers = allRoutes.filter((route) => bulk.includes(route.operation) || isHealth(route));
-  const byOthers = ownAnswers.map((route) => `$.route != "* ${resourceOf(route)}"`).join(' && ');
-  const failed = `$.status >= 500 && $.status != 501 && ($.error != "-" || (${byOthers}))`;
+  // Not API Gateway's own count, because a client can cause a 5xx: the 501 of oEmbed, the 500 of a
+  // preflight, and the 503 of a long query string. Many writes to one review are 503, too. A 5xx of
+  // API Gateway itself has an `error`. Functions count a 503 for a reason of ours as `Unavailable`.
+  const failed =
+    '$.status >= 500 && $.status != 501 && $.method != "OPTIONS" && ($.error != "-" || $.status != 503)';
   const serverErrors = logged('ServerErrors', `{ ${failed} }`);
-  const countsOf = (activity: Activity): Outcome => {
+  const unavailable = (activity?: Activity) =>
+    new Metric({
+      namespace: name,
+      metricName: 'Unavailable',
+      dimensionsMap: activity && { Activity: activity },
+      statistic: 'Sum',
+      period,
+    });
+  const summed = (metricName: string) =>
+    new Metric({ namespace: name, metricName, statistic: 'Sum', period });
+  const outcomeOf = (activity: Activity): Outcome => {
     const title = titleOf(activity);
     const metrics = requestsOf(activity, routes).map((asked, i) => {
       const id = (metricName: string) => `${metricName}Logged${i === 0 ? '' : i + 1}`;
@@ -78,28 +95,22 @@ export function metricsOf(
         failed: count(`${title}Failures`, `${failed} && ${asked}`),
       };
     });
-    const [outcome] = metrics;
-    if (!outcome) throw new Error(`no route is for: ${activity}`);
-    return outcome;
+    const [counts] = metrics;
+    if (!counts) throw new Error(`no route is for: ${activity}`);
+    return { ...counts, unavailable: unavailable(activity) };
   };
   const outcomes = Object.fromEntries(
-    activities.map((activity) => [activity, countsOf(activity)]),
+    activities.map((activity) => [activity, outcomeOf(activity)]),
   ) as Record<Activity, Outcome>;
-  for (const operation of bulk) {
-    for (const metricName of ['ServerErrors', 'ReadFailures']) {
-      logged(metricName, '{ $.message.message = "Request failed" }', {
-        id: metricName === 'ServerErrors' ? `Errors-${operation}` : `${metricName}-${operation}`,
-        logGroup: functionOf(api, operation).logGroup,
-      });
-    }
-  }
   // A metric with a dimension exists, and costs, only for routes where there was such a request.
-  logged('SlowRequests', slow, { id: 'SlowRoutesLogged', dimensions: { Route: '$.route' } });
-  logged('Busy', `{ $.status = 503 && $.error = "-" && ${byOthers} }`, {
+  logged('SlowRequests', `{ ${isSlow} }`, {
+    id: 'SlowRoutesLogged',
     dimensions: { Route: '$.route' },
   });
+  logged('Busy', '{ $.status = 503 && $.error = "-" }', { dimensions: { Route: '$.route' } });
   return {
     serverErrors,
+    unavailable: unavailable(),
     outcomes,
     /** Access tokens: accepted by the authorizer, and refused. Any other header is no token. */
     tokens: {
@@ -109,8 +120,10 @@ export function metricsOf(
         '{ $.error = "UNAUTHORIZED" && $.authorizerRequestId != "-" }',
       ),
     },
-    /** Requests without the key that CloudFront sends, which an API behind it demands. */
-    keyless: logged('RefusedKeys', '{ $.error = "INVALID_API_KEY" }'),
+    /** Minutes in which the signing keys lack the key that tokens were made with. */
+    replacedKeys: summed('ReplacedKeys'),
+    /** Minutes in which the service did not get an answer at its own domain or distribution. */
+    unanswered: summed('Unanswered'),
     refusedSignIns: logged('RefusedSignIns', '{ $.message.message = "A sign-in failed" }', {
       logGroup: functionOf(api, 'finish-sign-in').logGroup,
     }),
@@ -129,13 +142,7 @@ export function metricsOf(
     failingWebhooks: logged('FailingWebhooks', '{ $.message.message = "Most webhooks fail" }', {
       logGroup: jobOf(background, 'send-webhooks').logGroup,
     }),
-    overBudget: new Metric({
-      namespace: name,
-      metricName: 'OverBudget',
-      statistic: 'Sum',
-      period,
-      label: 'Requests that passed their budget',
-    }),
+    overBudget: summed('OverBudget'),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
     // Not the Errors of its Lambda, which include every refused token.
@@ -148,7 +155,7 @@ export function metricsOf(
     tooMany: logged('TooManyRequests', '{ $.status = 429 }'),
     latency: api.restApi.metricLatency({ statistic: 'p99', period }),
     integrationLatency: api.restApi.metricIntegrationLatency({ statistic: 'p99', period }),
-    slow: logged('SlowRequests', slow),
+    slow: logged('SlowReads', slowReads),
     conflicts: table.metric('TransactionConflict', { statistic: 'Sum', period }),
     deadLetters: background.deadLetters.metricApproximateNumberOfMessagesVisible({
       statistic: 'Maximum',

@@ -71,8 +71,6 @@ const Context = v.object({
   pageMail: v.optional(Mail),
   /** Host of the service, whose health is then checked from outside. */
   healthCheck: v.optional(Domain),
-  /** Id of the distribution, whose own failures then ring. */
-  distribution: v.optional(matching(/^E[A-Z0-9]{8,19}$/, 'an id such as E2QWRUHAPOMQZL')),
   /** Monthly budget of the account in US dollars. A higher cost is mailed to `alarmMail`. */
   budget: v.optional(whole(1, 999_999)),
   /** The sender of the user pool's mails: an address that is verified in Amazon SES. */
@@ -106,6 +104,10 @@ const Context = v.object({
   firewall: v.optional(Flag, 'false'),
   /** CloudFront in front of the API. The firewall is then there, too. */
   cdn: v.optional(Flag, 'false'),
+  /** Serves everybody at the address of API Gateway, between two steps to `cdn` or back. */
+  openAddress: v.optional(Flag, 'false'),
+  /** Calls the functions that most people meet every five minutes, so that they stay warm. */
+  warm: v.optional(Flag, 'true'),
   tracing: v.optional(Flag, 'false'),
   /** Readable stack traces. They cost 15 ms at each cold start. */
   sourceMaps: v.optional(Flag, 'false'),
@@ -180,9 +182,6 @@ export function readOptions(node: Node) {
   }
   if (options.securityContact && !domain) {
     throw new Error('context: domain is missing; securityContact is shown there');
-  }
-  if (options.distribution && !options.cdn) {
-    throw new Error('context: cdn is missing; distribution names that of the service');
   }
   if (options.pageMail && !alarmMail) {
     throw new Error('context: alarmMail is missing; pageMail is for some alarms only');

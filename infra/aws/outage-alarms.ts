@@ -1,13 +1,17 @@
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import { type Activity, activities } from './activities.ts';
-import { type Metrics, period, quarter } from './metrics.ts';
-import { type Ringing, shareOf } from './ringing.ts';
+import { type Metrics, quarter } from './metrics.ts';
+import type { Options } from './options.ts';
+import type { Ringing } from './ringing.ts';
 
 // Alarms by what people cannot do.
 
 /** Per cent of failures from which on people cannot do something. A retry does not help then. */
 const outage = 20;
+
+/** Failures that no client can cause. Functions count theirs apart, and only if there are any. */
+const failures = 'FILL(failed, 0) + FILL(unavailable, 0)';
 
 /** Words of an activity for the description of its alarm. */
 const deeds: Readonly<Record<Activity, string>> = {
@@ -29,20 +33,28 @@ const burnRates = [
 ] as const;
 
 /** Returns the alarms about failures that people meet. */
-export function outageAlarms(metrics: Metrics, { cdn }: { cdn: boolean }): Ringing[] {
-  const { outcomes, tokens, serverErrors, requests, authorizerFailures, keyless } = metrics;
+export function outageAlarms(
+  metrics: Metrics,
+  { cdn, domain }: Pick<Options, 'cdn' | 'domain'>,
+): Ringing[] {
+  const { outcomes, tokens, serverErrors, unavailable, requests, authorizerFailures } = metrics;
   return [
-    ...activities.map((activity): Ringing => {
-      const label = `Failures of ${deeds[activity]}, per cent`;
-      return {
+    ...activities.map(
+      (activity): Ringing => ({
         id: `Outage-${activity}`,
         urgency: 'page',
-        metric: shareOf(outcomes[activity], { least: 3, period: quarter, label }),
-        description: `More than ${outage} % of the requests of ${quarter.toHumanString()} for ${deeds[activity]} have a 5xx response`,
+        // Two failures at night wake nobody.
+        metric: new MathExpression({
+          expression: `IF(${failures} >= 3, 100 * (${failures}) / asked, 0)`,
+          usingMetrics: { ...outcomes[activity] },
+          period: quarter,
+          label: `Failures of ${deeds[activity]}, per cent`,
+        }),
+        description: `More than ${outage} % of the requests of ${quarter.toHumanString()} for ${deeds[activity]} fail`,
         threshold: outage,
         periods: 1,
-      };
-    }),
+      }),
+    ),
     ...burnRates.map(({ id, urgency, hours, budget }): Ringing => {
       const label = 'Requests with a 5xx response, per cent';
       return {
@@ -50,12 +62,12 @@ export function outageAlarms(metrics: Metrics, { cdn }: { cdn: boolean }): Ringi
         urgency,
         // Two failures of forty requests at night are no reason to wake somebody.
         metric: new MathExpression({
-          expression: 'IF(requests >= 20 AND errors >= 5, 100 * errors / requests, 0)',
-          usingMetrics: { errors: serverErrors, requests },
+          expression: `IF(requests >= 20 AND ${failures} >= 5, 100 * (${failures}) / requests, 0)`,
+          usingMetrics: { failed: serverErrors, unavailable, requests },
           period: hours,
           label,
         }),
-        description: `More than ${budget} % of the requests of ${hours.toHumanString()} have a 5xx response`,
+        description: `More than ${budget} % of the requests of ${hours.toHumanString()} fail`,
         threshold: budget,
         periods: 1,
       };
@@ -73,57 +85,28 @@ export function outageAlarms(metrics: Metrics, { cdn }: { cdn: boolean }): Ringi
       threshold: outage,
       periods: 1,
     },
-    ...(cdn
+    {
+      id: 'ReplacedKeys',
+      urgency: 'page',
+      metric: metrics.replacedKeys,
+      description:
+        'The signing keys lack the key that tokens and secrets were made with, so all of them are refused',
+      threshold: 0,
+      periods: 1,
+    },
+    ...(cdn || domain
       ? [
           {
-            id: 'KeyRefused',
+            id: 'Unanswered',
             urgency: 'page' as const,
-            metric: shareOf(
-              { failed: keyless, asked: requests },
-              { least: 20, period, label: 'Requests without the key of CloudFront, per cent' },
-            ),
+            metric: metrics.unanswered,
             description:
-              'API Gateway refuses most requests, because they lack the key that CloudFront sends: its secret has changed, or the distribution has lost it',
-            threshold: 50,
+              'The service does not get an answer at its own address: its certificate, its DNS or the key that CloudFront sends may be wrong',
+            // Of the five minutes of a period.
+            threshold: 2,
+            periods: 3,
           },
         ]
       : []),
   ];
-}
-
-/**
- * Returns the two parts of the alarm about refused tokens: nearly all are refused now, and most
- * were accepted within the day before. A program that repeats an expired token all night is no
- * outage.
- */
-export function refusedTokens({ tokens }: Metrics): { now: Ringing; before: Ringing } {
-  const usingMetrics = { refused: tokens.refused, accepted: tokens.accepted };
-  const share = '100 * FILL(refused, 0) / (FILL(refused, 0) + FILL(accepted, 0))';
-  return {
-    now: {
-      id: 'RefusedTokensNow',
-      metric: new MathExpression({
-        expression: `IF(FILL(refused, 0) >= 20, ${share}, 0)`,
-        usingMetrics,
-        period: quarter,
-        label: 'Refused tokens of a quarter of an hour, per cent',
-      }),
-      description: 'Nearly all access tokens are refused. RefusedTokens rings if this is new',
-      threshold: 90,
-      periods: 1,
-    },
-    before: {
-      id: 'AcceptedTokensBefore',
-      metric: new MathExpression({
-        expression: `IF(FILL(accepted, 0) >= 20, ${share}, 100)`,
-        usingMetrics,
-        period: Duration.days(1),
-        label: 'Refused tokens of a day, per cent',
-      }),
-      description: 'Most access tokens of the day before were accepted, as they should be',
-      threshold: 50,
-      isBelow: true,
-      periods: 1,
-    },
-  };
 }

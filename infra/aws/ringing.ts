@@ -1,5 +1,4 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { Duration } from 'aws-cdk-lib/core';
 
 /**
  * Urgency of an alarm. For a `page` somebody gets up: people cannot do what they came for, or would
@@ -10,8 +9,7 @@ export type Urgency = 'page' | 'ticket';
 /** An alarm, and its urgency. */
 export interface Ringing {
   id: string;
-  /** Undefined for an alarm that is a part of another one. */
-  urgency?: Urgency;
+  urgency: Urgency;
   metric: cloudwatch.IMetric;
   description: string;
   /** Rings above it. With `isBelow`, below it. */
@@ -22,19 +20,6 @@ export interface Ringing {
   of?: number;
   /** Rings without data as well. */
   isMissingBad?: boolean;
-}
-
-/** Adds up a share in per cent, of at least `least` failures: two at night wake nobody. */
-export function shareOf(
-  usingMetrics: { failed: cloudwatch.IMetric; asked: cloudwatch.IMetric },
-  { least, period, label }: { least: number; period: Duration; label: string },
-): cloudwatch.MathExpression {
-  return new cloudwatch.MathExpression({
-    expression: `IF(failed >= ${least}, 100 * failed / asked, 0)`,
-    usingMetrics,
-    period,
-    label,
-  });
 }
 
 /** Returns the properties of an alarm. */

@@ -31,13 +31,19 @@ const ofAllLogs = {
   ],
   'Cold starts': [
     'filter message.message = "Cold start"',
-    'stats count(*) as starts, pct(message.milliseconds, 50) as p50, max(message.milliseconds) as slowest, max(message.megabytes) as megabytes by @log',
+    'stats count(*) as starts, pct(message.milliseconds, 50) as p50, max(message.milliseconds) as slowest, max(message.megabytes) as megabytes by message.operation',
     'sort starts desc',
+  ],
+  // `not ours` is a made-up token, or one of a lost key, and has no client.
+  'Refused tokens': [
+    'filter message.message = "Access token refused"',
+    'stats count(*) as refused by message.reason, message.client_id',
+    'sort refused desc',
   ],
   // The authorizer refuses a token by an error, which Lambda logs.
   'Errors by name': [
     'filter level = "ERROR" and not (ispresent(message.errorMessage) and message.errorMessage = "Unauthorized")',
-    'stats count(*) as errors, max(@timestamp) as last by @log, message.message, message.error.name, message.errorType',
+    'stats count(*) as errors, max(@timestamp) as last by @log, message.operation, message.message, message.error.name, message.errorType',
     'sort errors desc',
   ],
 };

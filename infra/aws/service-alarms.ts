@@ -1,32 +1,38 @@
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { anyOf, type Metrics, period, tableThrottles } from './metrics.ts';
+import { Duration } from 'aws-cdk-lib/core';
+import { anyOf, hour, type Metrics, period, tableThrottles } from './metrics.ts';
+import type { Options } from './options.ts';
 import type { Ringing } from './ringing.ts';
 
+/**
+ * Requests a second of one client, as a server allows by default (CLIENT_RATE_LIMIT). The firewall
+ * allows half. One client alone rings no alarm at this rate. Its own requests feel the limits.
+ */
+export const clientRate = 20;
+
 /** Returns the alarms about what makes people wait, and about what may become an outage. */
-export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
+export function serviceAlarms(
+  metrics: Metrics,
+  table: ITable,
+  { budget, domain, cdn }: Pick<Options, 'budget' | 'domain' | 'cdn'>,
+): Ringing[] {
   const { slow, requests } = metrics;
   return [
-    {
-      id: 'Latency',
-      urgency: 'ticket',
-      metric: metrics.latency,
-      description: 'The slowest 1 % of all requests take over 2 s',
-      threshold: 2000,
-      periods: 3,
-    },
+    ...(budget ? [spend(metrics, budget.dollars)] : []),
+    // With `cdn` the certificate is in us-east-1, and so is its alarm.
+    ...(domain && !cdn ? [expiry(domain.certificateArn)] : []),
     {
       id: 'SlowRequests',
       urgency: 'ticket',
-      // The slowest 1 % of all requests do not show a route that few requests ask for.
       metric: new MathExpression({
         expression: 'IF(slow > requests / 1000, slow, 0)',
         usingMetrics: { slow, requests },
         period,
-        label: 'Requests of 2 s or more',
+        label: 'Reads of 2 s or more',
       }),
       description:
-        'More than 10 requests in 5 minutes take 2 s or more. The dashboard shows their routes',
+        'More than 10 reads in 5 minutes take 2 s or more. The dashboard shows their routes',
       threshold: 10,
       periods: 3,
     },
@@ -43,17 +49,8 @@ export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
       urgency: 'ticket',
       metric: metrics.tooMany,
       description:
-        'Many requests have a 429 response: there is a flood of requests, or `rateLimit` is too low',
-      threshold: 100,
-    },
-    {
-      id: 'TransactionConflicts',
-      urgency: 'ticket',
-      metric: metrics.conflicts,
-      description:
-        'More than one write a second conflicts with another write. This is the first sign of too much traffic to a review, an author or an entity',
-      threshold: 300,
-      periods: 3,
+        'Many requests have a 429 response: more clients than one are refused, so `rateLimit` is too low, or there is a flood',
+      threshold: clientRate * period.toSeconds(),
     },
     ...(['Read', 'Write'] as const).flatMap((kind) =>
       (['date', 'popularity'] as const).map(
@@ -84,4 +81,54 @@ export function serviceAlarms(metrics: Metrics, table: ITable): Ringing[] {
       periods: 1,
     },
   ];
+}
+
+/**
+ * US dollars for a request with its log and its function, and for a unit of the table. Indexes add
+ * about as many units of writing again. Prices of us-east-1; others differ by a fifth.
+ */
+const dollarsFor = { request: 0.0000041, read: 0.000000125, write: 0.00000125 };
+
+/** Hours of a month that the budget would last for if the alarm rings: three days. */
+const exhausted = 72;
+
+/**
+ * Tells within an hour of a cost that would use up the monthly budget in three days. AWS Budgets
+ * lag by up to a day. Unlike other alarms it depends on clients, because they make the cost.
+ */
+function spend({ requests, consumed: [reads, writes] }: Metrics, budget: number): Ringing {
+  const { request, read, write } = dollarsFor;
+  const plain = (dollars: number) => dollars.toFixed(9);
+  return {
+    id: 'Spend',
+    urgency: 'ticket',
+    metric: new MathExpression({
+      expression: `FILL(requests, 0) * ${plain(request)} + FILL(reads, 0) * ${plain(read)} + FILL(writes, 0) * ${plain(write)}`,
+      usingMetrics: { requests, ...(reads && writes && { reads, writes }) },
+      period: hour,
+      label: 'Dollars of an hour, about',
+    }),
+    description: `The service costs so much an hour that the budget of $${budget} a month would last for ${exhausted} hours`,
+    threshold: budget / exhausted,
+    periods: 1,
+  };
+}
+
+/** AWS renews a certificate 60 days before its end, if its DNS records still allow it. */
+export function expiry(CertificateArn: string): Ringing {
+  return {
+    id: 'CertificateExpiry',
+    urgency: 'ticket',
+    metric: new Metric({
+      namespace: 'AWS/CertificateManager',
+      metricName: 'DaysToExpiry',
+      dimensionsMap: { CertificateArn },
+      statistic: 'Minimum',
+      period: Duration.days(1),
+    }),
+    description: 'The certificate of the domain expires within 30 days, and was not renewed',
+    threshold: 30,
+    isBelow: true,
+    periods: 1,
+  };
 }

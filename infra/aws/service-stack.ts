@@ -49,6 +49,8 @@ export class ServiceStack extends Stack {
       },
       settings: {
         AUTH_URL: api.url,
+        // An address at execute-api needs no certificate, DNS or key of ours.
+        OWN_ADDRESS: domain || cdn ? api.url : '',
         SOURCE_URL: options.sourceUrl,
         ...signIn.settings,
         ...options.databases,
@@ -64,12 +66,16 @@ export class ServiceStack extends Stack {
     if (domain) {
       const { restApi, edge } = api;
       const distribution = edge?.distribution;
-      const { name } = new Domain(this, 'Domain', { restApi, domain, distribution });
+      const { name, addresses } = new Domain(this, 'Domain', { restApi, domain, distribution });
+      // The key of CloudFront is demanded once people are led to it. Otherwise everybody would be
+      // refused while it is made, which takes minutes, and for good if that fails.
+      if (distribution) api.goesLiveAfter(...addresses);
       // CloudFront answers this by itself, and has the firewall.
       if (name && securityContact) {
         new SecurityText(this, 'SecurityText', { name, domain: domain.name, securityContact });
       }
     }
+    if (api.edge) api.goesLiveAfter(api.edge.distribution, api.edge.key);
     if (budget) new Budget(this, 'Budget', budget);
     if (firewall && !cdn) new Firewall(this, 'Firewall', { restApi: api.restApi });
 

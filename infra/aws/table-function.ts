@@ -38,18 +38,18 @@ export interface TableFunctionProps {
 }
 
 /**
- * The Lambda of an operation, whose name is the id, with its own log group. Its role has only the
- * rights that its code uses. No construct adds to the role.
+ * A Lambda, whose name is the id, with its own log group. Its role has only the rights that its
+ * code uses. No construct adds to the role.
  */
 export class TableFunction extends Construct {
   readonly lambda: lambda.Function;
 
-  constructor(scope: Construct, operation: string, props: TableFunctionProps) {
-    super(scope, operation);
+  constructor(scope: Construct, name: string, props: TableFunctionProps) {
+    super(scope, name);
     const { defaults, description, secrets = [], rights = [], timeout } = props;
     const { options, bundles, table } = defaults;
-    const bundle = bundles.get(operation);
-    if (!bundle) throw new Error(`functions/${operation}.ts is missing`);
+    const bundle = bundles.get(name);
+    if (!bundle) throw new Error(`there is no code of ${name}`);
 
     const logGroup = new LogGroup(this, 'Logs', {
       retention: options.logDays,
@@ -60,7 +60,7 @@ export class TableFunction extends Construct {
     const statements = [
       // The ARN of a log group includes its streams.
       ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-      ...tableRights(table.tableArn, operation, {
+      ...tableRights(table.tableArn, name, {
         ...bundle,
         allowed: props.table,
         within: props.within,
@@ -92,7 +92,7 @@ export class TableFunction extends Construct {
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,
       role: role.withoutPolicyUpdates(),
-      environment: environmentOf(operation, { defaults, bundle, secrets }),
+      environment: environmentOf({ defaults, bundle, secrets }),
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
@@ -102,20 +102,20 @@ export class TableFunction extends Construct {
   }
 }
 
-function environmentOf(
-  operation: string,
-  {
-    defaults: { table, secrets, settings, options },
-    bundle: { variables },
-    secrets: names,
-  }: { defaults: FunctionDefaults; bundle: Bundle; secrets: readonly Secret[] },
-) {
+function environmentOf({
+  defaults: { table, secrets, settings, options },
+  bundle: { variables },
+  secrets: names,
+}: {
+  defaults: FunctionDefaults;
+  bundle: Bundle;
+  secrets: readonly Secret[];
+}) {
   const isRead = (name: string) =>
     variables.some((read) => (read.startsWith('*') ? name.endsWith(read.slice(1)) : name === read));
   const values = {
     TABLE_NAME: table.tableName,
     METRICS_NAMESPACE: options.name,
-    OPERATION: operation,
     ...settings,
   };
   const environment: Record<string, string> = {};

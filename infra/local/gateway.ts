@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
@@ -86,7 +86,7 @@ export async function startGateway(options: {
   const mounts: Mount[] = [];
   const call = async (operation: string, event: unknown) => {
     const handler = await load(operation);
-    return withinBudget(operation, budgets.get(operation), () =>
+    return withinBudget({ name: operation }, budgets.get(operation), () =>
       invoke(handler, operation, event, timeout),
     );
   };
@@ -154,6 +154,7 @@ export async function startGateway(options: {
           await reply(way.file);
           break;
         case 'preflight':
+          refuseOtherContent(request.headers);
           await reply({ statusCode: 204, headers: preflightHeaders, body: '' });
           break;
         case 'kept': {
@@ -210,6 +211,12 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
 function isForPeople({ headers }: IncomingMessage, url: string): boolean {
   const isOfApi = url.startsWith(`/${stage}${version}/`);
   return !isOfApi && headers.accept?.includes('text/html') === true;
+}
+
+/** Throws GatewayError 415, as API Gateway does, for a preflight with other content than JSON. */
+function refuseOtherContent({ 'content-type': type = 'application/json' }: IncomingHttpHeaders) {
+  if (/^application\/json\s*(;|$)/i.test(type)) return;
+  throw new GatewayError('UNSUPPORTED_MEDIA_TYPE', { status: 415 });
 }
 
 /** Returns true if the end of the body is uncertain: chunks in HTTP/1.0 (RFC 9112 section 6.1). */

@@ -24,7 +24,12 @@ export interface Schedule {
 export const schedules: readonly Schedule[] = [
   // At 00:15 UTC, no request of the day before is still running.
   { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
-  { operation: 'send-heartbeat', runs: 'every minute', table: 'health' },
+  {
+    operation: 'send-heartbeat',
+    runs: 'every minute',
+    table: 'health',
+    secrets: ['SIGNING_KEYS'],
+  },
   {
     operation: 'send-webhooks',
     runs: 'every minute',

@@ -16,7 +16,12 @@ export interface Health {
   consumer_age_seconds: Record<keyof typeof longestLags, number | null>;
   /** Age of the oldest change that waits for a webhook whose receiver answers, about a minute. */
   webhook_lag_seconds: number | null;
-  /** Sentences for an operator, none if all is well. */
+  /**
+   * Owners of webhooks that all fail, although one worked within a day. No fault: receivers belong
+   * to clients. Fewer than three webhooks that wait for another attempt are not counted.
+   */
+  failing_webhook_owners: number | null;
+  /** Sentences for an operator, none if all is well. Nothing that a client does makes one. */
   faults: string[];
 }
 
@@ -30,8 +35,8 @@ const maxJobAge = 26 * 3600;
 const longestLead = 300;
 /** In seconds: three heartbeats. */
 const longestSilence = 180;
-/** In seconds. A run takes up to a minute, and the next one follows a minute later. */
-const longestWebhookLag = 600;
+/** In seconds. A run of the webhooks' job takes up to a minute, and the next one follows. */
+const longestSending = 600;
 /** In seconds, by consumer. The eraser takes a while for a large account. */
 const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 
@@ -56,16 +61,18 @@ export async function readHealth(): Promise<Health> {
   );
   const lag = Math.max(0, ...(await Promise.all(uncounted.map(secondsInTable))));
 
-  const runs = new Map(records.map(({ sk, at, since }) => [sk, { at, since }]));
+  const runs = new Map(records.map((record) => [record.sk, record]));
   const lastRun = (task: string) => ageOf(runs.get(lastRunKey(task).sk)?.at);
   const age = ageOf(runs.get(lastRunKey('heartbeat').sk)?.since) ?? 0;
   const writeAge = lastRun('heartbeat');
+  const keysAge = ageOf(runs.get(lastRunKey('heartbeat').sk)?.keys_replaced_at);
   const jobAge = lastRun('daily-job');
   const consumer_age_seconds = {
     'update-aggregates': lastRun('update-aggregates'),
     eraser: lastRun('eraser'),
   };
-  const webhookLag = ageOf(sending?.at);
+  // Older code has not stored the time of the run.
+  const sendingAge = ageOf(sending?.ran_at ?? sending?.at);
   const faults = [
     bulk && 'An import is not finished. Lists and counts are incomplete until it is',
     hasFullDisk() && 'The disk is full, and nothing can be saved. Make room',
@@ -75,10 +82,10 @@ export async function readHealth(): Promise<Health> {
     !bulk && lag > Math.max(...sampleAges) && lagFault(lag, consumer_age_seconds),
     (jobAge ?? age) > maxJobAge && jobFault(jobAge, age),
     ahead && clockFault(ahead),
+    keysAge !== null && keysFault(keysAge),
     !bulk &&
-      (webhookLag ?? 0) > longestWebhookLag &&
-      `Webhooks are ${webhookLag} seconds behind. The log says why`,
-    Boolean(sending?.failing) && `Most webhooks fail: ${sending?.failing}. Their pages say how`,
+      (sendingAge ?? 0) > longestSending &&
+      `The job of the webhooks last ended ${sendingAge} seconds ago. The log says why`,
   ];
   return {
     stream_lag_seconds: lag,
@@ -86,7 +93,8 @@ export async function readHealth(): Promise<Health> {
     backup_age_seconds: lastRun('backup'),
     last_write_age_seconds: writeAge,
     consumer_age_seconds,
-    webhook_lag_seconds: webhookLag,
+    webhook_lag_seconds: ageOf(sending?.at),
+    failing_webhook_owners: sending ? Number(sending.failing_owners ?? 0) : null,
     faults: faults.filter((fault) => typeof fault === 'string'),
   };
 }
@@ -122,6 +130,11 @@ function lagFault(lag: number, ages: Health['consumer_age_seconds']) {
 function jobFault(jobAge: number | null, age: number) {
   if (jobAge === null) return `The daily job has not run for ${age} seconds, since the first start`;
   return `The daily job last ran ${jobAge} seconds ago`;
+}
+
+/** The heartbeat removes the time when a former key is back, or after an hour. */
+function keysFault(age: number) {
+  return `The signing keys were replaced ${age} seconds ago: tokens and secrets made before are refused. Restore the former key`;
 }
 
 /** Such a review leads the lists by date until the clock has reached it. */

@@ -1,5 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { currentOperation } from '../operation.ts';
 import { loggedIds } from './request-ids.ts';
 
 let isNoted = false;
@@ -32,5 +33,6 @@ function note(milliseconds: number, ids: Record<string, string>): void {
   if (isNoted || process.env.AWS_LAMBDA_FUNCTION_NAME === undefined) return;
   isNoted = true;
   const megabytes = Math.round(process.memoryUsage.rss() / 2 ** 20);
-  console.info({ message: 'Cold start', ...ids, milliseconds, megabytes });
+  const operation = currentOperation()?.name;
+  console.info({ message: 'Cold start', operation, ...ids, milliseconds, megabytes });
 }

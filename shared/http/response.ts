@@ -4,7 +4,9 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { isHttps } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiError, diskFull, serviceUnavailable } from '../errors.ts';
+import { ApiError, diskFull, serviceUnavailable, TableBusy } from '../errors.ts';
+import { countUnavailable } from '../metric.ts';
+import { currentOperation } from '../operation.ts';
 import { use } from '../table/budget.ts';
 import { isDiskFull, noteWrite } from '../table/full-disk.ts';
 import { codingFor } from './content-coding.ts';
@@ -148,12 +150,17 @@ export function errorResponse(
 /** Returns the error to show. Logs errors other than ApiError, once. */
 export function toApiError(error: unknown, ids: RequestIds): ApiError {
   if (error instanceof ApiError) return error;
-  console.error({ message: 'Request failed', ...loggedIds(ids), error: describeError(error) });
+  const operation = currentOperation()?.name;
+  const described = describeError(error);
+  console.error({ message: 'Request failed', operation, ...loggedIds(ids), error: described });
   if (isDiskFull(error)) {
     noteWrite(error);
     return diskFull();
   }
-  if (isTransient(error)) return serviceUnavailable();
+  if (isTransient(error)) {
+    countUnavailable();
+    return serviceUnavailable();
+  }
   return new ApiError(
     500,
     'server_error',
@@ -165,6 +172,7 @@ export function toApiError(error: unknown, ids: RequestIds): ApiError {
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
+    error instanceof TableBusy ||
     // Every SDK error has the field, but only transient errors a value in it.
     ('$retryable' in error && error.$retryable !== undefined) ||
     /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(

@@ -3,7 +3,7 @@ import { countsKey, userKey } from '../table/keys.ts';
 import { parseUser } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';
 import { countsIn } from './owner-counts.ts';
-import { isPublic, type Review, type WholeReview } from './review.ts';
+import { isPublic, type WholeReview } from './review.ts';
 import type { Written } from './written.ts';
 
 // The reviews of newcomers and their edits, which wait for a moderator before others see them.

@@ -1,6 +1,6 @@
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { chunks } from '../chunks.ts';
-import { serviceUnavailable } from '../errors.ts';
+import { TableBusy } from '../errors.ts';
 import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
 import { type Item, type Key, keyString } from './item.ts';
@@ -13,7 +13,7 @@ const attempts = 9;
 /**
  * Reads any number of distinct keys, 100 a request, in parallel. Returns the items that exist, by
  * `keyString`. With `attributes`, an item has only these and its keys, for the same units. Throws
- * ApiError 503 when DynamoDB still leaves some after 9 attempts.
+ * `TableBusy` when DynamoDB still leaves some after 9 attempts.
  */
 export async function batchGet(
   keys: readonly Key[],
@@ -44,12 +44,12 @@ export async function getItems(
   return keys.map((key) => items.get(keyString(key)));
 }
 
-/** Deletes any number of items, without conditions. Throws ApiError 503 like `batchGet`. */
+/** Deletes any number of items, without conditions. Throws `TableBusy` like `batchGet`. */
 export function batchDelete(keys: readonly Key[]): Promise<void> {
   return batchWrite(keys.map(({ pk, sk }) => ({ delete: { pk, sk } })));
 }
 
-/** Puts and deletes many items, without conditions. Throws ApiError 503 like `batchGet`. */
+/** Puts and deletes many items, without conditions. Throws `TableBusy` like `batchGet`. */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],
 ): Promise<void> {
@@ -65,11 +65,11 @@ export async function batchWrite(
   }
 }
 
-/** Sends requests until none is pending. Throws ApiError 503 after 9 attempts. */
+/** Sends requests until none is pending. Throws `TableBusy` after 9 attempts. */
 async function untilDone<T>(all: T[], send: (pending: T[]) => Promise<T[]>): Promise<void> {
   let pending = all;
   for (let attempt = 0; pending.length > 0; attempt++) {
-    if (attempt === attempts) throw serviceUnavailable();
+    if (attempt === attempts) throw new TableBusy();
     if (attempt > 0) await backOff(attempt, 2560);
     pending = await send(pending);
   }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ApiError } from '../errors.ts';
 import { countMetric } from '../metric.ts';
+import { currentOperation, type Operation, runAs } from '../operation.ts';
 
 // The use of the table by one request, and its limit. A host runs each function within the budget
 // of its route, so no endpoint can be made that costs more, whatever the data.
@@ -28,8 +29,6 @@ const limited = ['read', 'commands', 'bytes', 'answer'] as const satisfies (keyo
 interface Meter {
   usage: Usage;
   budget: Budget | undefined;
-  /** The operation, for the log. */
-  name: string | undefined;
 }
 
 const meters = new AsyncLocalStorage<Meter>();
@@ -51,20 +50,19 @@ export class OverBudget extends ApiError {
 export async function metered<T>(
   run: () => T | Promise<T>,
   budget?: Budget,
-  name?: string,
 ): Promise<{ result: T; usage: Usage }> {
   const usage = { read: 0, write: 0, commands: 0, bytes: 0, answer: 0 };
-  const result = await meters.run({ usage, budget, name }, async () => run());
+  const result = await meters.run({ usage, budget }, async () => run());
   return { result, usage };
 }
 
 /** Runs the handler of an operation within a budget. */
-export async function withinBudget<T>(
-  name: string,
+export function withinBudget<T>(
+  operation: Operation,
   budget: Budget | undefined,
   run: () => T | Promise<T>,
 ): Promise<T> {
-  return budget ? (await metered(run, budget, name)).result : run();
+  return runAs(operation, async () => (budget ? (await metered(run, budget)).result : run()));
 }
 
 /** Returns true if commands are counted here. */
@@ -94,14 +92,15 @@ export function shareUsed(): number {
 export function use(amounts: Partial<Usage>): void {
   const meter = meters.getStore();
   if (!meter) return;
-  const { usage, budget, name } = meter;
+  const { usage, budget } = meter;
   for (const [what, amount] of Object.entries(amounts) as [keyof Usage, number][]) {
     usage[what] += amount;
   }
   if (!budget) return;
   const exceeded = limited.find((what) => usage[what] > budget[what]);
   if (exceeded === undefined) return;
-  console.error({ message: 'Over budget', operation: name, exceeded, ...usage, budget });
+  const operation = currentOperation()?.name;
+  console.error({ message: 'Over budget', operation, exceeded, ...usage, budget });
   countMetric('OverBudget', 1, { isSummed: true });
   throw new OverBudget();
 }

@@ -5,7 +5,7 @@ import {
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { type ApiError, serviceUnavailable, TableBusy } from '../errors.ts';
 import { countMetric } from '../metric.ts';
 import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
@@ -83,8 +83,9 @@ const transient = new Set([
 
 /**
  * Writes all or nothing. Retries conflicts and throttling with jitter and one idempotency token, so
- * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, ApiError
- * 503 after 10 attempts or 8 s, and `ExpressionTooLong` before anything is sent.
+ * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, and
+ * `ExpressionTooLong` before anything is sent. After 10 attempts or 8 s it throws ApiError 503 if
+ * others wrote the same items, which a client can cause, and otherwise `TableBusy`.
  * @example
  *   await transact([
  *     putNew({ ...voteKey(reviewId, userId), ...vote }),
@@ -98,6 +99,7 @@ export async function transact(writes: readonly Write[]): Promise<void> {
     TransactItems: writes.map(({ otherwise: _, ...action }) => inTable(action)),
   });
   const deadline = performance.now() + timeouts.transaction;
+  let isContended = false;
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await backOff(attempt);
     const left = deadline - performance.now();
@@ -117,9 +119,10 @@ export async function transact(writes: readonly Write[]): Promise<void> {
       const failures = writes.filter((_, i) => codes[i] === 'ConditionalCheckFailed');
       if (failures.length > 0) throw errorOf(failures);
       if (!codes.every((code) => code === 'None' || transient.has(code))) throw error;
+      isContended ||= codes.includes('TransactionConflict');
     }
   }
-  throw serviceUnavailable();
+  throw isContended ? serviceUnavailable() : new TableBusy();
 }
 
 /** Returns the error of failed conditions. A stale read comes first: a new read may pass them. */

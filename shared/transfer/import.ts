@@ -1,7 +1,7 @@
 // Runs an import: splits records into chunks, writes their plans, waits, and repeats stale ones.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, TableBusy } from '../errors.ts';
 import { hideAll } from '../moderation/hide-all.ts';
 import { reopenCase, takeUpReports } from '../moderation/report-repository.ts';
 import { isWrittenAhead } from '../review/erase.ts';
@@ -260,7 +260,8 @@ async function transactOnBusyTable(writes: readonly Write[], attempt = 1): Promi
   try {
     return await tryTransact(writes);
   } catch (error) {
-    const isBusy = error instanceof ApiError && error.status === 503;
+    const isContended = error instanceof ApiError && error.status === 503;
+    const isBusy = isContended || error instanceof TableBusy;
     if (!isBusy || attempt === attempts) throw error;
     return transactOnBusyTable(writes, attempt + 1);
   }

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { describeError } from '../describe-error.ts';
 import { ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
+import { countUnavailable } from '../metric.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
 import { DisplayName, Email } from './user.ts';
@@ -172,6 +173,7 @@ function unavailable(error: ProviderError): ApiError {
   const message = 'The identity provider cannot be reached, or refuses this service';
   const { code, error: reason } = error;
   console.error({ message, code, reason, error: describeError(error) });
+  countUnavailable();
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 

@@ -3,16 +3,15 @@ import { readLogEnd } from '../changes/log.ts';
 import { webhookRunKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { tryUpdate } from '../table/transact.ts';
+import { fewestOwners, isMostFailing, type Owners, ownersAt } from './failing-owners.ts';
 import { takeLease } from './lease.ts';
 import { type Look, serveDue } from './serving.ts';
+import { listWebhooks } from './webhook-repository.ts';
 
 // The run of every minute that sends webhooks what is new in the change log.
 
-/** In milliseconds. A larger lag is logged, which an alarm reads. */
+/** In milliseconds. A larger lag of several owners is logged, which an alarm reads. */
 const longestLag = 300_000;
-
-/** Webhooks that wait for another attempt. Fewer may well fail for reasons of their own. */
-const fewestFailing = 3;
 
 /** The result of a run. */
 export interface RunResult {
@@ -38,10 +37,10 @@ export async function sendWebhooks({
   isLook = false,
   lookEvery = lookPause,
 } = {}): Promise<RunResult> {
-  const { look, health } = await readState();
+  const { look, waiting } = await readState();
   if (look.due.length === 0) {
-    if (!isLook) await recordSending(look.now, health);
-    return { hasMore: false, isQuiet: health.failing === 0 };
+    if (!isLook) await recordSending(look.now, { owners: await readOwners(waiting, look.now) });
+    return { hasMore: false, isQuiet: waiting === 0 };
   }
   const lease = await takeLease();
   if (!lease) return { hasMore: false };
@@ -51,8 +50,12 @@ export async function sendWebhooks({
       lease,
       lookEvery,
     });
+    const veryLate = late.filter(({ since }) => lookedAt - since > longestLag);
+    await recordSending(Math.min(lookedAt, ...late.map(({ since }) => since)), {
+      owners: await readOwners(waiting, lookedAt),
+      lateOwners: new Set(veryLate.map(({ owner }) => owner)).size,
+    });
     if (failures.length > 0) throw failures[0];
-    await recordSending(Math.min(lookedAt, ...late.map(({ since }) => since)), health);
     return { hasMore };
   } finally {
     await lease.release();
@@ -60,7 +63,7 @@ export async function sendWebhooks({
 }
 
 /** Reads what there is to do, and how many webhooks wait for another attempt. */
-async function readState(): Promise<{ look: Look; health: { active: number; failing: number } }> {
+async function readState(): Promise<{ look: Look; waiting: number }> {
   const now = Date.now();
   const latest = `${new Date(now).toISOString()}#~`;
   const [entries, end] = await Promise.all([
@@ -70,27 +73,37 @@ async function readState(): Promise<{ look: Look; health: { active: number; fail
   const isWaiting = ({ date = '' }: { date?: string }) => date > latest;
   const mark = markOf(end);
   const due = entries.filter((entry) => !isWaiting(entry) && entry.kind !== mark);
-  const health = { active: entries.length, failing: entries.filter(isWaiting).length };
-  return { look: { now, end, due }, health };
+  return { look: { now, end, due }, waiting: entries.filter(isWaiting).length };
+}
+
+/** Reads the state of owners, unless too few webhooks wait for another attempt. */
+async function readOwners(waiting: number, now: number): Promise<Owners> {
+  if (waiting < fewestOwners) return { active: 0, failing: 0 };
+  return ownersAt(await listWebhooks(undefined, { consistent: false }), now);
 }
 
 /**
- * Records the time (epoch ms) up to which everything is sent, and whether most webhooks fail. Then
- * the reason is probably ours.
+ * Records that a run has ended, the time (epoch ms) up to which everything is sent, and the state
+ * of owners. Logs what hints at a fault of the service: webhooks of one account may be late because
+ * they are many.
  */
 export async function recordSending(
   sentUntil: number,
-  { active, failing }: { active: number; failing: number } = { active: 0, failing: 0 },
+  { owners, lateOwners = 0 }: { owners?: Owners; lateOwners?: number } = {},
 ): Promise<void> {
-  const lag = Date.now() - sentUntil;
-  if (lag > longestLag) {
-    console.warn({ message: 'Webhooks are late', lag_seconds: Math.floor(lag / 1000) });
+  const now = Date.now();
+  if (lateOwners >= fewestOwners) {
+    const lag_seconds = Math.floor((now - sentUntil) / 1000);
+    console.warn({ message: 'Webhooks are late', owners: lateOwners, lag_seconds });
   }
-  const isMost = failing >= fewestFailing && failing > active / 2;
-  if (isMost) console.warn({ message: 'Most webhooks fail', failing, active });
+  const { failing = 0, active = 0 } = owners ?? {};
+  if (isMostFailing({ failing, active })) {
+    console.warn({ message: 'Most webhooks fail', failing, active });
+  }
   const set = {
     at: new Date(sentUntil).toISOString(),
-    failing: isMost ? `${failing} of ${active}` : '',
+    ran_at: new Date(now).toISOString(),
+    failing_owners: failing,
   };
   await tryUpdate({ Key: webhookRunKey, set });
 }

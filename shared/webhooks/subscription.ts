@@ -83,6 +83,11 @@ export class Subscription {
     return claimOf({ ...webhook, attempts, cursor: this.#walk.cursor }, Date.now());
   }
 
+  /** The id of the account that owns the webhook. */
+  get owner(): string {
+    return this.#receiver.webhook.user_id;
+  }
+
   /** Sends messages until none is left, one fails, the run is over, or others wait. */
   async take(turn: Turn): Promise<TurnResult> {
     if (this.#isLate()) return this.#stop();

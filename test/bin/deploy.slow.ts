@@ -41,6 +41,8 @@ afterAll(() => {
   rmSync(home, { recursive: true });
 });
 
+writeFileSync(join(home, 'config'), '[profile known]\nregion = eu-north-1\n');
+
 async function deploy(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/deploy.ts', ...args], {
     cwd,
@@ -49,6 +51,7 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
       NODE_COMPILE_CACHE,
       HOME: home,
       AWS_SHARED_CREDENTIALS_FILE: join(home, 'credentials'),
+      AWS_CONFIG_FILE: join(home, 'config'),
       AWS_EC2_METADATA_DISABLED: 'true',
       AWS_ENDPOINT_URL_CLOUDFORMATION,
       AWS_ENDPOINT_URL_LAMBDA: `${AWS_ENDPOINT_URL_CLOUDFORMATION}/lambda`,
@@ -100,3 +103,15 @@ test('says in a rehearsal that an option is invalid', async () => {
   expect(stderr).toContain('context: rateLimit');
   expect(stderr).toContain('The templates cannot be made.');
 }, 60_000);
+
+test('quotas are those of the region that the CDK deploys to: that of the profile', async () => {
+  code = 'ValidationError';
+  const { stderr } = await deploy(['--profile', 'known', '--help']);
+  expect(stderr).toContain('may run 10 functions at once in eu-north-1.');
+});
+
+test('a region of the environment comes first, as for the CDK', async () => {
+  code = 'ValidationError';
+  const { stderr } = await deploy(['--profile', 'known', '--help'], { AWS_REGION: 'eu-west-3' });
+  expect(stderr).toContain('may run 10 functions at once in eu-west-3.');
+});

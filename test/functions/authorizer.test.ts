@@ -13,6 +13,8 @@ import { grantKey } from '../../shared/table/keys.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeGrant, makeUser } from '../helpers/world.ts';
 
+const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
+
 const arn = 'arn:aws:execute-api:eu-west-1:123456789012:abcdef1234/ws';
 const scopes: Scope[] = ['review', 'vote', 'user'];
 const user = await makeUser();
@@ -122,6 +124,30 @@ describe('the authorizer', () => {
   ])('refuses %s: exactly “Unauthorized”', async (_, token) => {
     await expect(authorize(`Bearer ${await token()}`)).rejects.toThrow(/^Unauthorized$/);
   });
+
+  test.each<[string, () => Promise<string>, boolean]>([
+    ['not ours', async () => `rva_${Buffer.alloc(88, 'made up').toString('base64url')}`, false],
+    ['expired', async () => (await grantOf(scopes, { lifetime: -1 })).access_token, true],
+    [
+      'revoked',
+      async () => {
+        const { grant, access_token } = await grantOf(scopes);
+        await deleteGrant(grant);
+        return access_token;
+      },
+      true,
+    ],
+  ])(
+    'logs that a token is %s, without the token, and its client if it is ours',
+    async (reason, make, isOurs) => {
+      const token = await make();
+      logged.mockClear();
+      await expect(authorize(`Bearer ${token}`)).rejects.toThrow('Unauthorized');
+      const client_id = isOurs ? expect.stringMatching(/^[0-9a-f]{32}$/) : undefined;
+      expect(logged.mock.calls).toEqual([[{ message: 'Access token refused', reason, client_id }]]);
+      expect(JSON.stringify(logged.mock.calls)).not.toContain(token);
+    },
+  );
 
   /** Says for each read during `run` whether it is consistent. */
   async function readsOf(run: () => Promise<unknown>): Promise<unknown[]> {

@@ -13,8 +13,6 @@ export const prices = {
   cdnRequest: 1e-6,
   cdnGigabyteOut: 0.085,
   alarmMetric: 0.1,
-  /** An alarm that joins others. */
-  compositeAlarm: 0.5,
   dashboard: 3,
   /** A metric of our own, in a month with values. */
   customMetric: 0.3,

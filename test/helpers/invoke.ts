@@ -44,7 +44,7 @@ export async function invoke(
 /** Runs a handler as a host does. Throws if it passes the budget of its route. */
 export async function withinItsBudget(route: Route | undefined, run: () => Promise<unknown>) {
   const budget = route && budgetOf(route);
-  const { result, usage } = await metered(run, budget, route?.operation);
+  const { result, usage } = await metered(run, budget);
   if (budget && Object.entries(budget).some(([what, most]) => usage[what as keyof Budget] > most)) {
     throw new Error(`${route.operation} used ${JSON.stringify(usage)} of the table`);
   }

@@ -4,6 +4,7 @@ import { DynamoDBDocumentClient, type TransactWriteCommand } from '@aws-sdk/lib-
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
+import { runAs } from '../../shared/operation.ts';
 import { withinBudget } from '../../shared/table/budget.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
 import { makeModerator, makeUsers } from '../helpers/world.ts';
@@ -17,11 +18,9 @@ beforeEach(() => {
     return true;
   });
   process.env.METRICS_NAMESPACE = 'reviews';
-  process.env.OPERATION = 'an-operation';
 });
 afterEach(() => {
   delete process.env.METRICS_NAMESPACE;
-  delete process.env.OPERATION;
   delete process.env.AWS_LAMBDA_FUNCTION_NAME;
   jest.restoreAllMocks();
   jest.useRealTimers();
@@ -45,11 +44,15 @@ function metrics(): [name: string, values: number[]][] {
   return [...found];
 }
 
+const asOperation = <T>(run: () => T) => runAs({ name: 'an-operation', activity: 'vote' }, run);
+
+const beat = () => asOperation(() => sendHeartbeat());
+
 describe('the age of the oldest open moderation case', () => {
   test('is counted while a case is open, in hours', async () => {
     const [ann, ben] = await makeUsers(2);
     const moderator = await makeModerator('Mo');
-    await sendHeartbeat();
+    await beat();
     expect(metrics()).toEqual([]);
 
     jest.useFakeTimers({ now: Date.parse('2026-11-20T12:00:00Z'), advanceTimers: true });
@@ -59,21 +62,21 @@ describe('the age of the oldest open moderation case', () => {
     const young = await ann.publishes();
     await ben.reports(young, { reason: 'spam' });
     jest.setSystemTime(Date.parse('2026-11-23T18:00:00Z'));
-    await sendHeartbeat();
+    await beat();
     expect(metrics()).toEqual([
       ['reviews OldestCaseHours by an-operation', [expect.closeTo(78, 1)]],
     ]);
 
     written = [];
     await moderator.decides(old, 'dismiss');
-    await sendHeartbeat();
+    await beat();
     expect(metrics()).toEqual([
       ['reviews OldestCaseHours by an-operation', [expect.closeTo(30, 1)]],
     ]);
 
     written = [];
     await moderator.decides(young, 'dismiss');
-    await sendHeartbeat();
+    await beat();
     expect(metrics()).toEqual([]);
   });
 });
@@ -105,7 +108,7 @@ describe('repeated writes', () => {
     const review = await ann.publishes();
     expect(metrics()).toEqual([]);
     conflict(3);
-    await ben.votes(review);
+    await asOperation(() => ben.votes(review));
     expect(metrics()).toEqual([['reviews Retries by an-operation', [1, 1, 1]]]);
   });
   test('are not written on a server', async () => {
@@ -139,7 +142,7 @@ test('functions that serve no route log their cold start, once', async () => {
 test('a request over its budget counts for its operation, and for all together', async () => {
   jest.spyOn(console, 'error').mockImplementation(() => {});
   const budget = { read: 0, commands: 10, bytes: 10_000, answer: 10_000 };
-  const reading = withinBudget('an-operation', budget, () => findUser(randomUUID()));
+  const reading = withinBudget({ name: 'an-operation' }, budget, () => findUser(randomUUID()));
   await expect(reading).rejects.toThrow('This takes more than one request may read');
   expect(metrics()).toEqual([['reviews OverBudget by an-operation,', [1]]]);
 });

@@ -1,4 +1,4 @@
-import { resources, type Template, textOf } from './checks.ts';
+import { resources, type Template } from './checks.ts';
 
 /** Values of a metric, one a period, the newest last. Undefined is a period without data. */
 export type Series = readonly (number | undefined)[];
@@ -47,28 +47,6 @@ export function rings(template: Template, alarm: string, given: Points): boolean
     return lookUp(metrics.find(({ ReturnData }) => ReturnData !== false)?.Id ?? '');
   });
   return points.slice(-of).filter(isBad).length >= must;
-}
-
-/**
- * Returns whether a composite alarm of the template rings where its parts do or do not. Evaluates
- * the rules that we use, and throws on any other.
- */
-export function ringsTogether(
-  template: Template,
-  alarm: string,
-  parts: Readonly<Record<string, boolean>>,
-): boolean {
-  const [, resource] =
-    resources(template, 'AWS::CloudWatch::CompositeAlarm').find(([id]) => nameOf(id) === alarm) ??
-    [];
-  const rule = textOf(resource?.Properties.AlarmRule);
-  const [, inner = ''] = /^\((.*)\)$/.exec(rule) ?? [];
-  return inner.split(' AND ').every((part) => {
-    const [, id = ''] = /^ALARM\("\${(\w+)\.Arn}"\)$/.exec(part) ?? [];
-    const state = parts[nameOf(id)];
-    if (state === undefined) throw new Error(`${rule}: ${part} is not known here`);
-    return state;
-  });
 }
 
 /** Returns the name of an alarm by its id. */

@@ -1,3 +1,4 @@
+import { groupOf } from '../../../infra/aws/function-groups.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 
@@ -45,7 +46,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   { operation: 'no-route', table: 'none' },
   ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
   { operation: 'expire-vote-counters', table: 'write' },
-  { operation: 'send-heartbeat', table: 'health' },
+  { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
   { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
 ];
 
@@ -71,18 +72,28 @@ export function only(template: Template, type: string): Resource['Properties'] {
   return theOne(template, type)[1].Properties;
 }
 
-/** Returns the functions with their operations. */
+/** Returns the name of the function of an operation. Pages with the same rights share one. */
+export function functionNameOf(operation: string): string {
+  const route = routes.find((each) => each.operation === operation);
+  return route ? groupOf(route) : operation;
+}
+
+/** The names of all functions. */
+const functionNames = [
+  ...new Set([...routes, ...others].map(({ operation }) => functionNameOf(operation))),
+];
+
+/** Returns the functions with their names: operations, or groups of pages. */
 export function functions(template: Template): [string, Resource][] {
-  const operations = [...routes, ...others].map(({ operation }) => operation);
   return resources(template, 'AWS::Lambda::Function').map(([id, resource]) => {
-    const operation = operations.find((operation) => isOf(operation, id));
-    return [operation ?? `? ${id}`, resource];
+    const name = functionNames.find((each) => isOf(each, id));
+    return [name ?? `? ${id}`, resource];
   });
 }
 
-/** Tests if a resource belongs to the function of an operation. CDK omits hyphens in ids. */
-export function isOf(operation: string, logicalId: string): boolean {
-  const name = operation.replaceAll('-', '');
+/** Tests if a resource belongs to the function of a name. CDK omits hyphens in ids. */
+export function isOf(functionName: string, logicalId: string): boolean {
+  const name = functionName.replaceAll('-', '');
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
@@ -109,7 +120,7 @@ export function excessRights(template: Template): string[] {
   };
   return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
     const allowed: readonly string[] = allowedTo[table];
-    const own = statements(template).filter(({ id }) => isOf(operation, id));
+    const own = statements(template).filter(({ id }) => isOf(functionNameOf(operation), id));
     const actions = own
       .filter(({ Resource }) => /Table(?!.*StreamArn)/.test(JSON.stringify(Resource)))
       .flatMap(({ Action }) => Action as string | string[])
@@ -387,8 +398,7 @@ export function circles(template: Template): string[] {
 /** Returns the statements of each function's role, by operation. */
 export function rolesOf(template: Template): Map<string, Statement[]> {
   const all = statements(template);
-  const own = (operation: string) => all.filter(({ id }) => isOf(operation, id));
-  return new Map([...routes, ...others].map(({ operation }) => [operation, own(operation)]));
+  return new Map(functionNames.map((name) => [name, all.filter(({ id }) => isOf(name, id))]));
 }
 
 /** A statement of a policy. */

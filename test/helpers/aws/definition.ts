@@ -1,6 +1,6 @@
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
-import { isOf, resources, statements, type Template, textOf } from './checks.ts';
+import { functionNameOf, isOf, resources, statements, type Template, textOf } from './checks.ts';
 
 /** The parts of an API definition that the checks read. Expressions of the template are texts. */
 export interface Definition {
@@ -26,6 +26,7 @@ interface Integration {
   uri?: string;
   credentials?: string;
   requestTemplates?: Record<string, string>;
+  passthroughBehavior?: string;
   responses?: Record<string, { statusCode: string; responseParameters: Record<string, string> }>;
 }
 
@@ -143,21 +144,22 @@ export function wrongMethods(template: Template): string[] {
     if (isGuarded === (route.access === 'public')) {
       problems.push(`${name} is ${isGuarded ? 'guarded' : 'open'}, but for ${route.access}`);
     }
-    if (functionOf(template, calls) !== route.operation) {
-      problems.push(`${name} does not lead to ${route.operation}`);
+    const own = functionNameOf(route.operation);
+    if (functionOf(template, calls) !== own) {
+      problems.push(`${name} does not lead to ${own}`);
     }
   }
   return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
 }
 
-/** Returns the operation of the Lambda with a name. */
+/** Returns the name, without that of the service, of the Lambda with a name. */
 function functionOf(template: Template, name: string | undefined): string | undefined {
   const [id] =
     resources(template, 'AWS::Lambda::Function').find(
       ([, { Properties }]) => name !== undefined && Properties.FunctionName === name,
     ) ?? [];
-  const all = ['authorizer', 'no-route', ...routes.map(({ operation }) => operation)];
-  return all.find((operation) => id !== undefined && isOf(operation, id));
+  const all = ['authorizer', 'no-route', ...routes.map((route) => functionNameOf(route.operation))];
+  return all.find((own) => id !== undefined && isOf(own, id));
 }
 
 /** Lists paths without a preflight, and gateway responses that another origin cannot read. */

@@ -1,11 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
 import type { Bundle } from '../../../infra/aws/bundle.ts';
-import { operations } from '../../../infra/functions.ts';
+import { lambdaNames } from '../../../infra/aws/bundle-entries.ts';
+import { groupOf } from '../../../infra/aws/function-groups.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { merged, type Template } from './checks.ts';
 import { type Parts, partsOf } from './synthesized.ts';
@@ -22,7 +23,7 @@ const { context } = JSON.parse(
 ) as { context: Record<string, unknown> };
 
 const tables = new Map<string, Route['table']>([
-  ...routes.map(({ operation, table }) => [operation, table] as const),
+  ...routes.map((route) => [groupOf(route), route.table] as const),
   ['authorizer', 'read'],
   ['no-route', 'none'],
   ['send-heartbeat', 'health'],
@@ -39,16 +40,29 @@ const actionsOf: Record<Route['table'], string[]> = {
   webhooks: ['UpdateItem'],
 };
 
+/** Folders of the code of functions that get files of the site, by their names. */
+export const siteFolders = new Map(
+  ['pages-public', 'pages-none-open'].map((name) => [name, join(folder, name)]),
+);
+for (const directory of siteFolders.values()) mkdirSync(directory);
+
+/** Where a function without real code has it. */
+const codeFolder = join(folder, 'code');
+mkdirSync(codeFolder);
+
 /**
  * Functions without real code, because only their configuration is tested. Each reads one variable,
  * and uses the table within its rights.
  */
-function bundleOf(operation: string, table = tables.get(operation) ?? 'write'): [string, Bundle] {
-  const variables = ['OIDC_LOGOUT_URL'];
-  return [
-    operation,
-    { directory: folder, bytes: 0, variables, actions: actionsOf[table], indexes: [] },
-  ];
+function bundleOf(name: string, table = tables.get(name) ?? 'write'): [string, Bundle] {
+  const code = {
+    directory: siteFolders.get(name) ?? codeFolder,
+    bytes: 0,
+    variables: ['OIDC_LOGOUT_URL'],
+    actions: actionsOf[table],
+    indexes: table === 'metadata' ? ['facet-by-date'] : [],
+  };
+  return [name, code];
 }
 
 /** The templates of a deployment. */
@@ -62,8 +76,8 @@ export function deployed(chosen: Record<string, string | number>, more: readonly
   const app = new App({ context: { ...context, ...chosen } });
   afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
   const bundles = new Map([
-    ...operations.map((operation) => bundleOf(operation)),
-    ...more.map(({ operation, table }) => bundleOf(operation, table)),
+    ...lambdaNames.map((name) => bundleOf(name)),
+    ...more.map((route) => bundleOf(groupOf(route), route.table)),
   ]);
   const { data, service } = addStacks(app, () => bundles, [...routes, ...more]);
   // cdk-nag fails a synthesis after its templates are written. A test reports the findings.

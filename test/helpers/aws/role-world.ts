@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { codeIn } from '../../../infra/aws/bundle.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts';
@@ -12,6 +13,7 @@ import { createTable } from '../../../infra/local/table.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { type SiteContent, siteFile } from '../../../shared/site/content.ts';
 import { listen } from '../listen.ts';
+import { functionNameOf } from './checks.ts';
 import { rightsIn, sessionToken, startProxy } from './roles.ts';
 import { synthesized } from './synthesized.ts';
 import '../table.ts';
@@ -28,7 +30,7 @@ const site: SiteContent = {
  */
 export async function startRoleWorld() {
   const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
-  const { service, code, outdir } = (await synthesized()).plain;
+  const { service, outdir } = (await synthesized()).plain;
   const rights = rightsIn(service);
 
   const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
@@ -55,35 +57,34 @@ export async function startRoleWorld() {
   /** The last deletion of an account. The eraser waits for it, and leaves it all it has to do. */
   let deletion: Promise<unknown> = Promise.resolve();
 
-  /** The code that is deployed, but that signs its requests as the operation. */
-  const load: Load = (operation) => {
-    const handler = loaded.get(operation) ?? importHandler(operation);
-    loaded.set(operation, handler);
-    return handler;
-  };
-
-  async function importHandler(operation: string): Promise<Handler> {
-    const directory = join(folder, operation);
-    cpSync(join(outdir, 'functions', operation), directory, { recursive: true });
-    const file = join(directory, 'index.cjs');
-    const caller = JSON.stringify(operation);
-    const deployed = code(operation);
-    const changed = deployed.replace(/[\w$.]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
-    if (changed === deployed && deployed.includes('AWS_ACCESS_KEY_ID')) {
-      throw new Error(`${operation} is as it was`);
-    }
-    writeFileSync(file, changed);
-    writeFileSync(join(directory, siteFile), JSON.stringify(site));
-    const { handler } = await import(pathToFileURL(file).href);
+  /** The code that is deployed, but that signs its requests as the function of the operation. */
+  const load: Load = async (operation) => {
+    const name = functionNameOf(operation);
+    const loading = loaded.get(name) ?? importHandler(name);
+    loaded.set(name, loading);
+    const handler = await loading;
     return async (event, context) => {
       if (operation === 'eraser') await deletion;
       const answering = handler(event, context);
       if (/^delete-(me|account)$/.test(operation)) deletion = Promise.allSettled([answering]);
       const result = await answering;
-      const { statusCode = 200 } = result ?? {};
+      const { statusCode = 200 } = (result ?? {}) as { statusCode?: number };
       if (statusCode < 400 || operation === 'no-route') succeeded.add(operation);
       return result;
     };
+  };
+
+  async function importHandler(name: string): Promise<Handler> {
+    const directory = join(folder, name);
+    cpSync(join(outdir, 'functions', name), directory, { recursive: true });
+    const files = readdirSync(directory).map((file) => join(directory, file));
+    const changes = files.map((file) => signAs(name, file));
+    if (!changes.includes(true) && codeIn(directory).includes('AWS_ACCESS_KEY_ID')) {
+      throw new Error(`${name} is as it was`);
+    }
+    writeFileSync(join(directory, siteFile), JSON.stringify(site));
+    const { handler } = await import(pathToFileURL(join(directory, 'index.cjs')).href);
+    return handler;
   }
 
   const { streamArn } = await createTable(database, process.env.TABLE_NAME ?? '');
@@ -119,7 +120,7 @@ export async function startRoleWorld() {
     authUrl,
     stream,
     proxy,
-    /** Rights of each operation, by its name. Tests may change them. */
+    /** Rights of each function, by its name. Tests may change them. */
     rights,
     load,
     succeeded,
@@ -132,6 +133,14 @@ export async function startRoleWorld() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Makes the code in a file sign its requests as a function. Returns true if it was changed. */
+function signAs(name: string, file: string): boolean {
+  const deployed = readFileSync(file, 'utf8');
+  const changed = deployed.replace(/[\w$.]+\.AWS_ACCESS_KEY_ID\?\?""/, JSON.stringify(name));
+  writeFileSync(file, changed);
+  return changed !== deployed;
 }
 
 /** The running functions, their stream and the proxy that watches their rights. */

@@ -10,7 +10,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { merged, resources, type Template } from './checks.ts';
+import { codeIn } from '../../../infra/aws/bundle.ts';
+import { functionNameOf, merged, resources, type Template } from './checks.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const report = 'validation-report.json';
@@ -126,8 +127,8 @@ function deploymentIn(outdir: string, name: string, folder: string) {
     /** The templates within `service`. CloudFormation limits the resources of each. */
     parts: { service, ...parts } as Parts,
     nag: json(join(outdir, report)).pluginReports as unknown[],
-    code: (operation: string) =>
-      readFileSync(join(folder, 'functions', operation, 'index.cjs'), 'utf8'),
+    /** The code of an operation, with that of all pages that share its function. */
+    code: (operation: string) => codeIn(join(folder, 'functions', functionNameOf(operation))),
   };
 }
 

@@ -18,7 +18,8 @@ import {
   withoutTls,
 } from '../../helpers/aws/checks.ts';
 import { definitionIn } from '../../helpers/aws/definition.ts';
-import { deployed, type Templates } from '../../helpers/aws/deployed.ts';
+import { deployed, siteFolders, type Templates } from '../../helpers/aws/deployed.ts';
+import { rightsIn } from '../../helpers/aws/roles.ts';
 import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
 
 function json(stack: Stack): Template {
@@ -133,7 +134,7 @@ describe('the user pool', () => {
 });
 
 describe('the API', () => {
-  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s', () => {
+  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s, exports to 2/s', () => {
     const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
     const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
@@ -145,6 +146,7 @@ describe('the API', () => {
       ['GET', 'HEAD'].map((method) => [`${method} ${path}`, rate, burst]);
     expect(limits).toEqual([
       ['* *', 200, 400],
+      ['GET /1/user/me/export', 2, 4],
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
       ...reads('/1/openapi.json', 5, 20),
@@ -155,6 +157,7 @@ describe('the API', () => {
       ['POST /oauth/authorize', 20, 40],
       ...reads('/account/sign-in', 20, 40),
       ...reads('/account/callback', 20, 40),
+      ...reads('/account/data', 2, 4),
     ]);
   });
   test('reserves, if chosen, executions for sign-ins and tokens only', () => {
@@ -317,5 +320,67 @@ describe('costs', () => {
       { Notification: { ...above, NotificationType: 'FORECASTED', Threshold: 100 }, Subscribers },
     ]);
     expect(resources(plain.service, 'AWS::Budgets::Budget')).toEqual([]);
+  });
+});
+
+describe('what a deployment must not lose', () => {
+  test('types of things of one’s own are in the rights to lists', () => {
+    const patternsOf = ({ service }: Templates) =>
+      (rightsIn(service).get('list-reviews') ?? []).flatMap(({ resources: of, partitions = [] }) =>
+        of.includes('facet-by-date') ? [...partitions] : [],
+      );
+    expect(patternsOf(deployed({ ownTypes: 'film:Film' }))).toContain('film');
+    expect(patternsOf(deployed({}))).not.toContain('film');
+  });
+  test('the files of the site lie beside the code of the functions that send them', () => {
+    deployed({ siteFolder: 'infra/site/starter' });
+    expect([...siteFolders.keys()].sort()).toEqual(['pages-none-open', 'pages-public']);
+    for (const directory of siteFolders.values()) {
+      const { pages } = JSON.parse(readFileSync(join(directory, 'site.json'), 'utf8'));
+      expect(pages.length).toBeGreaterThan(0);
+    }
+  });
+  test('pages promise the 35 days for which DynamoDB restores the table', () => {
+    const days = propertiesOf(plain.service, 'AWS::Lambda::Function').flatMap(
+      ({ Environment }) => Environment?.Variables.BACKUP_DAYS ?? [],
+    );
+    expect(new Set(days)).toEqual(new Set(['35']));
+  });
+  test('the API is regional, so that the domain and the firewall work', () => {
+    for (const { service } of [plain, chosen]) {
+      const { EndpointConfiguration } = only(service, 'AWS::ApiGateway::RestApi');
+      expect(EndpointConfiguration.Types).toEqual(['REGIONAL']);
+    }
+  });
+});
+
+describe('the alarm on spend', () => {
+  test('rings if the budget of a month would last for three days', () => {
+    // $50 in 72 hours are 69 cents an hour: 100,000 lists of 50 cost more than that.
+    const points = (requests: number, reads: number, writes: number) => ({
+      requests: [requests],
+      reads: [reads],
+      writes: [writes],
+    });
+    expect(rings(chosen.service, 'Spend', points(100_000, 5_200_000, 0))).toBe(true);
+    expect(rings(chosen.service, 'Spend', points(30_000, 1_560_000, 1_000))).toBe(false);
+    expect(alarms(chosen.service).Spend?.tells).toBe('Ticket');
+    expect(Object.keys(alarms(plain.service))).not.toContain('Spend');
+  });
+});
+
+describe('the alarm on the certificate', () => {
+  test('is where the certificate is, and only with a domain', () => {
+    expect(Object.keys(alarms(plain.service))).not.toContain('CertificateExpiry');
+    expect(Object.keys(alarms(chosen.service))).toContain('CertificateExpiry');
+    const behind = deployed({
+      ...ownDomain,
+      certificateArn: ownDomain.certificateArn.replace('eu-central-1', 'us-east-1'),
+      cdn: 'true',
+    });
+    expect(behind.health?.region).toBe('us-east-1');
+    expect(Object.keys(alarms(behind.service))).not.toContain('CertificateExpiry');
+    expect(rings(behind.health ?? { Resources: {} }, 'CertificateExpiry', [[29]])).toBe(true);
+    expect(rings(behind.health ?? { Resources: {} }, 'CertificateExpiry', [[31]])).toBe(false);
   });
 });

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { forgetSession } from '../../../shared/pages/session/session.ts';
-import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
-  alarms,
   circles,
   only,
   propertiesOf,
@@ -271,33 +269,11 @@ describe('the firewall', () => {
   });
 });
 
-describe('failures of CloudFront itself', () => {
-  const watched = deployed({ cdn: 'true', distribution: 'E2QWRUHAPOMQZL' });
-  const { health = { region: '', Resources: {} } } = watched;
-
-  test('ring where CloudFront writes its metrics', () => {
-    expect(watched.findings).toBe('');
-    expect(health.region).toBe('us-east-1');
-    expect(only(health, 'AWS::CloudWatch::Alarm')).toMatchObject({
-      Namespace: 'AWS/CloudFront',
-      MetricName: '5xxErrorRate',
-      Dimensions: [
-        { Name: 'DistributionId', Value: 'E2QWRUHAPOMQZL' },
-        { Name: 'Region', Value: 'Global' },
-      ],
-      Statistic: 'Average',
-    });
-    expect(alarms(health).EdgeErrors?.tells).toBe('Page');
-    expect(rings(health, 'EdgeErrors', [[5.1, 100, 6]])).toBe(true);
-    expect(rings(health, 'EdgeErrors', [[5.1, 5, 100]])).toBe(false);
-    expect(rings(health, 'EdgeErrors', [[undefined, 100, 100]])).toBe(false);
-  });
-  test('are watched if the distribution is named, whose id is an output', () => {
-    const outputs = Object.values(small.service.Outputs ?? {}).map(({ Value }) => textOf(Value));
-    const [id] = theOne(small.service, 'AWS::CloudFront::Distribution');
-    expect(outputs).toContain(`\${${id}}`);
-    expect(small.health).toBeUndefined();
-  });
+test('the id of the distribution is an output', () => {
+  const outputs = Object.values(small.service.Outputs ?? {}).map(({ Value }) => textOf(Value));
+  const [id] = theOne(small.service, 'AWS::CloudFront::Distribution');
+  expect(outputs).toContain(`\${${id}}`);
+  expect(small.health).toBeUndefined();
 });
 
 test('without the option there is no distribution, and no method demands a key', () => {

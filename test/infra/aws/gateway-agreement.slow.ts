@@ -134,6 +134,20 @@ describe('the local gateway and the definition agree', () => {
   });
 
   const answers = definition['x-amazon-apigateway-gateway-responses'];
+
+  test.each([
+    ['text/plain', false],
+    ['application/json', true],
+    ['application/json; charset=utf-8', true],
+  ])('on a preflight with %s, which has no template for other content', async (type, isRead) => {
+    const headers = { 'Content-Type': type };
+    const { status } = await fetch(`${origin}/ws/1/review`, { method: 'OPTIONS', headers });
+    const mock = definition.paths['/1/review']?.options?.['x-amazon-apigateway-integration'];
+    expect(mock?.passthroughBehavior).toBe('never');
+    expect(Object.keys(mock?.requestTemplates ?? {})).toEqual(['application/json']);
+    expect(status).toBe(isRead ? 204 : Number(answers.UNSUPPORTED_MEDIA_TYPE?.statusCode));
+  });
+
   test.each(Object.entries(answers))('on the error %s', (type, answer) => {
     process.env.AUTH_URL = 'https://reviews.example.org/ws';
     const authorizer = { description: 'The scope is missing', challenge: 'unused' };

@@ -62,8 +62,6 @@ describe('options that AWS would refuse during a deployment are refused before i
     [{ budget: 50 }, /alarmMail is missing/],
     [{ pageMail: 'pager@example.org' }, /alarmMail is missing; pageMail/],
     [{ pageMail: 'pager', alarmMail: 'ops@example.org' }, /pageMail must be an e-mail address/],
-    [{ distribution: 'E2QWRUHAPOMQZL' }, /cdn is missing; distribution/],
-    [{ distribution: 'd1.cloudfront.net', cdn: 'true' }, /distribution must be an id such as/],
     [{ environment: 'staging' }, /environment must be production or development/],
     [{ domain: 'reviews.example.org' }, /certificateArn is missing/],
     [{ ...own, cdn: 'true' }, /certificateArn must be of us-east-1 with cdn/],

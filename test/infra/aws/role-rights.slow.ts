@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { routes } from '../../../shared/routes.ts';
+import { functionNameOf } from '../../helpers/aws/checks.ts';
 import {
   type Deed,
   findRight,
@@ -43,7 +44,7 @@ describe('a request to AWS is refused', () => {
 describe('who reads for everybody', () => {
   const readers = routes
     .filter(({ table }) => table === 'public' || table === 'metadata')
-    .map(({ operation }) => operation);
+    .map(({ operation }) => functionNameOf(operation));
 
   const on =
     (action: string, resource: string) =>
@@ -104,13 +105,12 @@ describe('who votes, reports or writes reviews', () => {
   const operations = [
     'put-vote',
     'delete-vote',
-    'send-vote',
+    'pages-write-votes',
     'report-review',
-    'send-report',
+    'pages-write-reports',
     'create-review',
     'update-review',
-    'publish-review',
-    'save-review',
+    'pages-write-reviews',
   ];
   test.each(['UpdateItem', 'PutItem', 'GetItem'])(
     'must not %s an application or webhook',

@@ -1,6 +1,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
+import { runAs } from '../../../shared/operation.ts';
 import { accessLine, fieldOf, functionLine } from '../../helpers/aws/access-log.ts';
 import { only, propertiesOf } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
@@ -57,9 +58,11 @@ async function logsOfFailure() {
     throw broken;
   });
   const handler = (event: { requestContext: object }, context: object) =>
-    (getReview as (event: object, context: object) => unknown)(
-      { ...event, requestContext: { ...event.requestContext, ...ids } },
-      context,
+    runAs({ name: 'get-review' }, () =>
+      (getReview as (event: object, context: object) => unknown)(
+        { ...event, requestContext: { ...event.requestContext, ...ids } },
+        context,
+      ),
     );
   const path = { review_id: '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f' };
   const { status } = await invoke(handler, { path });
@@ -86,15 +89,24 @@ const accessLines = [
 ];
 const refusedToken = { errorType: 'Error', errorMessage: 'Unauthorized', stackTrace: [] };
 const crash = { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] };
-const allLines = [...accessLines, ...logged, functionLine(refusedToken), functionLine(crash)];
+const refusal = { message: 'Access token refused', reason: 'expired', client_id: 'app-1' };
+const allLines = [
+  ...accessLines,
+  ...logged,
+  functionLine(refusal, 'INFO'),
+  functionLine(refusedToken),
+  functionLine(crash),
+];
 
 test('the function logs the ids of the access log, and its cold start once', () => {
   expect(status).toBe(500);
   const trace = '1-67891233-abcdef012345678912345678';
+  // Pages share a function, so its name would not tell.
+  const named = { ...ids, trace, operation: 'get-review' };
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'INFO', requestId: lambdaId, message: { message: 'Cold start', ...ids, trace } },
-    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...ids, trace } },
-    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...ids, trace } },
+    { level: 'INFO', requestId: lambdaId, message: { message: 'Cold start', ...named } },
+    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...named } },
+    { level: 'ERROR', requestId: lambdaId, message: { message: 'Request failed', ...named } },
   ]);
   expect(JSON.parse(failed)).toMatchObject({
     ...ids,
@@ -105,7 +117,7 @@ test('the function logs the ids of the access log, and its cold start once', () 
 });
 
 describe('the saved queries', () => {
-  test('are six: three on the access log, three on logs that a prefix selects', () => {
+  test('are seven: three on the access log, four on logs that a prefix selects', () => {
     const of = (LogGroupNames?: [{ Ref: string }]) =>
       LogGroupNames?.map(({ Ref }) => Ref.replace(/[0-9A-F]{8}$/, '')) ?? [];
     expect(
@@ -116,6 +128,7 @@ describe('the saved queries', () => {
       'reviews/Conflicts': ['ApiAccessLog'],
       'reviews/Request by id': [],
       'reviews/Cold starts': [],
+      'reviews/Refused tokens': [],
       'reviews/Errors by name': [],
     });
   });
@@ -140,8 +153,9 @@ describe('the saved queries', () => {
       'reviews/Refused by client': 4,
       'reviews/Conflicts': 3,
       'reviews/Request by id': 9,
-      'reviews/Cold starts': 3,
-      'reviews/Errors by name': 5,
+      'reviews/Cold starts': 4,
+      'reviews/Refused tokens': 3,
+      'reviews/Errors by name': 6,
     });
   });
 

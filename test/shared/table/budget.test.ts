@@ -35,7 +35,9 @@ const readAll = () => collect(queryItems(prefix, { pageSize: 2 }));
 /** Error of a run within a budget that is wide but for `limits`, and the log's line about it. */
 async function refusal(limits: object, run: () => Promise<unknown>) {
   const budget = { ...wide, ...limits };
-  const error = await withinBudget('get-it', budget, run).catch((thrown: Error) => thrown);
+  const error = await withinBudget({ name: 'get-it' }, budget, run).catch(
+    (thrown: Error) => thrown,
+  );
   return { error, line: errors.mock.calls[0]?.[0] };
 }
 
@@ -87,8 +89,8 @@ describe('the use of the table', () => {
   );
 
   test('is free up to the budget, and without one', async () => {
-    expect(await withinBudget('get-it', { ...wide, read: 11 }, readAll)).toHaveLength(10);
-    expect(await withinBudget('get-it', undefined, readAll)).toHaveLength(10);
+    expect(await withinBudget({ name: 'get-it' }, { ...wide, read: 11 }, readAll)).toHaveLength(10);
+    expect(await withinBudget({ name: 'get-it' }, undefined, readAll)).toHaveLength(10);
     expect(errors).not.toHaveBeenCalled();
   });
 
@@ -105,7 +107,7 @@ test.each([{ commands: 0 }, { answer: 20 }])(
   'an endpoint over its budget answers 503 as JSON: %j',
   async (limits) => {
     const call = listReviews as unknown as (event: object, context: object) => Promise<Answered>;
-    const answer = await withinBudget('list-reviews', { ...wide, ...limits }, () =>
+    const answer = await withinBudget({ name: 'list-reviews' }, { ...wide, ...limits }, () =>
       call(eventOf({}), lambdaContext()),
     );
     expect(answer.statusCode).toBe(503);

@@ -7,30 +7,36 @@ import { applyStream } from '../../helpers/stream.ts';
 import {
   beginWebhook,
   forgetWebhooks,
+  makeWebhook,
+  type Receiver,
   run,
   startReceiver,
   status,
 } from '../../helpers/webhooks.ts';
-import { makeUser } from '../../helpers/world.ts';
+import { makeUser, makeUsers } from '../../helpers/world.ts';
 
-const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
+let warnings: jest.SpiedFunction<typeof console.warn>;
 beforeEach(() => {
-  warnings.mockClear();
+  warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
 });
 afterEach(forgetWebhooks);
 afterEach(restore);
 
 const ann = await makeUser();
 
-/** Begins so many webhooks, some of which fail from now on. */
-async function beginMany(count: number, failing: number) {
-  const receivers = await Promise.all(Array.from({ length: count }, () => startReceiver()));
-  for (const receiver of receivers) await beginWebhook(receiver);
+/** Begins a webhook of a new owner. */
+async function beginOne() {
+  const receiver = await startReceiver();
+  await beginWebhook(receiver);
+  return receiver;
+}
+
+/** Lets the first `failing` of these receivers fail from now on, and sends something to all. */
+async function failSome(receivers: readonly Receiver[], failing: number): Promise<void> {
   for (const receiver of receivers.slice(0, failing)) receiver.respond = status(500);
   await ann.publishes();
   // The first run finds out, and the second one sees it.
   for (let i = 0; i < 2; i++) await run();
-  return receivers;
 }
 
 /** Returns what the log of a run and the health of the service say of it. */
@@ -38,30 +44,57 @@ async function said() {
   await recordHeartbeat();
   await applyStream();
   const lines = warnings.mock.calls.map(([line]) => line as { message: string });
-  const { body } = await invoke(getHealth);
+  const { status: health, body } = await invoke(getHealth);
   return {
+    health,
+    owners: body.failing_webhook_owners,
     logged: lines.filter(({ message }) => message === 'Most webhooks fail'),
-    fault: /Most webhooks fail[^.]*/.exec(`${body.description ?? ''}`)?.[0],
   };
 }
 
-test('most webhooks that fail are a fault of the service, until they recover', async () => {
-  const receivers = await beginMany(5, 3);
+test('most owners whose webhooks fail are logged, and are no fault of health', async () => {
+  const receivers = await Promise.all([1, 2, 3, 4, 5].map(beginOne));
+  await failSome(receivers, 3);
   expect(await said()).toEqual({
+    health: 200,
+    owners: 3,
     logged: [{ message: 'Most webhooks fail', failing: 3, active: 5 }],
-    fault: 'Most webhooks fail: 3 of 5',
   });
   for (const receiver of receivers) receiver.respond = undefined;
   stopClock(Date.now() + 73_000);
   warnings.mockClear();
   for (let i = 0; i < 2; i++) await run();
-  expect(await said()).toEqual({ logged: [], fault: undefined });
+  expect(await said()).toEqual({ health: 200, owners: 0, logged: [] });
 });
 
-test.each([
-  [2, 2],
-  [6, 3],
-])('of %i webhooks, %i may fail for reasons of their own', async (count, failing) => {
-  await beginMany(count, failing);
-  expect(await said()).toEqual({ logged: [], fault: undefined });
+test('half of the owners may fail for reasons of their own', async () => {
+  const receivers = await Promise.all([1, 2, 3, 4, 5, 6].map(beginOne));
+  await failSome(receivers, 3);
+  expect(await said()).toEqual({ health: 200, owners: 3, logged: [] });
+});
+
+test('one account cannot make them fail, with any number of webhooks that worked', async () => {
+  const owner = await makeUser();
+  const receivers = await Promise.all([1, 2, 3, 4].map(() => startReceiver()));
+  for (const receiver of receivers) await beginWebhook(receiver, { owner });
+  await failSome(receivers, 4);
+  expect(await said()).toEqual({ health: 200, owners: 1, logged: [] });
+});
+
+test('receivers that never worked count for nobody', async () => {
+  const owners = await makeUsers(3);
+  // The name does not exist (RFC 6761 section 6.4).
+  for (const owner of owners) await makeWebhook({ url: 'https://hook.invalid/' }, { owner });
+  for (let i = 0; i < 2; i++) await run();
+  expect(await said()).toEqual({ health: 200, owners: 0, logged: [] });
+});
+
+test('an owner whose receivers have failed for a day counts no more', async () => {
+  const receivers = await Promise.all([1, 2, 3].map(beginOne));
+  await failSome(receivers, 3);
+  expect((await said()).owners).toBe(3);
+  stopClock(Date.now() + 25 * 3_600_000);
+  warnings.mockClear();
+  for (let i = 0; i < 2; i++) await run();
+  expect((await said()).logged).toEqual([]);
 });

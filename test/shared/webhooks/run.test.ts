@@ -496,8 +496,24 @@ describe('a change that waits', () => {
     return (await readHealth()).webhook_lag_seconds;
   }
 
+  test.each([
+    ['three owners', 3, 1],
+    ['one owner, with any number of them', 1, 3],
+  ])('is logged if webhooks of %s wait for too long', async (_, owners, each) => {
+    const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    for (const owner of await makeUsers(owners)) {
+      for (let i = 0; i < each; i++) await beginWebhook(await startReceiver(), { owner });
+    }
+    await ann.publishes();
+    await applyStream();
+    stopClock(Math.max(Date.now(), ...(await readLogEnd()).lanes) + 3_600_000);
+    await lagWithoutTurns();
+    const late = { message: 'Webhooks are late', owners: 3, lag_seconds: expect.any(Number) };
+    expect(warned.mock.calls).toEqual(owners === 3 ? [[late]] : []);
+    await run();
+  });
+
   test('is late if its receiver got no turn', async () => {
-    jest.spyOn(console, 'warn').mockImplementation(() => {});
     const receiver = await startReceiver();
     await beginWebhook(receiver);
     const id = await ann.publishes();

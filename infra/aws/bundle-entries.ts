@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
+import { budgetOf } from '../../shared/http/route-load.ts';
+import { type Route, routes } from '../../shared/routes.ts';
+import { fileOf, operations } from '../functions.ts';
+import { activityOf } from './activities.ts';
+import { functionGroups } from './function-groups.ts';
+
+// The modules that Lambdas run: of an operation, or of all pages that share a Lambda.
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Pages that share a Lambda with others, by its name. */
+export const sharedPages: ReadonlyMap<string, readonly Route[]> = new Map(
+  functionGroups(routes)
+    .filter((group) => group.routes.length > 1)
+    .map((group) => [group.name, group.routes]),
+);
+
+/** The operations of Lambdas that run a single one, by the name of the Lambda. */
+const single: ReadonlyMap<string, string> = singleOperations();
+
+/** Names of all Lambdas. */
+export const lambdaNames: readonly string[] = [...single.keys(), ...sharedPages.keys()];
+
+function singleOperations() {
+  const names = new Map(operations.map((operation) => [operation, operation]));
+  for (const { name, routes: own } of functionGroups(routes)) {
+    const [first, ...others] = own.map(({ operation }) => operation);
+    for (const operation of [first, ...others]) names.delete(`${operation}`);
+    if (first !== undefined && others.length === 0) names.set(name, first);
+  }
+  return names;
+}
+
+/** Writes modules into a folder, runs `use` on it, and deletes it. */
+export function withEntries<T>(names: readonly string[], use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'entries-'));
+  const write = (name: string, code: string) => writeFileSync(join(folder, `${name}.js`), code);
+  for (const name of names) {
+    const pages = sharedPages.get(name);
+    for (const { operation } of pages ?? []) write(operation, entryOf(operation));
+    write(name, pages ? sharedEntryOf(pages) : entryOf(single.get(name) ?? name));
+  }
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * Returns the module of an operation. It runs the handler as the operation, which metrics name, and
+ * that of a route within its budget. A call that keeps the function warm runs nothing. Other
+ * exports, such as texts for documents, are left out.
+ */
+function entryOf(name: string): string {
+  const file = JSON.stringify(fileOf(name));
+  const route = routes.find((each) => each.operation === name);
+  const budget = route && budgetOf(route);
+  const operation = JSON.stringify({ name, activity: route && activityOf(route) });
+  const [runner, path] = budget
+    ? ['withinBudget', 'shared/table/budget.ts']
+    : ['runAs', 'shared/operation.ts'];
+  const limits = budget ? `${operation}, ${JSON.stringify(budget)}` : operation;
+  return `import { handler as handle } from ${file};
+import { ${runner} } from ${moduleOf(path)};
+export const handler = async (event, context) => {
+  if (event.isWarmUp) return;
+  return ${runner}(${limits}, () => handle(event, context));
+};
+`;
+}
+
+/**
+ * Returns the module of pages that share a Lambda. It loads the code of the page that is asked for,
+ * and of all pages to keep warm. The client of the table comes before, because Lambda imports at
+ * full speed.
+ */
+function sharedEntryOf(pages: readonly Route[]): string {
+  const loads = pages.flatMap((page) =>
+    methodsOf(page).map(
+      (method) => `  '${method} ${resourceOf(page)}': () => import('./${page.operation}.js'),`,
+    ),
+  );
+  return `export { table } from ${moduleOf('shared/table/client.ts')};
+const pages = {
+${loads.join('\n')}
+};
+export const handler = async (event, context) => {
+  if (event.isWarmUp) return void (await Promise.all(Object.values(pages).map((load) => load())));
+  const page = await pages[event.httpMethod + ' ' + event.resource]();
+  return page.handler(event, context);
+};
+`;
+}
+
+const moduleOf = (path: string) => JSON.stringify(join(root, path));

@@ -1,0 +1,49 @@
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { Duration } from 'aws-cdk-lib/core';
+import type { TableFunction } from './table-function.ts';
+
+/**
+ * The functions that most people meet: what a site shows, and what applications ask for most. Most
+ * small communities would find them cold, because Lambda ends what is idle for 5 to 10 minutes.
+ */
+export const warmFunctions: readonly string[] = [
+  'authorizer',
+  'pages-metadata',
+  'pages-public',
+  'pages-read',
+  'pages-read-metadata',
+  'pages-write-votes',
+  'pages-none-open',
+  'list-reviews',
+  'get-review',
+  'get-entity',
+  'list-entities',
+  'batch-get-reviews',
+  'batch-get-entities',
+  'get-user',
+  'get-me',
+  'put-vote',
+  'create-review',
+];
+
+/** Less than Lambda keeps an idle environment. A rule calls nothing but its function. */
+const interval = Duration.minutes(5);
+
+/** The event of such a call. No request of a client has such a field. */
+export const warmEvent = { isWarmUp: true };
+
+/** Calls a function every five minutes, which then does nothing but stay. */
+export function keepWarm(target: TableFunction): void {
+  new Rule(target, 'Warm', {
+    schedule: Schedule.rate(interval),
+    targets: [
+      new LambdaTarget(target.lambda, {
+        event: RuleTargetInput.fromObject(warmEvent),
+        // The next call repeats it.
+        retryAttempts: 0,
+        maxEventAge: Duration.minutes(1),
+      }),
+    ],
+  });
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { bundleFunctions } from '../../../infra/aws/bundle.ts';
+import { functionGroups, groupOf } from '../../../infra/aws/function-groups.ts';
+import { tableRights } from '../../../infra/aws/table-rights.ts';
+import { type Route, routes } from '../../../shared/routes.ts';
+import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/checks.ts';
+import { deployed } from '../../helpers/aws/deployed.ts';
+import { type Right, rightsIn } from '../../helpers/aws/roles.ts';
+import { synthesized } from '../../helpers/aws/synthesized.ts';
+
+const { service, parts, outdir } = (await synthesized()).plain;
+const folder = mkdtempSync(join(tmpdir(), 'review-service-alone-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const shared = functionGroups(routes).filter(({ routes: own }) => own.length > 1);
+const grouped = shared.flatMap((group) => group.routes.map(({ operation }) => operation));
+/** The code of each page as if it had a function of its own. */
+const alone = bundleFunctions(folder, false, grouped);
+
+/** Rights one by one: an action, what it is on, and the partitions. */
+function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partitions'>[]): string[] {
+  return rights.flatMap(({ action, resources, partitions = ['*'] }) =>
+    resources.map((resource) => `${action} of ${resource} in ${partitions.toSorted()}`),
+  );
+}
+
+/** Returns the rights that a page has if it has a function of its own. */
+function rightsAlone({ operation, table, within, secrets = [] }: Route): string[] {
+  const bundle = alone.get(operation);
+  if (!bundle) throw new Error(`${operation} has no code`);
+  const statements = tableRights('table', operation, { ...bundle, allowed: table, within });
+  const own = statements.map((statement) => statement.toStatementJson());
+  return onesOf([
+    ...own.flatMap(({ Action, Resource, Condition }) =>
+      [Action].flat().map((action) => ({
+        action,
+        resources: [Resource].flat().map((each) => `${each}`.replace('table/index/', '')),
+        partitions: Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'],
+      })),
+    ),
+    ...secrets.map((secret) => ({
+      action: 'secretsmanager:GetSecretValue',
+      resources: [secret],
+    })),
+  ]);
+}
+
+test.each(shared)('$name has the rights of its pages, and no other', ({ name, routes: pages }) => {
+  const together = onesOf(rightsIn(service).get(name) ?? []);
+  const each = new Set(pages.flatMap(rightsAlone));
+  expect(together.filter((right) => !each.has(right))).toEqual([]);
+  expect([...each].filter((right) => !together.includes(right))).toEqual([]);
+});
+
+test('pages that differ in rights share no function', () => {
+  for (const { routes: pages } of shared) {
+    const rights = pages.map(({ table, within, secrets }) => [table, within, secrets].join());
+    expect(new Set(rights).size).toBe(1);
+    expect(pages.every(({ isPage }) => isPage)).toBe(true);
+  }
+  const [home] = routes.filter(({ operation }) => operation === 'show-home');
+  const other = { ...home, secrets: ['WEBHOOK_KEYS'] } as Route;
+  expect(groupOf(other)).not.toBe(home && groupOf(home));
+});
+
+/**
+ * The nested stack of each function. A function that moves to another one cannot be deployed: the
+ * new stack makes a function of the same name before the former one deletes its own.
+ */
+test('each function stays in its nested stack', () => {
+  const namesIn = (template: Template | undefined) =>
+    template ? functions(template).map(([name]) => name) : [];
+  const partOf = (ending: RegExp) =>
+    namesIn(Object.entries(parts).find(([id]) => ending.test(id))?.[1]).sort();
+  expect(partOf(/^ApiFormsNested/)).toEqual([
+    'answer-authorization',
+    'pages-write',
+    'pages-write-reports',
+    'pages-write-reviews',
+    'pages-write-sign-in',
+    'pages-write-tokens',
+    'pages-write-votes',
+    'pages-write-webhooks',
+  ]);
+  expect(partOf(/^ApiPagesNested/)).toEqual([
+    'get-health',
+    'get-oembed',
+    'get-server-metadata',
+    'get-sitemap',
+    'pages-metadata',
+    'pages-metadata-open',
+    'pages-none-open',
+    'pages-none-sign-in',
+    'pages-public',
+    'pages-read',
+    'pages-read-metadata',
+    'pages-read-tokens',
+    'pages-read-webhooks',
+    'request-authorization',
+  ]);
+  const api = routes.filter(({ base }) => base === undefined).map(({ operation }) => operation);
+  expect(partOf(/^ApiFunctionsNested/)).toEqual([...api, 'authorizer', 'no-route'].sort());
+});
+
+test('a page is named by its function in no other way', () => {
+  const names = functionGroups(routes).map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  // CDK omits hyphens in ids, so names must differ without them.
+  expect(new Set(names.map((name) => name.replaceAll('-', ''))).size).toBe(names.length);
+  expect(isOf('pages-read', 'pagesreadmetadataFunction1234')).toBe(false);
+  for (const name of names) expect(`${'x'.repeat(31)}-${name}`.length).toBeLessThanOrEqual(64);
+});
+
+describe('functions that stay warm', () => {
+  const rulesOf = (template: Template) =>
+    propertiesOf(template, 'AWS::Events::Rule').filter(
+      ({ ScheduleExpression }) => ScheduleExpression === 'rate(5 minutes)',
+    );
+  const targetsOf = (template: Template) =>
+    rulesOf(template).flatMap(({ Targets }) =>
+      Targets.map(({ Arn }: { Arn: { 'Fn::GetAtt': [string] } }) => Arn['Fn::GetAtt'][0]),
+    );
+
+  test('are those that most people meet, each called by a rule that may call it', () => {
+    const called = functions(service)
+      .filter(([, resource]) => targetsOf(service).some((id) => service.Resources[id] === resource))
+      .map(([name]) => name);
+    expect(called.sort()).toEqual(
+      'authorizer batch-get-entities batch-get-reviews create-review get-entity get-me get-review get-user list-entities list-reviews pages-metadata pages-none-open pages-public pages-read pages-read-metadata pages-write-votes put-vote'.split(
+        ' ',
+      ),
+    );
+    const permitted = propertiesOf(service, 'AWS::Lambda::Permission').map(
+      ({ FunctionName }) => FunctionName['Fn::GetAtt'][0],
+    );
+    expect(permitted).toEqual(expect.arrayContaining(targetsOf(service)));
+    for (const { Targets } of rulesOf(service)) {
+      expect(JSON.parse(Targets[0].Input)).toEqual({ isWarmUp: true });
+    }
+  });
+  test('are not called if the option is off', () => {
+    expect(rulesOf(deployed({ warm: 'false' }).service)).toEqual([]);
+    expect(rulesOf(deployed({}).service)).toHaveLength(17);
+  });
+  test.each(['get-review', 'authorizer', 'pages-read'])(
+    '%s answers such a call with nothing, and asks nobody',
+    async (name) => {
+      process.env.TABLE_NAME ??= 'none';
+      const file = join(outdir, 'functions', name, 'index.cjs');
+      const { handler } = await import(pathToFileURL(file).href);
+      expect(await handler({ isWarmUp: true }, {})).toBeUndefined();
+    },
+  );
+});
