@@ -10,7 +10,7 @@ import { findUser } from '../../../shared/user/user-repository.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { makeClient } from '../../helpers/oauth-client.ts';
-import { makeUser, type Person } from '../../helpers/world.ts';
+import { makeUser, makeUsers, type Person } from '../../helpers/world.ts';
 
 async function names(person: Person, entity_id: string, name: string) {
   const entity = { entity_id, entity_type: 'work' } as const;
@@ -36,7 +36,7 @@ test('the name that a deleted account gave is found, and loses the account', asy
 });
 
 test('the proposal of a deleted account is found and deleted', async () => {
-  const [ann, ben] = [await makeUser(), await makeUser()];
+  const [ann, ben] = await makeUsers(2);
   const entity = await names(ann, randomUUID(), 'Blue');
   await names(ben, entity.entity_id, 'Green');
   await forget(ben);
