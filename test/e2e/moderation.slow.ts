@@ -219,7 +219,9 @@ describe.each([
     await mia.explain('Spam', 'One shop.', 'Block the account');
     await mia.look('all-public');
     await mia.click('Block and hide all 27 public reviews');
-    await mia.hear('The account is blocked, and its reviews are being hidden.');
+    await mia.hear(
+      'The account is blocked. Its reviews are being hidden, and its votes withdrawn.',
+    );
     await mia.arrive(`About ${ann.name}`);
     const underWay = mia.page.getByText('All reviews are being hidden.');
     while ((await underWay.count()) > 0) await mia.page.reload();

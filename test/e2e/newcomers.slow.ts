@@ -151,7 +151,7 @@ test('whoever is blocked for the reviews that wait has them hidden with one deci
   await mia.page.getByLabel('Note').fill('One shop.');
   await mia.look('spammer');
   await mia.click('Block and hide the reviews that wait');
-  await mia.hear('The account is blocked, and its reviews are being hidden.');
+  await mia.hear('The account is blocked. Its reviews are being hidden, and its votes withdrawn.');
   const underWay = mia.page.getByText('All reviews are being hidden.');
   while ((await underWay.count()) > 0) await mia.page.reload();
   expect(await mia.row('Hidden: spam').count()).toBe(2);
