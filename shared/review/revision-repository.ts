@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { bytesOf } from '../bytes-of.ts';
 import { notFound } from '../errors.ts';
+import { getItems } from '../table/batch.ts';
 import { leftOf } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
 import { revisionKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
-import { getItem, queryItems } from '../table/query.ts';
+import { queryItems } from '../table/query.ts';
 import { findWhole } from './long-text.ts';
 import { currentRevision, type Review } from './review.ts';
 import { presentRevision, Revision, revisionOf } from './revision.ts';
@@ -43,7 +44,8 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 export async function findRevision(review: Review, n: number): Promise<Revision | undefined> {
   const current = n === currentRevision(review) ? await findCurrent(review) : undefined;
   if (current) return current;
-  const item = n <= currentRevision(review) ? await getItem(revisionKey(review.id, n)) : undefined;
+  if (n > currentRevision(review)) return undefined;
+  const [item] = await getItems([revisionKey(review.id, n)], { consistent: true });
   return item && v.parse(Revision, item);
 }
 

@@ -34,6 +34,7 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
   '../../helpers/world.ts'
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
+const { imports, textOf } = await import('../../helpers/transfer.ts');
 const { startSession } = await import('../../../shared/pages/session/session.ts');
 const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, totalKey } = await import(
   '../../../shared/table/keys.ts'
@@ -275,6 +276,24 @@ describe('each function does with its role', () => {
       ...identityKey(sha256),
       user_id: expect.not.stringMatching(`${gone}|${gus}`),
     });
+  });
+
+  test('what long texts need, which an import has left', async () => {
+    const { browser: lea } = await signedIn('Lea');
+    const author = `${(await scanTable()).find(({ display_name }) => display_name === 'Lea')?.id}`;
+    const people = [{ id: author }, { id: author }, { id: author }];
+    const [shown, edited, saved] = await imports(people, textOf(30_000));
+    for (const path of [`/review/${shown}`, `/review/${shown}/revisions`]) await call('GET', path);
+    await call('GET', `/review/${shown}/revisions/1`);
+    await lea.visit(`review/${shown}/revisions`);
+    const client = await register(lea);
+    const token = await askForToken(lea, client);
+    const body = { text: 'A short one that people may write.' };
+    await call('POST', `/review/${edited}`, { token, body });
+    await call('GET', `/review/${edited}/revisions/1`);
+    const done = await fillIn(lea, `review/${saved}/edit`, 'name="revision"', body);
+    expect(done.html).toContain(body.text);
+    await stream.idle();
   });
 
   test('and nothing is denied or fails', () => {
