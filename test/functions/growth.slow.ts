@@ -1,21 +1,21 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { measure, measureRun } from '../../bin/bench/measure.ts';
+import { measure, measureEvent } from '../../bin/bench/measure.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
-import { loadFunction } from '../../infra/local/invoke.ts';
+import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { rebuildNames } from '../../shared/entity/name-index.ts';
 import { recordKey } from '../../shared/entity/record.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
 import { proposalWrite } from '../../shared/moderation/proposal.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
-import { routes } from '../../shared/routes.ts';
+import { type Route, routes } from '../../shared/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { voteKey } from '../../shared/table/keys.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import {
   ownSamples,
@@ -24,7 +24,7 @@ import {
   type Scene,
   withoutSample,
 } from '../helpers/samples.ts';
-import { ask } from '../helpers/visit.ts';
+import { signInAs } from '../helpers/visit.ts';
 import { makeWidestAccount } from '../helpers/widest-account.ts';
 import { type Person, text } from '../helpers/world.ts';
 
@@ -96,15 +96,19 @@ async function stranger(operation: string, sample: Sample): Promise<Cost> {
   return { read, commands, bytes: sizeOf(body) };
 }
 
-async function reader(operation: string, sample: Sample, person: Person): Promise<Cost> {
-  const handler = await loadFunction(operation);
-  const { result, read, commands } = await measureRun<{ status: number; body: unknown }>(() =>
-    isPage(operation) || operation === 'download-data'
-      ? ask(operation, person, sample)
-      : invoke(handler, { caller: person.caller, ...sample }),
-  );
-  expect([operation, sample, result.status]).toEqual([operation, sample, 200]);
-  return { read, commands, bytes: sizeOf(result.body) };
+async function reader(operation: string, sample: Sample, { id, caller }: Person): Promise<Cost> {
+  const route = routes.find((each) => each.operation === operation) as Route;
+  const { cookie } = await signInAs(id);
+  const headers = { cookie };
+  const { status, read, commands, body } =
+    route.base === ''
+      ? await measureEvent(operation, {
+          ...eventOf({ ...sample, headers }),
+          resource: resourceOf(route),
+        })
+      : await measure(operation, { ...sample, caller });
+  expect([operation, sample, status]).toEqual([operation, sample, 200]);
+  return { read, commands, bytes: sizeOf(body) };
 }
 
 const sizeOf = (body: unknown) =>

@@ -65,10 +65,15 @@ export async function makeWidestAccount(width = widest): Promise<WidestAccount> 
   while (people.length < many)
     people.push(...(await makeUsers(Math.min(50, many - people.length))));
   const [friend] = people as [Person, ...Person[]];
-  const others = people.map(({ id }) => reviewBy(id, { text, ...(entity_id && { entity_id }) }));
+  const others = people.map(({ id }, i) => ({
+    ...reviewBy(id, { text, ...(entity_id && { entity_id }) }),
+    ...timesOf(i / many),
+  }));
   const own = Array.from({ length: many }, (_, i) => {
-    const review = reviewBy(member.id, { text: ownText, is_draft: i % 3 === 1 });
-    return { ...review, is_hidden: i % 3 === 2 };
+    const review = reviewBy(member.id, { text: ownText });
+    const times = timesOf(i / many);
+    const published_on = i % 3 === 1 ? null : times.published_on;
+    return { ...review, ...times, published_on, is_hidden: i % 3 === 2 };
   });
   const [long] = own as [WholeReview];
   const edits = many + 10;
@@ -85,6 +90,12 @@ export async function makeWidestAccount(width = widest): Promise<WidestAccount> 
   await makeDecisions(member, friend, many);
   const { client_id, webhook_id } = await makeApplications(member, people);
   return { member, others, own, client_id, webhook_id, subject: friend };
+}
+
+/** Times of a review, spread over a month. What trees cost depends on them. */
+function timesOf(part: number) {
+  const time = new Date(Date.UTC(2026, 0, 1) + part * 30 * 86_400_000).toISOString();
+  return { created: time, last_updated: time, published_on: time };
 }
 
 const put = (items: readonly object[]) => batchWrite(items.map((item) => ({ put: item })));
