@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientOptions, type Database, startDatabase } from '../../infra/local/database.ts';
 import { followStream, type Stream } from '../../infra/local/stream.ts';
 import { createTable } from '../../infra/local/table.ts';
+import { chunks } from '../../shared/chunks.ts';
 
 type Consume = (event: DynamoDBStreamEvent) => unknown;
 
@@ -90,6 +91,16 @@ export async function put(pk: string, sk = 'REVIEW', rating = 1): Promise<void> 
 export async function putMany(count: number, from = 0): Promise<string[]> {
   const names = Array.from({ length: count }, (_, i) => `n${from + i}`);
   for (const name of names) await put(name);
+  return names;
+}
+
+/** Puts many items in few commands, in any order. */
+export async function putBatches(count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, i) => `m${i}`);
+  for (const some of chunks(names, 25)) {
+    const puts = some.map((pk) => ({ PutRequest: { Item: { pk, sk: 'REVIEW', rating: 1 } } }));
+    await table.send(new BatchWriteCommand({ RequestItems: { [TableName]: puts } }));
+  }
   return names;
 }
 

@@ -15,6 +15,7 @@ import {
   namesIn,
   noteIn,
   put,
+  putBatches,
   putMany,
   records,
   TableName,
@@ -46,10 +47,10 @@ async function writeLarge(pk: string, { attributes = 1, bytes = 390_000, changes
 }
 
 test('one read has at most 1,000 records', async () => {
-  const names = await putMany(1005);
+  const names = await putBatches(1005);
   const reads = await readAll();
   expect(reads.map((page) => page.length)).toEqual([1000, 5]);
-  expect(reads.flatMap(namesIn)).toEqual(names);
+  expect(reads.flatMap(namesIn).sort()).toEqual(names.sort());
 });
 
 test('one read has at most 1 MB of images', async () => {
@@ -183,7 +184,7 @@ test('a watcher is told so in a backlog as well, and reads no further than the c
   const { log, noticed, readers } = openForTwo();
   log.look();
   await readers[0]();
-  await putMany(2_100);
+  await putBatches(1_100);
   const parsed = jest.spyOn(JSON, 'parse');
   noticed.length = 0;
   for (const _ of [1, 2, 3]) log.look();
@@ -194,7 +195,7 @@ test('a watcher is told so in a backlog as well, and reads no further than the c
   for (let page = await readers[1](); page.length > 0; page = await readers[1]()) {
     seen.push(...namesIn(page));
   }
-  expect(seen).toHaveLength(2_101);
+  expect(seen).toHaveLength(1_101);
   log.look();
   await put('new');
   log.look();
