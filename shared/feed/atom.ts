@@ -17,8 +17,9 @@ export const newest = 50;
 const mostBytes = 500 * 1024;
 
 /**
- * Returns the newest public reviews of an entity, a user or the site in Atom 1.0 (RFC 4287). `titleOf` gets the
- * name of the first review's entity. Libraries for feeds took twenty times the CPU.
+ * Returns the newest public reviews of an entity, a user or the site in Atom 1.0 (RFC 4287).
+ * `titleOf` gets the name of the first review's entity. Libraries for feeds took twenty times the
+ * CPU.
  */
 export async function reviewFeed(
   owner: FeedOwner,
