@@ -1,7 +1,7 @@
 import { dataFormat } from '../shared/table/format.ts';
 
-// What a service was started with, as far as its data is read by it. Whoever connects to the
-// service, such as the operator's tool, takes these settings from it and from nowhere else.
+// Settings that the data of a service is read with. A program that connects to the service, such as
+// the operator's tool, takes them from it and from nowhere else.
 
 /** Names of the settings: types, limits, and the addresses of names and pictures. */
 export const dataSettings = [

@@ -152,6 +152,11 @@ test.each(receivers)('%s %s verifies messages, and keeps reviews', async (progra
     return { id, version, entity_id: 'e', user_id: 'u', review: null, truncated: false, ...more };
   };
   const review = { text: 'Schön ☕' };
+  // One id, which names two things.
+  const name = (type: string, version: number, text: string) => {
+    const entity = { id: 'e', type, name: text, url: '', about: null, image: null };
+    return { subject: { type, id: 'e' }, entity, version };
+  };
   try {
     while ((await send('webhook.test', { challenge: 'abc' }))[0] !== 200) await sleep(100);
     expect(await send('webhook.test', { challenge: 'abc' })).toEqual([200, 'abc']);
@@ -168,9 +173,15 @@ test.each(receivers)('%s %s verifies messages, and keeps reviews', async (progra
       await send('review.published', change(hidden, 1, { truncated: true })),
       await send('review.voted', change('a/vote', 6, { truncated: true })),
       await send('user.deleted', { user_id: 'ann' }),
+      await send('access.revoked', { user_id: 'ann' }),
+      await send('entity.edited', name('work', 5, 'Blue')),
+      await send('entity.edited', name('artist', 5, 'Blue Man')),
+      await send('entity.edited', name('work', 4, 'Bleu')),
+      // A type of the future.
+      await send('moon.full', { subject: { type: 'moon', id: 'e' } }),
     ];
     expect(answers.map(([status]) => status)).toEqual([
-      200, 200, 200, 200, 200, 401, 401, 200, 200, 500, 200,
+      200, 200, 200, 200, 200, 401, 401, 200, 200, 500, 200, 200, 200, 200, 200, 200,
     ]);
   } finally {
     delete process.env.WEBHOOK_ALLOW;
@@ -178,7 +189,7 @@ test.each(receivers)('%s %s verifies messages, and keeps reviews', async (progra
     receiver.kill();
   }
   expect(await text(receiver.stdout)).toBe(
-    `keep a\nremove a\nkeep ${long}\nremove ${hidden}\nforget ann\n`,
+    `keep a\nremove a\nkeep ${long}\nremove ${hidden}\nforget ann\nname Blue\nname Blue Man\n`,
   );
 });
 

@@ -12,7 +12,7 @@ export const docs = {
   tag: 'Votes and reports',
   summary: 'Get your vote',
   description:
-    'Whether you voted the review up or down, and when. Who voted how is told to nobody else.',
+    'Your up- or downvote on the review, and its time. Nobody else learns who voted how.',
   errors: {
     not_found: 'The review does not exist or is not public, or the caller has not voted on it.',
   },

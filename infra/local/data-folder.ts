@@ -66,7 +66,7 @@ export function refuseNewer(folder: string): void {
 
 /**
  * Marks the data folder with the format and version of this code, before anything else is written.
- * Returns sentences for the log if the data had another format, or code of another version wrote it.
+ * Returns sentences for the log if the format or the version was another.
  */
 export function markFolder(dataDir: string): string[] {
   refuseNewer(dataDir);

@@ -23,7 +23,7 @@ export interface Discovery {
   table_name: string;
   /** Number of the format of the data. Older code leaves this out, and what follows. */
   data_format?: number;
-  /** What the service was started with. */
+  /** Settings that the data is read with. */
   settings?: DataSettings;
 }
 

@@ -31,8 +31,8 @@ export function linkToPage(path: string): string {
 }
 
 /**
- * Path of an entity or user: its page below {auth_url}, its JSON below the version. The site has the
- * page of all reviews.
+ * Path of an entity or user: its page below {auth_url}, its JSON below the version. The site's is
+ * the page of all reviews.
  */
 export function pathOf(owner: FeedOwner): string {
   if (owner === 'site') return '/reviews';

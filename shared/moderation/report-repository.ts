@@ -150,8 +150,8 @@ export async function reopenCase(reviewId: string): Promise<void> {
 }
 
 /**
- * Opens the case of a public review that an import has restored, with the undecided reports that its
- * deletion had left. Those that the import has brought as records are not counted twice.
+ * Opens the case of a public review that an import has restored, with the undecided reports that
+ * its deletion had left. Those that the import has brought as records are not counted twice.
  */
 export async function takeUpReports(reviewId: string): Promise<void> {
   await retryStale(async () => {
@@ -174,7 +174,7 @@ export async function takeUpReports(reviewId: string): Promise<void> {
   });
 }
 
-/** Returns the reports of a deletion that are not among the records, and at least those `before`. */
+/** Returns the reports of a deletion that are no records, and at least those `before`. */
 function carriedBeside(open: readonly Report[], reported: Carried, before?: Carried): Carried {
   const brought = countReports(open);
   const rest = reasons.map((reason) => {

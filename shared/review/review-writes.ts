@@ -110,8 +110,8 @@ export function undecidedOn(review: Review, moderationCase: Case | undefined): C
 /**
  * Returns the writes of a review or draft. They throw `claimed` if its author has another. With the
  * claim of a deleted review that was `reported`, they open the case. A draft keeps the reports, and
- * so does a review that an import restores, until all its records are there. A held review opens its
- * case as well, except in an import, which brings the case.
+ * so does a review that an import restores, until all its records are there. A held review opens
+ * its case as well, except in an import, which brings the case.
  */
 export function publication(
   review: WholeReview,

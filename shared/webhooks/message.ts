@@ -25,8 +25,8 @@ export type Reported = Pick<Changed, 'newest' | 'at'>;
 export const largestBody = 24 * 1024;
 
 /**
- * Returns the id of the message about a change: the same for each attempt. Two entities may have one
- * id under two types, so the type of an entity is part of it.
+ * Returns the id of the message about a change: the same for each attempt. Two entities may have
+ * one id under two types, so the type of an entity is part of it.
  */
 export function messageIdOf({ newest: { id, kind, entity_type }, at }: Reported): string {
   if (kind === 'named') return `ent_${entity_type}_${id}_${at}`;

@@ -67,6 +67,8 @@ describe('GET /changes', () => {
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const votes = { votes_positive: 0, votes_negative: 0 };
     expect(published).toEqual({
+      kind: 'review',
+      subject: { type: 'review', id: review_id },
       id: review_id,
       version: expect.any(Number),
       review: {

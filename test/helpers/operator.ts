@@ -33,7 +33,7 @@ const everyOption = {
   TABLE_NAME: 'reviews',
 };
 
-/** What a command printed, and its exit status. */
+/** The output of a command, and its exit status. */
 export interface Outcome {
   code: number;
   stdout: string;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { type Browser, openBrowser, type Shown, unescapeHtml } from '../helpers/browser.ts';
@@ -21,6 +22,11 @@ interface Held {
   review: { id: string; text: string | null; rating: number | null } | null;
 }
 
+interface Named {
+  version: number;
+  entity: { name: string };
+}
+
 /** The programs, each with code that shows what it holds when it gets a signal. */
 const programs = [
   {
@@ -28,7 +34,8 @@ const programs = [
     command: process.execPath,
     shown: (code: string) => `${code}
 import { writeFileSync } from 'node:fs';
-process.on('SIGUSR2', () => writeFileSync('held.json', JSON.stringify([...reviews])));
+process.on('SIGUSR2', () =>
+  writeFileSync('held.json', JSON.stringify([[...reviews], [...entities]])));
 `,
   },
   {
@@ -36,12 +43,12 @@ process.on('SIGUSR2', () => writeFileSync('held.json', JSON.stringify([...review
     command: 'python3',
     shown: (code: string) =>
       code.replace(
-        /\nthreading\.Thread\(.*\nHTTPServer/,
+        /\nthreading\.Thread\(.*\nThreadingHTTPServer/,
         `
 import signal
 def show(*_):
     with open('held.json', 'w') as file:
-        json.dump(list(reviews.items()), file)
+        json.dump([list(reviews.items()), list(entities.items())], file)
 signal.signal(signal.SIGUSR2, show)
 $&`,
       ),
@@ -70,8 +77,22 @@ async function addWebhook(browser: Browser, address: string): Promise<Shown> {
     `review.${kind}`,
     'yes',
   ]);
-  const form = { address, ...Object.fromEntries(types) };
+  const form = { address, 'entity.edited': 'yes', ...Object.fromEntries(types) };
   return browser.submit(application, 'Register webhook', form);
+}
+
+/** Returns the names in a dump of a running service, by type and id. */
+async function namesIn(dataDir: string): Promise<Record<string, string>> {
+  const out = fresh('dump');
+  await admin(dataDir, ['export', '--public', '--out', out]);
+  const text = `${gunzipSync(readFileSync(join(out, 'entities.jsonl.gz')))}`;
+  const [, ...records] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return Object.fromEntries(
+    records.map(({ type, id, name }) => [`${type}/${id}`, name]).toSorted(),
+  );
 }
 
 /** Returns all public reviews of the API by id, as the program may hold them. */
@@ -107,8 +128,13 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
       }),
     );
     const [ann, ben] = people as [(typeof people)[0], (typeof people)[0]];
+    const rename = (entity_id: string, name: string) =>
+      admin(dataDir, ['entity', 'name', 'work', entity_id, '--name', name]);
+    const entityIds: string[] = [];
     const publish = async (text: string) => {
       const entity_id = crypto.randomUUID();
+      entityIds.push(entity_id);
+      await rename(entity_id, text.slice(0, 5));
       const review = { entity_id, entity_type: 'work', text, license_choice: 'CC BY-SA 4.0' };
       return (await ann('POST', '/review/', review)).body.id as string;
     };
@@ -143,7 +169,7 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
       );
     while (!(await isListening())) await sleep(100);
 
-    async function held(): Promise<Map<string, Held>> {
+    async function shownNow(): Promise<[[string, Held][], [string, Named][]]> {
       const shownFile = join(home, 'held.json');
       rmSync(shownFile, { force: true });
       receiver.kill('SIGUSR2');
@@ -151,10 +177,23 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
         if (receiver.exitCode !== null) throw new Error('The receiver has ended');
         await sleep(50);
         try {
-          return new Map(JSON.parse(readFileSync(shownFile, 'utf8')) as [string, Held][]);
+          return JSON.parse(readFileSync(shownFile, 'utf8'));
         } catch {
           // Not yet written.
         }
+      }
+    }
+    const held = async () => new Map((await shownNow())[0]);
+    async function expectEqualNames(): Promise<void> {
+      const expected = await namesIn(dataDir);
+      const deadline = Date.now() + 60_000;
+      for (;;) {
+        const [, entities] = await shownNow();
+        const names = entities.map(([key, { entity }]) => [key, entity.name]);
+        const mine = Object.fromEntries(names.toSorted());
+        if (JSON.stringify(mine) === JSON.stringify(expected)) return;
+        if (Date.now() > deadline) expect(mine).toEqual(expected);
+        await sleep(200);
       }
     }
     async function expectEqual(): Promise<void> {
@@ -175,6 +214,8 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
     await ben('PUT', `/review/${first}/vote`, { vote: true });
     const third = await publish('Third: a record that gets better.');
     await expectEqual();
+    await rename(`${entityIds[0]}`, 'Another name');
+    await expectEqualNames();
 
     const backup = fresh('backup');
     await admin(dataDir, ['backup', backup]);
@@ -198,11 +239,19 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
     expect(after.get(second)?.review).not.toBeNull();
 
     await edit(first, 'After the restore: a record that gets better.');
+    const everything = fresh('everything.jsonl');
+    await admin(dataDir, ['export', '--out', everything]);
+    await rename(`${entityIds[1]}`, 'After the restore');
     await ann('DELETE', `/review/${third}`);
     await expectEqual();
     const last = await held();
+    await expectEqualNames();
     expect(last.get(first)?.version).toBeGreaterThan(before.get(first)?.version ?? 0);
     expect(last.get(third)).toMatchObject({ review: null });
+    await admin(dataDir, ['erase']);
+    await admin(dataDir, ['import', everything]);
+    await expectEqual();
+    expect((await held()).get(third)?.review).not.toBeNull();
     receiver.kill();
     await service.end('SIGTERM');
   }, 240_000);

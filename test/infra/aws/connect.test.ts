@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { connect } from '../../../infra/aws/connect.ts';
+import { connect, settingsOf } from '../../../infra/aws/connect.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
 
@@ -45,4 +45,24 @@ test('commands use the deployed stack, whatever was set for a local one', async 
 test('refuses a stack that is not ours', async () => {
   stack('reviews', {});
   await expect(connect('reviews')).rejects.toThrow('the stack reviews has no output AuthUrl');
+});
+
+test('gives the settings of the service, and works with no others', async () => {
+  const Settings = JSON.stringify({ OWN_TYPES: 'film:Film', HELD_REVIEWS: '2' });
+  stack('reviews', { AuthUrl: 'https://reviews.example.org/ws', Settings });
+  expect(await settingsOf('reviews')).toEqual({ OWN_TYPES: 'film:Film', HELD_REVIEWS: '2' });
+  await expect(connect('reviews')).rejects.toThrow('another OWN_TYPES');
+  stack('reviews', { AuthUrl: 'https://reviews.example.org/ws' });
+  expect(await settingsOf('reviews')).toBeUndefined();
+});
+
+test('refuses data of a newer format', async () => {
+  stack('reviews-data', {
+    TableName: 'reviews-data-Table1',
+    SigningKeysArn: 'arn:signing',
+    SessionKeysArn: 'arn:session',
+    WebhookKeysArn: 'arn:webhook',
+    DataFormat: '99',
+  });
+  await expect(connect('reviews')).rejects.toThrow('has format 99');
 });
