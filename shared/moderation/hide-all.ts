@@ -7,7 +7,7 @@ import { claimKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import type { Writer } from '../user/writer.ts';
 import type { ReviewCase } from './case-repository.ts';
@@ -28,7 +28,7 @@ export async function hideAll(userId: string): Promise<void> {
   if (!item) return;
   const ended = new ApiError(409, 'conflict', 'It is not to be hidden any more');
   const was = { hiding: user.hiding };
-  const writer = { ConditionExpression: isAlive, was, otherwise: ended };
+  const writer = { ConditionExpression: whereAlive, was, otherwise: ended };
   try {
     await hideEach(userId, v.parse(Decision, item), writer);
     const done = { Key: userKey(userId), set: { hiding: undefined }, was };

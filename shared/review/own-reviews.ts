@@ -1,7 +1,7 @@
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { claimKey, countsKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { writtenIn } from './owner-counts.ts';
+import { writtenReviews } from './owner-counts.ts';
 import type { Review } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
@@ -11,7 +11,7 @@ export async function listOwnReviews(
   limit: number,
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
-  const count = writtenIn(await getItem(countsKey(userId)));
+  const count = writtenReviews(await getItem(countsKey(userId)));
   if (limit === 0 || offset >= count) return { count, reviews: [] };
   const { reviews } = await listWritten(userId, { limit, offset });
   return { count, reviews };

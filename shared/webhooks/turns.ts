@@ -12,7 +12,7 @@ export interface Turn {
 
 /**
  * Gives turns to all, 50 at a time, until none wants another. `take` returns true to wait for
- * another. Who is slow can hold up other slow ones only.
+ * another. A slow receiver delays other slow receivers only.
  */
 export async function takeTurns<T>(
   all: readonly T[],

@@ -39,7 +39,7 @@ import {
 } from '../../../shared/table/keys.ts';
 import { tryUpdate } from '../../../shared/table/transact.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
-import { tell } from '../../../shared/user/news.ts';
+import { newsUpdate } from '../../../shared/user/news.ts';
 import {
   findUser,
   getUser,
@@ -235,7 +235,7 @@ const rows: Row[] = [
     'news are read that were seen',
     async () => {
       const { id } = await makeUser();
-      await tryUpdate(tell(id, 'name'));
+      await tryUpdate(newsUpdate(id, 'name'));
       const user = await getUser(id);
       return { act: () => markRead(user), key: userKey(id) };
     },
