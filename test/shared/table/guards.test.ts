@@ -162,7 +162,7 @@ const rows: Row[] = [
       const { author, id } = await reviewed();
       return { act: () => author.deletes(id), key: reviewKey(id) };
     },
-    { edits: 7, is_hidden: true, published_on: later, popularity: 5 },
+    { edits: 7, is_hidden: true, published_on: later, popularity: 5, deleted_at: later },
   ],
   [
     'a deletion is decided by there being no case',
