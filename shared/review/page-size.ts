@@ -25,10 +25,12 @@ const unitsBeside = { author: 0.5, record: 1 };
  */
 export function readable(entries: readonly Entry[], isNamed: boolean): number {
   const sizes = entries.map(({ kind }) => readKind(kind).bytes);
-  const beside = unitsBeside.author + (isNamed ? unitsBeside.record : 0);
+  const authors = new Set<string | undefined>();
   let units = usedOf('read');
-  const first = sizes.findIndex((bytes) => {
-    units += bytes / bytesPerUnit + beside;
+  const first = entries.findIndex(({ user_id }, i) => {
+    if (!authors.has(user_id)) units += unitsBeside.author;
+    authors.add(user_id);
+    units += (sizes[i] ?? 0) / bytesPerUnit + (isNamed ? unitsBeside.record : 0);
     return units > mostUnits;
   });
   const affordable = first === -1 ? sizes.length : Math.max(1, first);

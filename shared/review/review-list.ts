@@ -72,7 +72,7 @@ async function readList(query: ReviewListQuery, overview: Promise<Overview>): Pr
 /** Reads the reviews of a page, as many as it can. The rest comes with the next page. */
 async function readReviews(
   { entries, next }: ListPage,
-  { order, limit, isNamed = false }: ReviewListQuery,
+  { order, limit, entity_id, isNamed = false }: ReviewListQuery,
 ): Promise<ReadPage & Pick<ReviewList, 'reviews'>> {
   const places = new Map(
     entries.map((entry, i): [string, Place] => [
@@ -80,7 +80,7 @@ async function readReviews(
       { after: sortKeyIn(entry, order), passed: i + 1 },
     ]),
   );
-  const read = entries.slice(0, readable(entries, isNamed));
+  const read = entries.slice(0, readable(entries, isNamed && entity_id === undefined));
   const reviews = await findListed(read);
   const page = { reviews, places: reviews.map(({ review }) => places.get(review.id) as Place) };
   const last = read.at(-1);

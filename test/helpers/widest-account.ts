@@ -34,45 +34,68 @@ export const controls = `x${'\u0001'.repeat(4_999)}`;
 /** 5,000 code points of four bytes. */
 export const emoji = '🎷'.repeat(5_000);
 
-/** Number of each thing that no rule limits. */
-const many = 300;
+/** Number of each thing that no rule limits, the texts of its reviews, and what others review. */
+export interface Width {
+  many: number;
+  ownText: string;
+  text: string;
+  /** The entity of all reviews of others. Each has its own if it is absent. */
+  entity_id?: string;
+}
 
 export interface WidestAccount {
   /** A moderator too. */
   member: Person;
   /** Reviews of others, on which the member voted. The first has a report of everybody. */
   others: Review[];
-  /** Own reviews. The first has 310 of the longest revisions. */
+  /** Own reviews. The first has many revisions. */
   own: Review[];
   client_id: string;
   webhook_id: string;
   subject: Person;
 }
 
+const widest: Width = { many: 300, ownText: emoji, text: controls };
+
 /** Fills the table with the account, and what it sees. */
-export async function makeWidestAccount(): Promise<WidestAccount> {
+export async function makeWidestAccount(width = widest): Promise<WidestAccount> {
+  const { many, ownText, text, entity_id } = width;
   const member = await makeModerator('M'.repeat(64));
-  const people = await makeUsers(many);
+  const people: Person[] = [];
+  while (people.length < many)
+    people.push(...(await makeUsers(Math.min(50, many - people.length))));
   const [friend] = people as [Person, ...Person[]];
-  const others = people.map(({ id }) => reviewBy(id, { text: controls }));
+  const others = people.map(({ id }, i) => ({
+    ...reviewBy(id, { text, ...(entity_id && { entity_id }) }),
+    ...timesOf(i / many),
+  }));
   const own = Array.from({ length: many }, (_, i) => {
-    const review = reviewBy(member.id, { text: emoji, is_draft: i % 3 === 1 });
-    return { ...review, is_hidden: i % 3 === 2 };
+    const review = reviewBy(member.id, { text: ownText });
+    const times = timesOf(i / many);
+    const published_on = i % 3 === 1 ? null : times.published_on;
+    return { ...review, ...times, published_on, is_hidden: i % 3 === 2 };
   });
   const [long] = own as [Review];
-  Object.assign(long, { edits: 310, version: 311 });
+  const edits = many + 10;
+  Object.assign(long, { edits, version: edits + 1 });
   await put([
     ...[...others, ...own].map(reviewItem),
     ...[...others, ...own].map((each) => ({
       ...claimKey(each.user_id, each.entity_id),
       review_id: each.id,
     })),
-    ...Array.from({ length: 310 }, (_, i) => revisionItem({ ...revisionOf(long), id: i + 1 })),
+    ...Array.from({ length: edits }, (_, i) => revisionItem({ ...revisionOf(long), id: i + 1 })),
   ]);
   await makeVotesAndCases(member, people, others);
-  await makeDecisions(member, friend);
+  await makeDecisions(member, friend, many);
   const { client_id, webhook_id } = await makeApplications(member, people);
   return { member, others, own, client_id, webhook_id, subject: friend };
+}
+
+/** Times of a review, spread over a month. What trees cost depends on them. */
+function timesOf(part: number) {
+  const time = new Date(Date.UTC(2026, 0, 1) + part * 30 * 86_400_000).toISOString();
+  return { created: time, last_updated: time, published_on: time };
 }
 
 const put = (items: readonly object[]) => batchWrite(items.map((item) => ({ put: item })));
@@ -118,7 +141,7 @@ async function makeVotesAndCases(member: Person, people: Person[], others: Revie
 }
 
 /** Decisions on others and on the member, with the longest notes. */
-async function makeDecisions(member: Person, friend: Person) {
+async function makeDecisions(member: Person, friend: Person, many: number) {
   const colleague = await makeModerator('Bea');
   const why = { reason: 'abuse', note: '🎷'.repeat(1_000) } as const;
   await colleague.decides(await member.publishes({ text: controls }), 'hide', why);

@@ -1,0 +1,133 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { randomNumbers } from '../../bin/random.ts';
+import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
+import { currentCursor } from '../../shared/changes/change-feed.ts';
+import type { EntityType } from '../../shared/entity/entity-type.ts';
+import { rebuildNames } from '../../shared/entity/name-index.ts';
+import { recordKey } from '../../shared/entity/record.ts';
+import { recountOwners } from '../../shared/review/recount.ts';
+import type { Review } from '../../shared/review/review.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { ownSamples, publicSamples, type Scene, withoutSample } from '../helpers/samples.ts';
+import { applyStream } from '../helpers/stream.ts';
+import { makeUser, reviewBy, visitor } from '../helpers/world.ts';
+
+// Public GETs of the longest texts, names, lines and addresses that the rules allow, at random.
+
+const random = randomNumbers(Number(process.env.SEED ?? 7));
+const number = (below: number) => Math.floor(random() * below);
+const one = <T>(...all: T[]) => all[number(all.length)] as T;
+
+/** Characters that take the most bytes: stored, in JSON, in HTML, in an address. */
+const wide = ['\u{1F3B5}', '"', '&', '<', '\\', "'", 'é', '\n', '\u0001'];
+const shown = wide.slice(0, 7);
+
+const textOf = () => one('', 'x') + one(...wide).repeat(one(4_999, 3_300, 1_200));
+const nameOf = (length: number) => one(...shown).repeat(length);
+/** An address that a person may give: of an https page, at most 2,000 characters. */
+const addressOf = () => `https://e.example/?${one('&', "'", 'é', 'a').repeat(1_900)}`;
+
+const entities = Array.from({ length: 30 }, randomUUID);
+const types: EntityType[] = ['film' as EntityType, 'work', 'release_group', 'bk_author'];
+const reviews: Review[] = [];
+let scene: Scene;
+
+beforeAll(async () => {
+  const items: object[] = [];
+  const author = await makeUser({ display_name: '"'.repeat(64) });
+  for (let i = 0; i < 150; i++) {
+    const { id } = i % 3 === 0 ? author : await makeUser({ display_name: nameOf(64) });
+    const entity_id = i % 3 === 1 ? (entities[0] ?? '') : randomUUID();
+    const review = reviewBy(id, {
+      entity_id,
+      entity_type: entity_id === entities[0] ? ('film' as EntityType) : one(...types),
+      text: textOf(),
+      rating: one(null, 1, 5),
+    });
+    const source = one(null, { source: nameOf(200), source_url: addressOf() });
+    reviews.push({ ...review, ...source });
+  }
+  items.push(...reviews.map(reviewItem));
+  const named = reviews.map(({ entity_id, entity_type }) => ({ entity_id, entity_type }));
+  for (const entity of named) {
+    items.push({
+      ...recordKey(entity),
+      ...entity,
+      name: `Blue ${nameOf(195)}`,
+      about: nameOf(200),
+      by: nameOf(200),
+      url: addressOf(),
+      origin: 'member',
+      written_at: new Date().toISOString(),
+      version: 1,
+    });
+  }
+  const byKey = new Map(
+    items.map((item) => [JSON.stringify(Object.values(item).slice(0, 2)), item]),
+  );
+  const since = await currentCursor();
+  await batchWrite([...byKey.values()].map((put) => ({ put })));
+  await recountOwners(() => {});
+  await applyStream();
+  await rebuildNames();
+  await sendHeartbeat();
+  const review = reviews.find(({ entity_id }) => entity_id === entities[0]) as Review;
+  const ids = reviews.map(({ id }) => id);
+  const own = '';
+  scene = {
+    review: { ...review, user_id: author.id },
+    ids: ids.slice(0, 25),
+    entities: entities.slice(0, 25),
+    ...{ own, client_id: own, webhook_id: own },
+    q: 'blue',
+    since,
+  };
+}, 600_000);
+
+describe('of the longest reviews and names', () => {
+  test('every public GET with every option is answered', async () => {
+    const samples = publicSamples(scene);
+    expect(withoutSample([samples, ownSamples(scene)])).toEqual([]);
+    const refused: unknown[] = [];
+    for (const [operation, requests] of Object.entries(samples)) {
+      for (const request of requests) {
+        const { status, read, commands, body } = await measure(operation, request);
+        const bytes = Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
+        const isLookup = operation === 'batch-get-reviews';
+        const isWithin = read <= 200 && commands <= 60 && (isLookup || bytes <= 512 * 1024);
+        const isList = operation === 'list-reviews';
+        if (status === 200 && isWithin && (!isList || read <= 120)) continue;
+        refused.push({ operation, request, status, read, commands, bytes });
+      }
+    }
+    expect(refused).toEqual([]);
+  }, 600_000);
+
+  test.each<[string, Record<string, string>]>([
+    ['by date', {}],
+    ['by votes', { sort: 'popularity' }],
+    ['of an entity', { entity_id: entities[0] ?? '' }],
+  ])(
+    'a list %s with names has each review once',
+    async (_, filter) => {
+      const ids: string[] = [];
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const query = { ...filter, include_metadata: 'true', ...(cursor && { cursor }) };
+        const { status, body } = await visitor.lists(query);
+        expect(status).toBe(200);
+        if (body.next) expect(body.limit).toBe(body.reviews.length);
+        ids.push(...body.reviews.map(({ id }: { id: string }) => id));
+        cursor = body.next;
+      }
+      const expected = reviews.filter(
+        ({ entity_id }) => filter.entity_id === undefined || entity_id === filter.entity_id,
+      );
+      expect(ids.toSorted()).toEqual(expected.map(({ id }) => id).toSorted());
+    },
+    600_000,
+  );
+});
