@@ -135,10 +135,8 @@ async function makeEverything(many: number) {
     written_at: new Date(i).toISOString(),
     version: 1,
   }));
-  const proposals = records.flatMap(({ entity_id: id, name }) => {
-    const proposed_at = new Date().toISOString();
-    const proposal = { entity_id: id, entity_type: 'work' as const, user_id: member.id, name };
-    const { Put } = proposalWrite({ ...proposal, note: 'So it is called.', proposed_at }) as {
+  const proposals = records.flatMap((record) => {
+    const { Put } = proposalWrite(record, { user_id: member.id, note: 'So it is called.' }) as {
       Put: { Item: object };
     };
     return Put.Item;
