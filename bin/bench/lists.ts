@@ -3,7 +3,7 @@ import { type FacetFilter, matchesType } from '../../shared/review/counts.ts';
 import { readCountsOfAll } from '../../shared/review/review-list.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { type Budget, type Cost, type Line, measure, measureRun, toLine } from './measure.ts';
+import { type Cost, type CostLimits, type Line, measure, measureRun, toLine } from './measure.ts';
 
 // Pages of lists at all offsets, with their budgets.
 
@@ -158,7 +158,7 @@ async function budgetOf(
   { query, trees, isDirect }: Listed,
   sort: (typeof sorts)[number],
   { body }: Cost,
-): Promise<Budget> {
+): Promise<CostLimits> {
   const { reviews = [], offset = 0 }: { reviews?: ListedReview[]; offset?: number } = body;
   const ids = [...new Set(reviews.map(({ user }) => user.id))];
   const authors = await measureRun(() => batchGet(ids.map(userKey), { consistent: false }));

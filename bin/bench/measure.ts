@@ -22,10 +22,10 @@ export interface Cost {
 }
 
 /** Limits of a request's cost. An absent limit is not checked. */
-export type Budget = Partial<Pick<Cost, 'read' | 'write' | 'roundTrips'>>;
+export type CostLimits = Partial<Pick<Cost, 'read' | 'write' | 'roundTrips'>>;
 
 /** A request, its cost, and a sentence for each exceeded limit. */
-export type Line = Required<Budget> & { name: string; broken: string[] };
+export type Line = Required<CostLimits> & { name: string; broken: string[] };
 
 /** Calls the handler of an operation and measures its database cost. */
 export async function measure(operation: string, request: EndpointRequest): Promise<Cost> {
@@ -65,7 +65,7 @@ export async function measureRun<T>(run: () => Promise<T>, budget?: RequestBudge
 }
 
 /** Compares a cost with its budget. Throws if the answer has another status than expected. */
-export function toLine(name: string, cost: Cost, budget: Budget, expected = 200): Line {
+export function toLine(name: string, cost: Cost, budget: CostLimits, expected = 200): Line {
   const { status, body, read, write, roundTrips } = cost;
   if (status !== expected) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
   const broken = (['read', 'write', 'roundTrips'] as const).flatMap((what) => {

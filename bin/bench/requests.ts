@@ -14,7 +14,7 @@ import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
 import type { ListedReview } from './lists.ts';
-import type { Budget, Cost, Line } from './measure.ts';
+import type { Cost, CostLimits, Line } from './measure.ts';
 import { measure, measureEvent, measureRun, toLine } from './measure.ts';
 
 // A request to each endpoint, with its budget.
@@ -38,7 +38,7 @@ interface Step {
   /** Begins with the name of the operation. */
   name: string;
   event(scene: Scene): object;
-  budget(scene: Scene): Budget;
+  budget(scene: Scene): CostLimits;
   /** Returns what later requests need from the response. */
   learn?(body: Record<string, string>): Partial<Scene>;
   /** The change by this request, which the stream's consumer processes. */
@@ -245,7 +245,7 @@ export async function newCaller(display_name: string) {
 function step(
   name: string,
   request: (scene: Scene) => EndpointRequest,
-  budget: Budget | Step['budget'] = {},
+  budget: CostLimits | Step['budget'] = {},
   rest: Pick<Step, 'learn' | 'change'> = {},
 ): Step {
   return {

@@ -13,7 +13,7 @@ import {
 import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
 import { findByName } from '../../shared/entity/name-index.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
-import { isSearchable, type Match, searchEntities } from '../../shared/entity/search.ts';
+import { type FoundEntity, isSearchable, searchEntities } from '../../shared/entity/search.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
@@ -117,7 +117,7 @@ async function askDatabase(
   const found = await searchEntities(type, text);
   if (typeof found === 'string') return { excuse: excuses[found] };
   const ids = new Set(here.map(({ id }) => id));
-  const isNew = ({ id }: Match) => !ids.has(id);
+  const isNew = ({ id }: FoundEntity) => !ids.has(id);
   return {
     elsewhere: found.filter(isNew).map(({ id, name, about }) => ({
       id,

@@ -9,8 +9,8 @@ const storing = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*']
 
 /**
  * Actions and partitions, as patterns of IAM, of functions that may write a part of the table.
- * `listed` are partitions of indexes that they may query too. Of the partitions `told` they may use
- * these attributes only.
+ * `listed` are partitions of indexes that they may query too. In the partitions `told`, they may
+ * use only the attributes named there.
  */
 const parts: Partial<
   Record<

@@ -4,7 +4,7 @@ import { batchDelete } from '../table/batch.ts';
 import { countsKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Update } from '../table/transact.ts';
 import { keysOfName, releaseName } from '../user/moderator-name.ts';
-import { isAlive } from '../user/user.ts';
+import { whereAlive } from '../user/user.ts';
 import { findUser, named } from '../user/user-repository.ts';
 import { detachIdentity, reviewsOfRequest } from './identity-repository.ts';
 
@@ -26,7 +26,7 @@ export async function deleteAccount(userId: string): Promise<void> {
       Key: userKey(userId),
       set: { deleted_at, all: undefined, date: undefined, display_name: undefined },
       amounts: { version: 1 },
-      ConditionExpression: isAlive,
+      ConditionExpression: whereAlive,
       was: named(user),
     };
     await transact([

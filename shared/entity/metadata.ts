@@ -11,17 +11,17 @@ import { tryTransact, type Write } from '../table/transact.ts';
 import type { Description } from './database-answer.ts';
 import { type EntityType, entityTypes, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
-import { epochSeconds, keptBeyond, take } from './pace.ts';
+import { inEpochSeconds, keptBeyond, take } from './pace.ts';
 import { pictureOf } from './picture.ts';
 import type { Metadata } from './presented.ts';
 import {
   type Entity,
   type EntityRecord,
   isByPerson,
-  isUnnamed,
   recordIn,
   recordKey,
   recordWrites,
+  whereUnnamed,
 } from './record.ts';
 
 // Records of entities for pages and answers: stored ones, and those that a database is asked for.
@@ -208,8 +208,8 @@ async function refresh({ provider, type, ids }: Request, records: Records, signa
 function missing(Key: Key, before: EntityRecord | undefined, due_at: number): Write[] {
   // A name stays, because databases merge entities.
   if (before) return recordWrites(before, { ...before, due_at });
-  const set = { name: null, due_at, expires_at: epochSeconds(due_at + keptBeyond) };
-  return [{ Update: { Key, set, ...isUnnamed } }];
+  const set = { name: null, due_at, expires_at: inEpochSeconds(due_at + keptBeyond) };
+  return [{ Update: { Key, set, ...whereUnnamed } }];
 }
 
 /**

@@ -5,7 +5,7 @@ import { tryTransact, tryUpdate } from '../table/transact.ts';
 
 // Turns to ask a music or book database: items that say when it may be asked again.
 
-interface Turn {
+interface DueItem {
   Key: Key;
   /** Milliseconds until the item is due again. */
   milliseconds: number;
@@ -20,12 +20,12 @@ export const keptBeyond = 30 * 86_400_000;
 const pause = 150;
 
 /** Makes due items due again, all or none. Returns true for one concurrent caller only. */
-export async function take(...turns: readonly Turn[]): Promise<boolean> {
+export async function take(...turns: readonly DueItem[]): Promise<boolean> {
   const now = Date.now();
   return tryTransact(
     turns.map(({ Key, milliseconds, isKept }) => {
       const due_at = now + milliseconds;
-      const expires_at = isKept ? undefined : epochSeconds(due_at + keptBeyond);
+      const expires_at = isKept ? undefined : inEpochSeconds(due_at + keptBeyond);
       return {
         Update: {
           Key,
@@ -52,7 +52,7 @@ export function patienceOf(milliseconds: number): Patience {
  * in line costs a read and a write, however long it is.
  */
 export async function waitInLine(
-  { Key, milliseconds }: Pick<Turn, 'Key' | 'milliseconds'>,
+  { Key, milliseconds }: Pick<DueItem, 'Key' | 'milliseconds'>,
   left: Patience,
 ): Promise<boolean> {
   while (left() > 0) {
@@ -61,7 +61,7 @@ export async function waitInLine(
     const wait = Math.max(0, Number(before ?? 0) - now);
     if (wait > left()) return false;
     const due_at = now + wait + milliseconds;
-    const set = { due_at, expires_at: epochSeconds(due_at + keptBeyond) };
+    const set = { due_at, expires_at: inEpochSeconds(due_at + keptBeyond) };
     if (await tryUpdate({ Key, set, was: { due_at: before } })) {
       await sleep(wait);
       return true;
@@ -73,7 +73,7 @@ export async function waitInLine(
 }
 
 /** Takes a turn as soon as it is due, within the patience. */
-export async function takeSoon(turn: Turn, left: Patience): Promise<boolean> {
+export async function takeSoon(turn: DueItem, left: Patience): Promise<boolean> {
   while (!(await take(turn))) {
     if (left() < pause) return false;
     await sleep(pause);
@@ -82,4 +82,4 @@ export async function takeSoon(turn: Turn, left: Patience): Promise<boolean> {
 }
 
 /** Epoch milliseconds as the epoch seconds in which items expire. */
-export const epochSeconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
+export const inEpochSeconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);

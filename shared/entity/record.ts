@@ -57,7 +57,7 @@ export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 export const shownFields = ['name', 'about', 'by', 'year', 'url', 'image', 'origin'] as const;
 
 /** Index attributes of a record that a person wrote, so that the person can be erased from it. */
-function listedIn({ entity_id, user_id, written_at }: EntityRecord): IndexAttributes {
+function listedUnderNamer({ entity_id, user_id, written_at }: EntityRecord): IndexAttributes {
   if (user_id === undefined) return {};
   return { author: `NAMER#${user_id}`, date: `${written_at}#${entity_id}` };
 }
@@ -109,8 +109,8 @@ export function recordWrites(before: EntityRecord | undefined, after: EntityReco
   }
   // Above every version before, also of a record that has expired.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
-  const Item = { ...Key, ...listedIn(after), ...after, version };
-  return [{ Put: { Item, ...(was ? { was } : isUnnamed) } }];
+  const Item = { ...Key, ...listedUnderNamer(after), ...after, version };
+  return [{ Put: { Item, ...(was ? { was } : whereUnnamed) } }];
 }
 
 /** Returns the write that removes from a record the person who wrote it. The name stays. */
@@ -120,14 +120,14 @@ export function anonymous({ pk, sk }: Key, user_id: string): Write {
 }
 
 /** Condition that there is a record. */
-export const isNamed = {
+export const whereNamed = {
   ConditionExpression: 'attribute_type(#name, :text)',
   ExpressionAttributeNames: { '#name': 'name' },
   ExpressionAttributeValues: { ':text': 'S' },
 };
 
 /** Condition that there is no record. The item may mark a turn, or that a database has no name. */
-export const isUnnamed = {
+export const whereUnnamed = {
   ConditionExpression: 'attribute_not_exists(pk) OR attribute_not_exists(#name) OR #name = :none',
   ExpressionAttributeNames: { '#name': 'name' },
   ExpressionAttributeValues: { ':none': null },

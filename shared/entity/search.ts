@@ -12,22 +12,22 @@ import type { Database } from './databases.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { writeRecords } from './metadata.ts';
 import { pageOf, readJson, request, settingsOf, withType } from './metadata-provider.ts';
-import { epochSeconds, patienceOf, takeSoon, waitInLine } from './pace.ts';
+import { inEpochSeconds, patienceOf, takeSoon, waitInLine } from './pace.ts';
 import { type EntityRecord, recordKey, recordWrites } from './record.ts';
 
 // Search for entities by name in the music and book databases.
 
 /** An entity that a database found, and what tells it from others of its name. */
-const Match = v.object({
+const FoundEntity = v.object({
   id: v.string(),
   name: v.string(),
   about: v.string(),
   by: v.optional(v.string()),
   year: v.optional(v.string()),
 });
-export type Match = v.InferOutput<typeof Match>;
+export type FoundEntity = v.InferOutput<typeof FoundEntity>;
 
-const StoredSearch = v.object({ matches: v.array(Match), due_at: v.number() });
+const StoredSearch = v.object({ matches: v.array(FoundEntity), due_at: v.number() });
 
 /** Matches of a page, and bytes of an answer that are read. */
 const mostMatches = 10;
@@ -62,7 +62,7 @@ export function isSearchable(group: EntityGroup): group is Database {
 export async function searchEntities(
   type: EntityType,
   name: string,
-): Promise<Match[] | 'busy' | 'away'> {
+): Promise<FoundEntity[] | 'busy' | 'away'> {
   const group = groupOf(type);
   const template = group === 'own' ? undefined : templateOf(group);
   if (group === 'own' || template === undefined) return 'away';
@@ -77,7 +77,7 @@ export async function searchEntities(
   try {
     const matches = await askForMatches(group, template, type, name);
     const due_at = Date.now() + keptFor;
-    const expires_at = epochSeconds(due_at);
+    const expires_at = inEpochSeconds(due_at);
     await transact([{ Put: { Item: { ...Key, matches, due_at, expires_at } } }]);
     await keepMatches(type, matches, due_at);
     return matches;
@@ -87,7 +87,7 @@ export async function searchEntities(
   }
 }
 
-async function findStored(Key: Key, consistent: boolean): Promise<Match[] | undefined> {
+async function findStored(Key: Key, consistent: boolean): Promise<FoundEntity[] | undefined> {
   const stored = v.safeParse(StoredSearch, await getItem(Key, { consistent }));
   const isDue = !stored.success || stored.output.due_at <= Date.now();
   return isDue ? undefined : stored.output.matches;
@@ -109,7 +109,7 @@ async function takeTurn(group: Database): Promise<boolean> {
 /** Stores records for the pages of found entities that have none, until `due_at` (epoch ms). */
 async function keepMatches(
   type: EntityType,
-  matches: readonly Match[],
+  matches: readonly FoundEntity[],
   due_at: number,
 ): Promise<void> {
   const group = groupOf(type);
@@ -129,7 +129,7 @@ async function keepMatches(
       url: pageOf({ page }, type, id),
       origin: group,
       due_at,
-      expires_at: epochSeconds(due_at),
+      expires_at: inEpochSeconds(due_at),
     };
     return [recordWrites(undefined, record)];
   });
@@ -141,7 +141,7 @@ async function askForMatches(
   template: string,
   type: EntityType,
   name: string,
-): Promise<Match[]> {
+): Promise<FoundEntity[]> {
   const url = withType(template, type).replace('{name}', encodeURIComponent(name));
   const { agent } = settingsOf(group);
   const response = await request(url, agent, AbortSignal.timeout(mostForAnswer));
@@ -155,7 +155,7 @@ async function askForMatches(
 }
 
 /** Reads a match. Returns none without an id and a name. */
-function matchOf({ id: sent, ...found }: { id: string }): Match[] {
+function matchOf({ id: sent, ...found }: { id: string }): FoundEntity[] {
   const id = canonicalUuid(sent);
   const described = v.safeParse(Described, found);
   if (!id || !described.success) return [];

@@ -5,12 +5,12 @@ import type { Sorting } from '../table/query.ts';
 import {
   boundsOf,
   type Content,
-  countsIn,
   entriesPerHalfUnit,
   isLeaf,
   leafCapacity,
   levelOf,
   levels,
+  nodeCounts,
   nodeKey,
 } from './rank-tree.ts';
 
@@ -191,7 +191,7 @@ function childrenOf(
   const children = new Map<number, Span>();
   for (const { tree } of opened) {
     const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
-    for (const { child, content, count } of countsIn(order, path, item)) {
+    for (const { child, content, count } of nodeCounts(order, path, item)) {
       const none = { path: [...path, child], parts: [], matching: 0, all: unopened };
       const span = children.get(child) ?? none;
       children.set(child, span);

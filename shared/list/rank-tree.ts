@@ -116,7 +116,7 @@ export function isUpper({ sk }: Key): boolean {
 }
 
 /** Reads the counts of a node from its item, without counts of zero. */
-export function countsIn(order: Order, path: readonly number[], item: Item | undefined): Count[] {
+export function nodeCounts(order: Order, path: readonly number[], item: Item | undefined): Count[] {
   const isRoot = path.length === 0;
   const isUnpopular = order === 'popularity' && (isRoot || path[0] === 0);
   const counts = new Map<string, Count>();

@@ -3,7 +3,7 @@ import { type Item, type Key, keyString } from '../table/item.ts';
 import { totalKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import type { Tree } from './descend.ts';
-import { type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
+import { type Count, datePath, nodeCounts, nodeKey } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
@@ -23,7 +23,7 @@ export async function readTotals(attributes?: readonly string[]): Promise<Map<st
 /** Returns the length of a list with a rank tree. */
 export async function readLength(list: string): Promise<number> {
   const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
-  return sum(countsIn('date', [], root));
+  return sum(nodeCounts('date', [], root));
 }
 
 /** Returns the key of the root of a list's rank trees. */
@@ -36,7 +36,7 @@ export function countInRoots(
 ): number {
   const counts = trees.flatMap(({ list, contents }) => {
     const root = roots.get(keyString(nodeKey(list, 'date', [])));
-    return countsIn('date', [], root).filter(({ content }) => contents.has(content));
+    return nodeCounts('date', [], root).filter(({ content }) => contents.has(content));
   });
   return sum(counts);
 }
@@ -51,7 +51,7 @@ export async function readCountsSince(list: string, times: readonly number[]): P
   const blocks = new Map(paths.map(([block]) => [block, nodeKey(list, 'date', [block])]));
   const nodes = await batchGet([root, ...blocks.values()]);
   const from = (item: Item | undefined, first: number) =>
-    sum(countsIn('date', [], item).filter(({ child }) => child >= first));
+    sum(nodeCounts('date', [], item).filter(({ child }) => child >= first));
   return paths.map(
     ([block, slot]) =>
       from(nodes.get(keyString(root)), block + 1) +

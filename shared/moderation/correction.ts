@@ -27,8 +27,8 @@ import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendWriting } from '../user/daily-limit.ts';
-import { tell } from '../user/news.ts';
-import { isAlive } from '../user/user.ts';
+import { newsUpdate } from '../user/news.ts';
+import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
@@ -285,7 +285,7 @@ function hasAccount(userId: string, { moderator_id }: Decider): Write[] {
   // The log checks the account of the moderator.
   if (userId === moderator_id) return [];
   const otherwise = invalidRequest('The account that proposed this was deleted');
-  return [checkWriter(userId, { ConditionExpression: isAlive, otherwise })];
+  return [checkWriter(userId, { ConditionExpression: whereAlive, otherwise })];
 }
 
 /**
@@ -295,7 +295,7 @@ function hasAccount(userId: string, { moderator_id }: Decider): Write[] {
 function isStillThere(userId: string, writes: readonly Write[]): Write[] {
   const Key = userKey(userId);
   const isChecked = writes.some((write) => keyString(keyOf(write)) === keyString(Key));
-  return isChecked ? [] : [{ ConditionCheck: { Key, ConditionExpression: isAlive } }];
+  return isChecked ? [] : [{ ConditionCheck: { Key, ConditionExpression: whereAlive } }];
 }
 
 /** Tells the person whose words are replaced, unless that is one of `writers`. */
@@ -305,5 +305,5 @@ async function newsOf(
 ): Promise<Write[]> {
   const userId = personToTell(replaced, writers);
   if (userId === undefined || !(await findUser(userId))) return [];
-  return [{ Update: tell(userId, 'name') }];
+  return [{ Update: newsUpdate(userId, 'name') }];
 }

@@ -12,7 +12,7 @@ import { getItems } from '../table/batch.ts';
 import { countsKey, reportKey, userKey } from '../table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import { newsAmounts } from '../user/news.ts';
-import { isAlive, parseUser, type User } from '../user/user.ts';
+import { parseUser, type User, whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
@@ -65,7 +65,7 @@ export async function setHidden(
   });
 }
 
-const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
+const author = { ConditionExpression: whereAlive, otherwise: notFound('Review') };
 
 /**
  * Writes the verdict that `choose` returns for the current review and case, if any. With `ofAll` it

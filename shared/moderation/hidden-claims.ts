@@ -7,7 +7,7 @@ import { claimKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { whereAlive } from '../user/user.ts';
 import { checkWriter } from '../user/writer.ts';
 import type { Decider, Decision } from './decision.ts';
 import { logged, newDecision } from './decision-log.ts';
@@ -46,7 +46,7 @@ export async function allowReview(
     const decision = newDecision('allow', by, { user_id: userId, review_id, reports: 0 });
     await transact([
       { Delete: { Key, was: { marked_at } } },
-      checkWriter(userId, { ConditionExpression: isAlive, otherwise: notFound('User') }),
+      checkWriter(userId, { ConditionExpression: whereAlive, otherwise: notFound('User') }),
       ...logged(decision),
     ]);
     return decision;

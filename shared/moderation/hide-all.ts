@@ -8,7 +8,7 @@ import { parseItems } from '../table/parse.ts';
 import { eachOf, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { moveCast } from '../user/daily-limit.ts';
-import { isAlive } from '../user/user.ts';
+import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
@@ -31,7 +31,7 @@ export async function hideAll(userId: string): Promise<void> {
   if (!item) return;
   const ended = new ApiError(409, 'conflict', 'It is not to be hidden any more');
   const was = { hiding: user.hiding };
-  const writer = { ConditionExpression: isAlive, was, otherwise: ended };
+  const writer = { ConditionExpression: whereAlive, was, otherwise: ended };
   try {
     const decision = v.parse(Decision, item);
     await hideEach(userId, decision, writer);

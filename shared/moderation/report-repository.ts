@@ -18,7 +18,7 @@ import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
-import { isAlive, parseUser } from '../user/user.ts';
+import { parseUser, whereAlive } from '../user/user.ts';
 import { refuseBlocked } from '../user/writer.ts';
 import { readCases } from './case-repository.ts';
 
@@ -49,7 +49,7 @@ export async function insertReport(
     const author = `REPORTER#${user_id}`;
     const date = `${reported_at}#${review_id}#${user_id}`;
     const isPublic = { Key: reviewKey(review_id), was: { all: 'REVIEW' } };
-    const hasAuthor = { Key: userKey(review.user_id), ConditionExpression: isAlive };
+    const hasAuthor = { Key: userKey(review.user_id), ConditionExpression: whereAlive };
     await transact([
       ...also,
       putNew({ ...reportKey(review_id, user_id), author, date, ...report }),

@@ -7,7 +7,7 @@ import { applicationKey, idIn, userKey, webhookKey, webhookSlots } from '../tabl
 import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
-import { isAlive, parseUser } from '../user/user.ts';
+import { parseUser, whereAlive } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import {
   Application,
@@ -145,7 +145,7 @@ export async function deleteApplication(clientId: string, userId: string): Promi
     Key: userKey(userId),
     amounts: { applications: -1 },
     isOwner: true,
-    ConditionExpression: isAlive,
+    ConditionExpression: whereAlive,
   };
   await retryStale(async () => {
     await getOwnApplication(clientId, userId);
@@ -173,7 +173,7 @@ async function changeApplication(
   clientId: string,
   userId: string,
   changeOf: (before: Application) => Partial<Application>,
-  writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
+  writer: Writer = { ConditionExpression: whereAlive, otherwise: invalidToken() },
 ): Promise<void> {
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);

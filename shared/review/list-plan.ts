@@ -18,10 +18,10 @@ import {
 import { sumOfCounts } from './owner-counts.ts';
 import { type ReviewContent, readKind } from './review.ts';
 
-// The way to read a page of reviews, in the order in which it is decided. `earlyPage` needs the query
-// alone, and is read beside the counts. `planOf` adds the ways that need counts, for a page that the
-// first does not reach. A list has a partition and a tree for each type or each facet in it, so no
-// page needs more than there are types.
+// The way to read a page of reviews, in the order in which it is decided. `earlyPage` needs the
+// query alone, and is read beside the counts. `planOf` adds the ways that need counts, for a page
+// that the first does not reach. A list has a partition and a tree for each type or each facet in
+// it, so no page needs more than there are types.
 
 export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;

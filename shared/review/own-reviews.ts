@@ -3,7 +3,7 @@ import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts'
 import { claimKey, countsKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { affordable, completed } from './long-text.ts';
-import { writtenIn } from './owner-counts.ts';
+import { writtenReviews } from './owner-counts.ts';
 import { writtenBytes } from './page-size.ts';
 import type { Review, WholeReview } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
@@ -24,7 +24,7 @@ export async function listOwnReviews(
   limit: number,
   offset: number,
 ): Promise<{ count: number; limit: number; reviews: AuthoredReview<WholeReview>[] }> {
-  const count = writtenIn(await getItem(countsKey(userId)));
+  const count = writtenReviews(await getItem(countsKey(userId)));
   if (limit === 0 || offset >= count) return { count, limit, reviews: [] };
   const { reviews: stored } = await listWritten(userId, { limit, offset });
   const readable = affordable(stored);

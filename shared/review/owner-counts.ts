@@ -49,7 +49,7 @@ export function countsIn(item: Readonly<Record<string, unknown>> = {}): ReviewCo
 }
 
 /** Returns how many reviews a user has, with drafts and hidden ones. */
-export function writtenIn(item: Readonly<Record<string, unknown>> = {}): number {
+export function writtenReviews(item: Readonly<Record<string, unknown>> = {}): number {
   return Number(item[written] ?? 0);
 }
 

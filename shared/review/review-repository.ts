@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { isOwnType } from '../entity/entity-type.ts';
-import { isNamed, recordKey } from '../entity/record.ts';
+import { recordKey, whereNamed } from '../entity/record.ts';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item, Key } from '../table/item.ts';
@@ -202,7 +202,7 @@ export async function insertReview(
 function exists(review: Review): Write[] {
   if (!isOwnType(review.entity_type)) return [];
   const otherwise = invalidRequest('entity_id must be of something that was added here');
-  return [{ ConditionCheck: { Key: recordKey(review), ...isNamed }, otherwise }];
+  return [{ ConditionCheck: { Key: recordKey(review), ...whereNamed }, otherwise }];
 }
 
 /**

@@ -4,7 +4,7 @@ import { pick } from '../pick.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { claimKey, countsKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { putNew, type Write } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { whereAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import {
   Carried,
@@ -151,7 +151,7 @@ export function publication(
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,
-  writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
+  writer: Writer = { ConditionExpression: whereAlive, otherwise: invalidToken() },
   news: Record<string, number> = {},
 ): Write[] {
   const { user_id, entity_id } = (after ?? before) as Review;

@@ -40,7 +40,7 @@ export const largestItems: Readonly<Record<string, number>> = {
   // 200 hidden and 60 reported reviews of deleted accounts.
   IDENTITY: 64 * kilobyte,
   IDEMPOTENCY: kilobyte,
-  // Three texts of 200 characters, and two URLs of 2,048. Ten of them but for the URLs.
+  // Three texts of 200 characters, and two URLs of 2,048. Ten of these items, without URLs.
   METADATA: 8 * kilobyte,
   // A reason of 500 characters, and three fields of a record.
   PROPOSAL: 8 * kilobyte,

@@ -90,7 +90,7 @@ const transient = new Set([
  *   await transact([
  *     putNew({ ...voteKey(reviewId, userId), ...vote }),
  *     { Update: { Key: reviewKey(reviewId), amounts: { votes_positive: 1, version: 1 } } },
- *     { ConditionCheck: { Key: userKey(userId), ConditionExpression: isAlive } },
+ *     { ConditionCheck: { Key: userKey(userId), ConditionExpression: whereAlive } },
  *   ]);
  */
 export async function transact(writes: readonly Write[]): Promise<void> {

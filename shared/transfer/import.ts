@@ -11,7 +11,7 @@ import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
 import { tryTransact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
 import { asRead, readExisting } from './existing.ts';
-import { decide, type PlannedRecord, recordKey, unfinished } from './plan.ts';
+import { decide, type PlannedRecord, transferKey, unfinished } from './plan.ts';
 import type { SourcedRecord } from './record.ts';
 
 /** Numbers of records written and already present by kind, and refused by reason. */
@@ -86,7 +86,7 @@ async function* chunksOf(
   let partition = '';
   let partitions = 0;
   for await (const source of records) {
-    const next = recordKey(source.record).pk;
+    const next = transferKey(source.record).pk;
     const isNext = next !== partition;
     const isOther = isNext && source.record.kind !== kind;
     if (isOther || (isNext && partitions >= mostPartitions) || sources.length >= mostRecords) {

@@ -21,8 +21,8 @@ import {
 } from '../table/keys.ts';
 import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
-import { isHeld, keysOfName } from '../user/moderator-name.ts';
-import { isAlive, readerName, type User } from '../user/user.ts';
+import { isNameTaken, keysOfName } from '../user/moderator-name.ts';
+import { readerName, type User, whereAlive } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
 import { othersOf, rawItem } from './item-record.ts';
@@ -92,7 +92,7 @@ export function decide(
   const decisions: Decisions = { planned: [], present: [], refused: [], waiting: [] };
   const waitingPartitions = new Set<string>();
   for (const source of sources) {
-    const { pk } = recordKey(source.record);
+    const { pk } = transferKey(source.record);
     const plan = planOf(source.record, (key) => existing.get(keyString(key)));
     if (mayWait && (plan === unfinished || waitingPartitions.has(pk))) {
       waitingPartitions.add(pk);
@@ -110,7 +110,7 @@ export function decide(
 }
 
 /** Returns the key of the item that a record becomes. */
-export function recordKey(record: TransferRecord): Key {
+export function transferKey(record: TransferRecord): Key {
   if (record.kind === 'user') return userKey(record.id);
   if (record.kind === 'review') return reviewKey(record.id);
   if (record.kind === 'vote') return voteKey(record.review_id, record.user_id);
@@ -127,7 +127,7 @@ function planOf(record: TransferRecord, find: Find): Write[] | string {
 
 /** Returns the keys of the items that decide how a record is treated, first its own. */
 export function decidingKeys(record: TransferRecord): Key[] {
-  const key = recordKey(record);
+  const key = transferKey(record);
   if (record.kind === 'user') {
     const keys = [key, projectionKey(key), ...keysOfName(record.display_name)];
     const identity = record.contact?.identity;
@@ -161,7 +161,7 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
-  if (!user.is_moderator && keysOfName(display_name).some((each) => isHeld(find(each)))) {
+  if (!user.is_moderator && keysOfName(display_name).some((each) => isNameTaken(find(each)))) {
     user.display_name = readerName(id);
     user.has_proposed_name = true;
   }
@@ -251,9 +251,9 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
     const Key = userKey(user_id);
     if (kind === 'application') {
       const amounts = { applications: 1 };
-      writes.push({ Update: { Key, amounts, isOwner: true, ConditionExpression: isAlive } });
+      writes.push({ Update: { Key, amounts, isOwner: true, ConditionExpression: whereAlive } });
     } else {
-      requireItem(Key, isAlive);
+      requireItem(Key, whereAlive);
     }
   }
   const application = applicationOf(record);

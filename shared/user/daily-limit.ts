@@ -100,7 +100,7 @@ export function limitReached(what: Limited, user: User): ApiError {
 }
 
 /** Returns how many actions of this UTC day are left, from the day's counter if any. */
-export function leftOf(what: Limited, user: User, counter: Item | undefined): number {
+export function allowanceOf(what: Limited, user: User, counter: Item | undefined): number {
   return Math.max(0, userTypeOf(user).votes_per_day - spentOf(what, counter));
 }
 

@@ -61,11 +61,11 @@ export function newKeysOf(name: string, before: string): Key[] {
 
 /** Returns true if a moderator has one of the names. */
 export async function isModeratorName(keys: readonly Key[]): Promise<boolean> {
-  return (await getItems(keys, { consistent: true })).some(isHeld);
+  return (await getItems(keys, { consistent: true })).some(isNameTaken);
 }
 
 /** Is true for the item of a name that a moderator has. */
-export function isHeld(item: Item | undefined): boolean {
+export function isNameTaken(item: Item | undefined): boolean {
   return Number(item?.moderators ?? 0) > 0;
 }
 
@@ -93,7 +93,7 @@ export function holdFreeName(keys: readonly Key[]): Write[] {
 export async function releaseName(keys: readonly Key[]): Promise<Write[]> {
   const items = await getItems(keys, { consistent: true });
   return keys
-    .filter((_, i) => isHeld(items[i]))
+    .filter((_, i) => isNameTaken(items[i]))
     .map((Key) => ({
       Update: {
         Key,

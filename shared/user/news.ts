@@ -51,7 +51,7 @@ export function countNews(user: News): number {
 }
 
 /** Returns the write that tells an existing person something. */
-export function tell(userId: string, kind: NewsKind): Update {
+export function newsUpdate(userId: string, kind: NewsKind): Update {
   return {
     Key: userKey(userId),
     amounts: newsAmounts(kind),

@@ -19,7 +19,7 @@ import {
   releaseName,
 } from './moderator-name.ts';
 import { newsName, unreadNews } from './news.ts';
-import { Contact, isAlive, parseUser, parseUsers, User } from './user.ts';
+import { Contact, parseUser, parseUsers, User, whereAlive } from './user.ts';
 import { mayWrite, refuseBlocked } from './writer.ts';
 
 /** Throws ApiError 404 if there is none. */
@@ -174,7 +174,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
         Update: {
           Key: userKey(id),
           set: { is_moderator: isModerator || undefined },
-          ConditionExpression: isModerator ? mayWrite : isAlive,
+          ConditionExpression: isModerator ? mayWrite : whereAlive,
           was: named(user),
         },
       },
@@ -190,7 +190,7 @@ export async function endSessions(id: string): Promise<void> {
       Update: {
         Key: userKey(id),
         set: { signed_out: Date.now() },
-        ConditionExpression: isAlive,
+        ConditionExpression: whereAlive,
       },
       otherwise: invalidToken(),
     },

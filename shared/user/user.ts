@@ -52,7 +52,7 @@ export function readerName(id: string): string {
 }
 
 /** Condition that an account exists and is not being erased. Mostly part of `mayWrite`. */
-export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
+export const whereAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
 
 /** Returns undefined without an item, or if the account is being erased. */
 export function parseUser(item: Record<string, unknown> | undefined): User | undefined {

@@ -2,12 +2,12 @@ import { type ApiError, accessDenied, invalidToken, serviceUnavailable } from '.
 import { userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import type { Condition, Write } from '../table/transact.ts';
-import { isAlive, parseUser, type User } from './user.ts';
+import { parseUser, type User, whereAlive } from './user.ts';
 
 // The person in whose name something is written: the account must exist and not be blocked.
 
 /** Condition on writes in a user's name: the account exists and is not blocked. */
-export const mayWrite = `${isAlive} AND attribute_not_exists(blocked_at)`;
+export const mayWrite = `${whereAlive} AND attribute_not_exists(blocked_at)`;
 
 /** Condition that a transaction puts on the user's item, and the error if it fails. */
 export interface Writer extends Condition {

@@ -21,14 +21,14 @@ import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Update, type Write } from '../table/transact.ts';
 import {
   ableAs,
+  allowanceOf,
   countIfKept,
-  leftOf,
   limitHeaders,
   moveCast,
   spend,
   spentOf,
 } from '../user/daily-limit.ts';
-import { isAlive, parseUser, type User } from '../user/user.ts';
+import { parseUser, type User, whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { refuseBlocked } from '../user/writer.ts';
 import { Vote } from './vote.ts';
@@ -51,7 +51,7 @@ export async function findBallot(reviewId: string, user: User): Promise<Ballot> 
   const today = new Date().toISOString().slice(0, 10);
   const keys = [voteKey(reviewId, user.id), dailyVotesKey(user.id, today)];
   const [item, counter] = await getItems(keys, { consistent: true });
-  return { vote: item && v.parse(Vote, item), left: leftOf('votes', user, counter) };
+  return { vote: item && v.parse(Vote, item), left: allowanceOf('votes', user, counter) };
 }
 
 /** Returns a user's votes on some reviews, by review. Half a read unit for each review. */
@@ -178,7 +178,7 @@ export function importedVote(review: Voted, vote: Vote): Write[] {
     putVote(undefined, vote),
     ...countOnReview(review, undefined, vote),
     countOnAuthor(review, undefined, vote),
-    { ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive } },
+    { ConditionCheck: { Key: userKey(user_id), ConditionExpression: whereAlive } },
     ...countIfKept(user_id, voted_at, { count: 1, cast: 1 }),
   ];
 }
@@ -250,7 +250,7 @@ function countOnAuthor(review: Voted, before: Vote | undefined, after: Vote | un
     Key: userKey(review.user_id),
     amounts: { karma: popularityChange(before, after) },
     isOwner: true,
-    ConditionExpression: isAlive,
+    ConditionExpression: whereAlive,
   };
   return { Update: author, otherwise: notFound('Review') };
 }

@@ -1,7 +1,7 @@
 import { type LogCursor, markOf } from '../changes/cursor.ts';
 import { keysOf } from '../secrets.ts';
 import { tryUpdate } from '../table/transact.ts';
-import { tell } from '../user/news.ts';
+import { newsUpdate } from '../user/news.ts';
 import { Connection, type Delivery, longestRequest } from './connection.ts';
 import { afterFailure, afterSuccess } from './decisions.ts';
 import type { Message } from './message.ts';
@@ -68,9 +68,9 @@ export class Receiver {
   async noteFailure({ id, type }: Message, delivery: Delivery, cursor?: LogCursor): Promise<void> {
     const failure = afterFailure(this.#webhook, delivery, { stuck: { id, type }, now: Date.now() });
     await this.write({ cursor, ...failure });
-    // Nobody is told twice: the one that stores the end tells.
+    // Two runs may find the end. Only the run that stores it tells the owner.
     if (failure.state === 'off' && !this.#isOthers) {
-      await tryUpdate(tell(this.#webhook.user_id, 'webhook'));
+      await tryUpdate(newsUpdate(this.#webhook.user_id, 'webhook'));
     }
   }
 

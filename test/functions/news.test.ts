@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { appeal } from '../../shared/moderation/decision-repository.ts';
 import { metered } from '../../shared/table/budget.ts';
 import { tryUpdate } from '../../shared/table/transact.ts';
-import { countNews, newsKinds, tell } from '../../shared/user/news.ts';
+import { countNews, newsKinds, newsUpdate } from '../../shared/user/news.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
 import { expectExact } from '../helpers/recount.ts';
 import { ask } from '../helpers/visit.ts';
@@ -56,7 +56,8 @@ test('dismissed reports are no news, and a refused appeal is', async () => {
 
 test('a webhook that was turned off and a corrected name are news', async () => {
   const owner = await makeUser();
-  for (const kind of ['webhook', 'name', 'name'] as const) await tryUpdate(tell(owner.id, kind));
+  for (const kind of ['webhook', 'name', 'name'] as const)
+    await tryUpdate(newsUpdate(owner.id, kind));
   expect(await menuOf(owner)).toBe('Account (3)');
   const { html } = await ask('show-account', owner);
   expect(html).toContain('A webhook of yours was turned off.');
@@ -74,7 +75,7 @@ test('news does not show to others, and not in the API', async () => {
 test('news is part of the account, which still costs half a unit', async () => {
   const { id } = await makeUser({ display_name: '\u{1F600}'.repeat(64) });
   for (const kind of newsKinds) {
-    for (let i = 0; i < 3; i++) await tryUpdate(tell(id, kind));
+    for (let i = 0; i < 3; i++) await tryUpdate(newsUpdate(id, kind));
   }
   const { result, usage } = await metered(() => findUser(id, { consistent: false }));
   expect(result && countNews(result)).toBe(21);

@@ -1,7 +1,7 @@
 // Fields of forms that offer a choice.
 import { html } from 'hono/html';
 import type { Html } from '../frame/layout.ts';
-import { type AnyField, attributeList, partsOf } from './fields.ts';
+import { type AnyField, attributeList, fieldParts } from './fields.ts';
 
 /** A value to choose, and its words. */
 export type Choice = readonly [value: string, words: Html | string];
@@ -15,7 +15,7 @@ interface SelectField extends AnyField {
 
 /** Renders a list to choose one option from. */
 export function select({ options, none, ...look }: SelectField): Html {
-  const { id, content, tie, hint, fault, hasFocus } = partsOf(look);
+  const { id, content, tie, hint, fault, hasFocus } = fieldParts(look);
   const attributes = attributeList({
     id,
     name: look.name,
@@ -47,7 +47,7 @@ export function optionGroup(label: string, choices: readonly Choice[], chosen: s
 /** Renders radio buttons. Their ids begin with the name. */
 export function radios({ choices, ...look }: AnyField & { choices: readonly Choice[] }): Html {
   // Tied to each button, a hint would be read with each.
-  const { id, content, tie, fault, hasFocus } = partsOf({ ...look, hint: undefined });
+  const { id, content, tie, fault, hasFocus } = fieldParts({ ...look, hint: undefined });
   return html`<fieldset class="field">
     <legend>${look.label}</legend>
     ${look.hint && html`<p class="soft">${look.hint}</p>`}

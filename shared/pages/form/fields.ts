@@ -50,7 +50,7 @@ export const displayName = {
 /** Renders a text field. */
 export function field(look: TextField): Html {
   const { name, type = 'text', maxlength, rows, autocomplete, isRequired } = look;
-  const { id, content, tie, hint, fault, hasFocus } = partsOf(look);
+  const { id, content, tie, hint, fault, hasFocus } = fieldParts(look);
   const attributes = attributeList({
     id,
     maxlength: `${maxlength}`,
@@ -91,7 +91,7 @@ export function fieldsOf<Name extends string>(
  * Everything that fields have in common: the id, the content, the hint and the error. `tie` ties
  * the last two to the control. The first field with an error gets the focus.
  */
-export function partsOf({ name, prefix = '', hint, value = '', filled = blank }: AnyField) {
+export function fieldParts({ name, prefix = '', hint, value = '', filled = blank }: AnyField) {
   const id = `${prefix}${name}`;
   const fault = filled.faults[name];
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean);

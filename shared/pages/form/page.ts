@@ -14,7 +14,7 @@ import { addressOf, queryOf } from '../frame/own-url.ts';
 import { visitorOf } from '../frame/visitor.ts';
 import { readSession, Session } from '../session/session.ts';
 import { readSent, requireToken } from './sent-form.ts';
-import { type Attempt, answerTo, type ShowForm, type Visit } from './way-back.ts';
+import { answerTo, type FormAttempt, type ShowForm, type Visit } from './way-back.ts';
 
 /** Makes the schema of a request by a signed-in person, as `caller`, with these other parts. */
 export function signedIn<T extends v.ObjectEntries>(parts: T) {
@@ -60,7 +60,7 @@ export function page<T extends RequestSchema>(
     // Without a visitor, a schema with a caller refuses the request.
     const visit = { event, visitor } as Visit<T>;
     const caller = visitor && session;
-    const attempt: Attempt = { caller, user, isAccountGone: session !== undefined && !user };
+    const attempt: FormAttempt = { caller, user, isAccountGone: session !== undefined && !user };
     try {
       if (isForm) attempt.form = readSent(event, longField ? largestLongForm : largestForm);
       if (attempt.form && caller) {

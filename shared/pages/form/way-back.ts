@@ -28,7 +28,7 @@ export type ShowForm<T extends RequestSchema> = (
 ) => Promise<Page> | Page;
 
 /** A request, as far as it came. */
-export interface Attempt {
+export interface FormAttempt {
   caller: Session | undefined;
   user: User | undefined;
   isAccountGone: boolean;
@@ -63,7 +63,7 @@ const correctable = ['invalid_request', 'precondition_failed'];
  */
 export async function answerTo<T extends RequestSchema>(
   thrown: unknown,
-  attempt: Attempt,
+  attempt: FormAttempt,
   visit: Visit<T>,
   pageForm: PageForm<T>,
 ): Promise<Page> {
@@ -93,7 +93,7 @@ export async function answerTo<T extends RequestSchema>(
 /** The error page. */
 function explanationOf(
   error: unknown,
-  { user, isAccountGone }: Attempt,
+  { user, isAccountGone }: FormAttempt,
   event: APIGatewayProxyEvent,
 ): Page {
   return explain(error, {
@@ -107,7 +107,7 @@ function explanationOf(
 /** Shows the form again with a sentence. Throws the error if the page has no form to show. */
 async function showAgain<T extends RequestSchema>(
   error: ApiError,
-  { caller, form }: Attempt & { form: SentForm },
+  { caller, form }: FormAttempt & { form: SentForm },
   visit: Visit<T>,
   { schema, showForm }: PageForm<T>,
 ): Promise<Page> {

@@ -12,7 +12,7 @@ import {
 } from '../../review/written.ts';
 import type { User } from '../../user/user.ts';
 import { type Choice, optionGroup, radios, select } from '../form/choices.ts';
-import { attributeList, type FormState, field, partsOf } from '../form/fields.ts';
+import { attributeList, type FormState, field, fieldParts } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html } from '../frame/layout.ts';
 import { namePageUrl } from '../frame/next-steps.ts';
@@ -60,7 +60,7 @@ export function writtenFields(filled: FormState, stored: WholeWritten = nothingW
 
 /** The stars as radio buttons. The last one is for a review without stars. */
 function starsField(filled: FormState, chosen: string): Html {
-  const { tie, fault } = partsOf({ name: 'rating', label: '', filled });
+  const { tie, fault } = fieldParts({ name: 'rating', label: '', filled });
   const choice = (rating: string) => {
     const attributes = attributeList({
       id: `rating-${rating || 'none'}`,

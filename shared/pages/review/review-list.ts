@@ -41,7 +41,7 @@ export interface ListQuery extends FacetFilter {
   cursor?: string;
 }
 
-/** A page of a list. `endAfter` gives the cursor of the next page, also if this one ends earlier. */
+/** A page of a list. `endAfter` gives the cursor of the next page, also if this page is short. */
 type ListPage = Pick<ReviewList, 'count' | 'reviews'> & {
   endAfter: (shown: number) => Pick<PageEnd, 'cursor'>;
 };

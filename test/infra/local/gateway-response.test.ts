@@ -247,7 +247,10 @@ describe('the log', () => {
 
   test('includes responses of the gateway and of other handlers on its port', async () => {
     expect(await serve((url) => fetch(`${url}/user/me`))).toMatchObject({ status: 401 });
-    expect(await serve((url) => fetch(new URL('/own/x', url)))).toMatchObject({ status: 418 });
+    expect(await serve((url) => fetch(new URL('/own/x', url)))).toMatchObject({
+      status: 418,
+      route: '/own',
+    });
     expect(await serve((url) => fetch(url, { method: 'OPTIONS' }))).toMatchObject({ status: 204 });
   });
 

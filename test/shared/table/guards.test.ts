@@ -39,7 +39,7 @@ import {
 } from '../../../shared/table/keys.ts';
 import { tryUpdate } from '../../../shared/table/transact.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
-import { tell } from '../../../shared/user/news.ts';
+import { newsUpdate } from '../../../shared/user/news.ts';
 import {
   findUser,
   getUser,
@@ -162,7 +162,7 @@ const rows: Row[] = [
       const { author, id } = await reviewed();
       return { act: () => author.deletes(id), key: reviewKey(id) };
     },
-    { edits: 7, is_hidden: true, published_on: later, popularity: 5 },
+    { edits: 7, is_hidden: true, published_on: later, popularity: 5, deleted_at: later },
   ],
   [
     'a deletion is decided by there being no case',
@@ -235,7 +235,7 @@ const rows: Row[] = [
     'news are read that were seen',
     async () => {
       const { id } = await makeUser();
-      await tryUpdate(tell(id, 'name'));
+      await tryUpdate(newsUpdate(id, 'name'));
       const user = await getUser(id);
       return { act: () => markRead(user), key: userKey(id) };
     },
