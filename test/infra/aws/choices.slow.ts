@@ -53,6 +53,7 @@ const chosen = deployed({
   maxWriteRequestUnits: 2000,
   warmReadUnits: 20_000,
   warmWriteUnits: 8000,
+  batchWindow: 60,
   withoutIndex: 'type-by-popularity',
   securityContact: 'mailto:security@example.org',
   healthCheck: 'reviews.example.org',
@@ -383,4 +384,13 @@ describe('the alarm on the certificate', () => {
     expect(rings(behind.health ?? { Resources: {} }, 'CertificateExpiry', [[29]])).toBe(true);
     expect(rings(behind.health ?? { Resources: {} }, 'CertificateExpiry', [[31]])).toBe(false);
   });
+});
+
+test('the consumers wait as long as chosen for a fuller batch', () => {
+  const windowsOf = ({ service }: Templates) =>
+    propertiesOf(service, 'AWS::Lambda::EventSourceMapping').map(
+      (mapping) => mapping.MaximumBatchingWindowInSeconds,
+    );
+  expect(windowsOf(chosen)).toEqual([60, 60]);
+  expect(windowsOf(plain)).toEqual([5, 5]);
 });
