@@ -55,7 +55,7 @@ export class Background extends Construct {
         filters: records.map((kind) => FilterCriteria.filter(patternOf(kind))),
         batchSize,
         // A larger batch writes each tree node once. infra/aws/README.md has the savings.
-        maxBatchingWindow: Duration.seconds(5),
+        maxBatchingWindow: Duration.seconds(defaults.options.batchWindow),
         reportBatchItemFailures: true,
         bisectBatchOnError: true,
         // A failing record must not block later ones until the stream drops them, after a day. Age

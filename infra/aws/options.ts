@@ -59,6 +59,11 @@ const Context = v.object({
   warmWriteUnits: v.optional(whole(4_000, 40_000)),
   /** An index to leave out of this deployment, because DynamoDB makes one new index at a time. */
   withoutIndex: v.optional(v.picklist(indexNames, 'must be the name of an index of the table')),
+  /**
+   * Seconds for which a consumer of the stream waits for a fuller batch. With more than a minute,
+   * the health check would take it for late.
+   */
+  batchWindow: v.optional(whole(0, 60), '5'),
   /** Public reviews that an account needs until its further ones no longer wait for a moderator. */
   heldReviews: v.optional(whole(0, 100), '0'),
   /** New reviews and drafts, and edits, of an account in a UTC day. 0 is no limit. */

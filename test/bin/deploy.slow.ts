@@ -84,7 +84,7 @@ test.each(['ValidationError', 'AccessDenied'])('leaves %s to the CDK', async (na
   code = name;
   const { status, stdout, stderr } = await deploy(['--help'], { AWS_PROFILE: 'known' });
   expect(status).toBe(0);
-  expect(stderr).toMatch(/^Quota: The account may run 10 functions at once in us-east-1\./);
+  expect(stderr).toMatch(/^Quota: The account may run 10 functions at once in eu-north-1\./);
   expect(stdout).toContain('cdk deploy [STACKS..]');
   expect(asked).toEqual(['AKIAKNOWN']);
 });

@@ -1,6 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/background/expire-vote-counters.ts';
+import { readHealth } from '../../shared/health/health.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
 import { restore } from '../helpers/clock.ts';
@@ -40,14 +41,34 @@ test('deletes only the counters of days that statistics no longer cover', async 
   const kept = { pk: `USER#${voter.id}`, sk: `VOTES#${day(31)}` };
   await setAttributes(kept, { all: 'VOTES', date: `${day(31)}#${voter.id}`, count: 1, cast: 1 });
   await fill(300);
-  expect(await handler()).toEqual({ deleted: 600 });
+  expect(await handler()).toEqual({ deleted: 600, isWhole: true });
   expect((await counters()).toSorted()).toEqual([kept.sk, `VOTES#${today}`, `VOTES#${today}`]);
   await batchWrite([{ delete: kept }]);
-  expect(logged.mock.calls).toEqual([[{ message: 'Expired vote counters', deleted: 600 }]]);
+  expect(logged.mock.calls).toEqual([
+    [{ message: 'Expired vote counters', deleted: 600, isWhole: true }],
+  ]);
   expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 1 });
   expect(await readItem(dailyVotesKey(author.id, today))).toMatchObject({ publications: 1 });
-  expect(await handler()).toEqual({ deleted: 0 });
+  expect(await handler()).toEqual({ deleted: 0, isWhole: true });
   expect(logged).toHaveBeenCalledTimes(1);
+});
+
+test('ends after ten minutes, is done then, and leaves the rest to the next night', async () => {
+  jest.spyOn(console, 'info').mockImplementation(() => {});
+  await fill(1_000);
+  let now = performance.now();
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const spy = beforeSend((command) => {
+    if (command instanceof BatchWriteCommand) now += 61_000;
+  });
+  const { deleted, isWhole } = await handler();
+  clock.mockRestore();
+  spy.mockRestore();
+  expect(isWhole).toBe(false);
+  expect(deleted).toBeLessThan(2_000);
+  const { daily_job_age_seconds } = await readHealth();
+  expect(daily_job_age_seconds).toBeLessThan(60);
+  expect(await handler()).toEqual({ deleted: 2_000 - deleted, isWhole: true });
 });
 
 test('resumes after an interruption', async () => {
@@ -59,6 +80,6 @@ test('resumes after an interruption', async () => {
   });
   await expect(handler()).rejects.toThrow('interrupted');
   spy.mockRestore();
-  expect(await handler()).toEqual({ deleted: 100 });
+  expect(await handler()).toEqual({ deleted: 100, isWhole: true });
   expect(new Set(await counters())).toEqual(new Set([`VOTES#${today}`]));
 });

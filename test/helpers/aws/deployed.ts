@@ -46,7 +46,7 @@ export const siteFolders = new Map(
 );
 for (const directory of siteFolders.values()) mkdirSync(directory);
 
-/** Where a function without real code has it. */
+/** The folder of all other functions, which have no real code. */
 const codeFolder = join(folder, 'code');
 mkdirSync(codeFolder);
 

@@ -53,6 +53,7 @@ const chosen = deployed({
   maxWriteRequestUnits: 2000,
   warmReadUnits: 20_000,
   warmWriteUnits: 8000,
+  batchWindow: 60,
   withoutIndex: 'type-by-popularity',
   securityContact: 'mailto:security@example.org',
   healthCheck: 'reviews.example.org',
@@ -324,16 +325,20 @@ describe('costs', () => {
 });
 
 describe('what a deployment must not lose', () => {
+  const withTypes = deployed({ ownTypes: 'film:Film' });
+  const withFiles = deployed({ siteFolder: 'infra/site/starter' });
+  const withNeither = deployed({});
+
   test('types of things of one’s own are in the rights to lists', () => {
     const patternsOf = ({ service }: Templates) =>
       (rightsIn(service).get('list-reviews') ?? []).flatMap(({ resources: of, partitions = [] }) =>
         of.includes('facet-by-date') ? [...partitions] : [],
       );
-    expect(patternsOf(deployed({ ownTypes: 'film:Film' }))).toContain('film');
-    expect(patternsOf(deployed({}))).not.toContain('film');
+    expect(patternsOf(withTypes)).toContain('film');
+    expect(patternsOf(withNeither)).not.toContain('film');
   });
   test('the files of the site lie beside the code of the functions that send them', () => {
-    deployed({ siteFolder: 'infra/site/starter' });
+    expect(withFiles.findings).toBe('');
     expect([...siteFolders.keys()].sort()).toEqual(['pages-none-open', 'pages-public']);
     for (const directory of siteFolders.values()) {
       const { pages } = JSON.parse(readFileSync(join(directory, 'site.json'), 'utf8'));
@@ -348,8 +353,9 @@ describe('what a deployment must not lose', () => {
   });
   test('the API is regional, so that the domain and the firewall work', () => {
     for (const { service } of [plain, chosen]) {
-      const { EndpointConfiguration } = only(service, 'AWS::ApiGateway::RestApi');
-      expect(EndpointConfiguration.Types).toEqual(['REGIONAL']);
+      for (const api of propertiesOf(service, 'AWS::ApiGateway::RestApi')) {
+        expect(api.EndpointConfiguration.Types).toEqual(['REGIONAL']);
+      }
     }
   });
 });
@@ -370,17 +376,27 @@ describe('the alarm on spend', () => {
 });
 
 describe('the alarm on the certificate', () => {
+  const behind = deployed({
+    ...ownDomain,
+    certificateArn: ownDomain.certificateArn.replace('eu-central-1', 'us-east-1'),
+    cdn: 'true',
+  });
+
   test('is where the certificate is, and only with a domain', () => {
     expect(Object.keys(alarms(plain.service))).not.toContain('CertificateExpiry');
     expect(Object.keys(alarms(chosen.service))).toContain('CertificateExpiry');
-    const behind = deployed({
-      ...ownDomain,
-      certificateArn: ownDomain.certificateArn.replace('eu-central-1', 'us-east-1'),
-      cdn: 'true',
-    });
     expect(behind.health?.region).toBe('us-east-1');
     expect(Object.keys(alarms(behind.service))).not.toContain('CertificateExpiry');
     expect(rings(behind.health ?? { Resources: {} }, 'CertificateExpiry', [[29]])).toBe(true);
     expect(rings(behind.health ?? { Resources: {} }, 'CertificateExpiry', [[31]])).toBe(false);
   });
+});
+
+test('the consumers wait as long as chosen for a fuller batch', () => {
+  const windowsOf = ({ service }: Templates) =>
+    propertiesOf(service, 'AWS::Lambda::EventSourceMapping').map(
+      (mapping) => mapping.MaximumBatchingWindowInSeconds,
+    );
+  expect(windowsOf(chosen)).toEqual([60, 60]);
+  expect(windowsOf(plain)).toEqual([5, 5]);
 });

@@ -116,6 +116,8 @@ test('a page is named by its function in no other way', () => {
 });
 
 describe('functions that stay warm', () => {
+  const off = deployed({ warm: 'false' });
+  const on = deployed({});
   const rulesOf = (template: Template) =>
     propertiesOf(template, 'AWS::Events::Rule').filter(
       ({ ScheduleExpression }) => ScheduleExpression === 'rate(5 minutes)',
@@ -143,8 +145,8 @@ describe('functions that stay warm', () => {
     }
   });
   test('are not called if the option is off', () => {
-    expect(rulesOf(deployed({ warm: 'false' }).service)).toEqual([]);
-    expect(rulesOf(deployed({}).service)).toHaveLength(17);
+    expect(rulesOf(off.service)).toEqual([]);
+    expect(rulesOf(on.service)).toHaveLength(17);
   });
   test.each(['get-review', 'authorizer', 'pages-read'])(
     '%s answers such a call with nothing, and asks nobody',
