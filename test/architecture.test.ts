@@ -10,7 +10,7 @@ const floors = [
   ['account', 'audit', 'docs', 'health', 'transfer'],
   ['pages'],
   ['webhooks'],
-  ['aggregates', 'changes', 'vote', 'moderation', 'summary', 'feed', 'http'],
+  ['aggregates', 'changes', 'vote', 'moderation', 'summary', 'names', 'feed', 'http'],
   ['site'],
   ['review', 'oauth'],
   ['entity', 'user'],

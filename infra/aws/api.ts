@@ -155,6 +155,7 @@ export class Api extends Construct {
         description: `${route.method} ${resourceOf(route)}`,
         table: route.table,
         within: route.within,
+        asks: route.asks,
         secrets: route.secrets,
         concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });

@@ -9,6 +9,7 @@ export interface Schedule {
   runs: 'every minute' | { hour: number; minute: number };
   /** Rights on the table and secrets, as those of a route. */
   table: Route['table'];
+  asks?: Route['asks'];
   secrets?: Route['secrets'];
   /** Seconds that a run may take, 15 unless given. Below a minute, so that runs do not overlap. */
   timeout?: number;
@@ -24,6 +25,13 @@ export const schedules: readonly Schedule[] = [
   // At 00:15 UTC, no request of the day before is still running.
   { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
   { operation: 'send-heartbeat', runs: 'every minute', table: 'health' },
+  {
+    operation: 'update-names',
+    runs: 'every minute',
+    table: 'public',
+    asks: true,
+    timeout: 59,
+  },
   {
     operation: 'send-webhooks',
     runs: 'every minute',

@@ -1,3 +1,4 @@
+import { waitingSince } from '../names/queue.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { type Entry, keyString } from '../table/item.ts';
 import { bulkImportKey, lastRunKey, projectionKey, webhookRunKey } from '../table/keys.ts';
@@ -15,6 +16,11 @@ export interface Health {
   consumer_age_seconds: Record<keyof typeof longestLags, number | null>;
   /** Age of the oldest change that waits for a webhook whose receiver answers, about a minute. */
   webhook_lag_seconds: number | null;
+  /**
+   * Seconds for which the longest due name waits for a music or book database. A database that does
+   * not answer is no fault of the service.
+   */
+  names_lag_seconds: number;
   /** Sentences for an operator, none if all is well. */
   faults: string[];
 }
@@ -37,14 +43,15 @@ const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 type Consumer = keyof typeof longestLags;
 
 /**
- * Reads the state of the service by at most seven small reads, in two round trips. Reads the newest
+ * Reads the state of the service by at most nine small reads, in two round trips. Reads the newest
  * reviews too, if lists lack them.
  */
 export async function readHealth(): Promise<Health> {
-  const [records, bulk, sending, ahead, ...samples] = await Promise.all([
+  const [records, bulk, sending, namesSince, ahead, ...samples] = await Promise.all([
     collect(queryItems(lastRunKey(''), { consistent: false })),
     getItem(bulkImportKey, { consistent: false }),
     getItem(webhookRunKey, { consistent: false }),
+    waitingSince(),
     newestReview({ low: secondsAgo(-longestLead) }),
     ...sampleAges.map((age) => newestReview({ high: secondsAgo(age) })),
   ]);
@@ -85,6 +92,7 @@ export async function readHealth(): Promise<Health> {
     last_write_age_seconds: writeAge,
     consumer_age_seconds,
     webhook_lag_seconds: webhookLag,
+    names_lag_seconds: ageOf(namesSince) ?? 0,
     faults: faults.filter((fault) => typeof fault === 'string'),
   };
 }

@@ -47,5 +47,5 @@ export function budgetOf(route: Route): Budget | undefined {
   if (table === 'none') return undefined;
   if (isExport(route)) return budgets.export;
   if (table === 'write') return budgets.write;
-  return table.startsWith('read') ? budgets.own : budgets.public;
+  return table === 'read' ? budgets.own : budgets.public;
 }

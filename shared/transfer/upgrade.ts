@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { rebuildTotals } from '../aggregates/rebuild.ts';
 import { chunks } from '../chunks.ts';
 import { rebuildNames } from '../entity/name-index.ts';
+import { rebuildQueues } from '../names/queue.ts';
 import { isObsolete } from '../review/owner-counts.ts';
 import { recountOwners } from '../review/recount.ts';
 import { listedIn, Review } from '../review/review.ts';
@@ -12,9 +13,9 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts
- * of authors and entities, totals, rank trees and the index of names. Nothing else may write
- * meanwhile. Versions stay, so no consumer of the stream sees a change. Can be stopped anywhere and
- * repeated.
+ * of authors and entities, totals, rank trees, the index and the queues of names. Nothing else may
+ * write meanwhile. Versions stay, so no consumer of the stream sees a change. Can be stopped
+ * anywhere and repeated.
  */
 export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
   let read = 0;
@@ -27,6 +28,7 @@ export async function upgradeTable(onProgress: (items: number) => void = () => {
   await recountOwners(() => {});
   await rebuildTotals(() => {}, { inTransactions: true });
   await rebuildNames();
+  await rebuildQueues();
 }
 
 /** Returns the write that an item needs, if it needs any. */

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { readRecord, recordWrites } from '../../shared/entity/record.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  type EntityRecord,
+  readRecord,
+  recordWrites,
+  writeRecords,
+} from '../../shared/entity/record.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { transact } from '../../shared/table/transact.ts';
 import { countNews } from '../../shared/user/news.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { scanTable } from '../helpers/items.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -17,8 +20,6 @@ import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts
 
 const at = 'https://api.example/ws';
 const mia = await makeModerator('Mia Modestly');
-
-afterEach(forgetDatabases);
 
 describe('the first review of something without a name', () => {
   test('names it in the same form, with a line and an address', async () => {
@@ -132,8 +133,7 @@ describe('a correction', () => {
     expect((await wordsOf(entity)).name).toBe('Blue');
     // A draft of hers is no review that counts, so that of Dora is another's.
     const other = { entity_id: randomUUID(), entity_type: 'work' } as const;
-    nameEntities({ [other.entity_id]: 'From a database' });
-    await findMetadata([other]);
+    await nameEntities({ [other.entity_id]: 'From a database' }, 'work');
     const [dora] = await makeUsers(1);
     await dora.publishes({ ...other });
     await ann.publishes({ ...other, is_draft: true });
@@ -271,20 +271,17 @@ describe('races', () => {
     for (let round = 0; round < 5; round++) {
       const [ann] = await makeUsers(1);
       const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
-      nameEntities({ [entity.entity_id]: 'Database' });
-      await findMetadata([entity]);
-      const due = await readRecord(entity);
-      await transact(recordWrites(due, { ...due, due_at: 0 } as never));
-      nameEntities({ [entity.entity_id]: 'Renewed' });
+      await nameEntities({ [entity.entity_id]: 'Database' }, 'work');
+      const before = (await readRecord(entity)) as EntityRecord;
+      const renewal = recordWrites(before, { ...before, name: 'Renewed' });
       const [answer] = await Promise.all([
         correct(ann, entity, { name: 'Person' }),
-        findMetadata([entity]),
-        findMetadata([entity]),
+        writeRecords([renewal]),
       ]);
       const words = await wordsOf(entity);
       if (answer.status === 303) expect(words).toMatchObject({ name: 'Person', origin: 'member' });
       else expect([answer.status, words.name]).toEqual([412, 'Renewed']);
-      await findMetadata([entity]);
+      await writeRecords([renewal]);
       expect((await wordsOf(entity)).name).toBe(words.name);
     }
   });

@@ -6,6 +6,7 @@ import { App, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
 import type { Bundle } from '../../../infra/aws/bundle.ts';
 import { operations } from '../../../infra/functions.ts';
+import { schedules } from '../../../shared/background/schedules.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { merged, type Template } from './checks.ts';
 import { type Parts, partsOf } from './synthesized.ts';
@@ -21,6 +22,8 @@ const { context } = JSON.parse(
   readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
 ) as { context: Record<string, unknown> };
 
+const asking = [...routes, ...schedules].flatMap(({ operation, asks }) => (asks ? operation : []));
+
 const tables = new Map<string, Route['table']>([
   ...routes.map(({ operation, table }) => [operation, table] as const),
   ['authorizer', 'read'],
@@ -31,9 +34,7 @@ const tables = new Map<string, Route['table']>([
 const actionsOf: Record<Route['table'], string[]> = {
   none: [],
   public: ['GetItem'],
-  metadata: ['UpdateItem'],
   read: ['GetItem'],
-  'read+metadata': ['UpdateItem'],
   write: ['PutItem'],
   health: ['UpdateItem'],
   webhooks: ['UpdateItem'],
@@ -47,7 +48,13 @@ function bundleOf(operation: string, table = tables.get(operation) ?? 'write'): 
   const variables = ['OIDC_LOGOUT_URL'];
   return [
     operation,
-    { directory: folder, bytes: 0, variables, actions: actionsOf[table], indexes: [] },
+    {
+      directory: folder,
+      bytes: 0,
+      variables,
+      actions: asking.includes(operation) ? ['UpdateItem'] : actionsOf[table],
+      indexes: [],
+    },
   ];
 }
 

@@ -42,7 +42,7 @@ describe('a request to AWS is refused', () => {
 
 describe('who reads for everybody', () => {
   const readers = routes
-    .filter(({ table }) => table === 'public' || table === 'metadata')
+    .filter(({ table }) => table === 'public')
     .map(({ operation }) => operation);
 
   const on =

@@ -101,10 +101,7 @@ test.each([{ commands: 0 }, { answer: 20 }])(
 );
 
 /** The budget of each kind of route, from the document that promises it. */
-const promised: [kind: string, read: number, commands: number][] = [
-  ['public', 200, 60],
-  ['metadata', 200, 60],
-];
+const promised: [kind: string, read: number, commands: number][] = [['public', 200, 60]];
 
 test.each(promised)(
   'a public read of routes with rights %s has %i units and %i commands',
