@@ -47,7 +47,9 @@ beforeAll(async () => {
     MUSICDB_SEARCH: 'data:application/json,{"found":[]}#{type}{name}',
   });
 });
-afterAll(() => jest.restoreAllMocks());
+afterAll(() => {
+  jest.restoreAllMocks();
+});
 
 describe('a GET of somebody who is not signed in writes nothing and asks nobody', () => {
   const open = routes.filter(

@@ -93,7 +93,9 @@ describe('who reads for everybody', () => {
     ['batch-get-reviews', batchGet(`REVIEW#${id}`, `USER#${id}`)],
     ['batch-get-entities', batchGet(`ENTITY#${id}`)],
     ['get-entity', on('Query', 'entity-by-popularity')(id)],
-    ['get-entity', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
+    ['find-entity', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
+    ['update-names', all('DUE#musicdb')],
+    ['update-names', on('ConditionCheckItem', 'table')(`ENTITY#${id}`)],
   ])('%s may read what it is for', (operation, deed) => {
     expect(findRight(rights.get(operation) ?? [], deed)).toBeDefined();
   });

@@ -250,6 +250,7 @@ describe('the functions', () => {
       eraser: 300,
       'expire-vote-counters': 900,
       'send-webhooks': 59,
+      'update-names': 59,
     };
     const timeouts = new Map(Object.entries(longer));
     for (const [operation, { Properties }] of functions(service)) {
@@ -269,17 +270,17 @@ describe('the functions', () => {
     expect(variables(everything.service, 'get-review').NODE_OPTIONS).toBe('--enable-source-maps');
     expect(variables(service, 'get-review')).not.toHaveProperty('NODE_OPTIONS');
   });
-  test('have metadata settings only where they ask for metadata', () => {
+  test('have the settings of databases only where they ask for names or show them', () => {
     const having = functions(everything.service).flatMap(([operation, { Properties }]) =>
       Properties.Environment?.Variables.MUSICDB_API ? [operation] : [],
     );
-    // The pages of moderators and of an account show names that other functions store.
     expect(having.toSorted()).toEqual([
       'decide-review',
       'decide-user',
       'find-entity',
       'get-entity',
       'get-entity-feed',
+      'get-health',
       'get-oembed',
       'get-user-feed',
       'list-changes',
@@ -305,6 +306,7 @@ describe('the functions', () => {
       'show-reviews',
       'show-revisions',
       'show-user',
+      'update-names',
     ]);
   });
   test('hold no secret in their environment', () => {
@@ -365,6 +367,7 @@ describe('the background', () => {
     const id = idOf(/^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/);
     const heartbeat = idOf(/^BackgroundsendheartbeatFunction[0-9A-F]{8}$/);
     const webhooks = idOf(/^BackgroundsendwebhooksFunction[0-9A-F]{8}$/);
+    const names = idOf(/^BackgroundupdatenamesFunction[0-9A-F]{8}$/);
     const everyMinute = (job: string) =>
       expect.objectContaining({
         ScheduleExpression: 'rate(1 minute)',
@@ -372,7 +375,7 @@ describe('the background', () => {
         Targets: [{ Arn: { 'Fn::GetAtt': [job, 'Arn'] }, Id: 'Target0' }],
       });
     const rules = propertiesOf(service, 'AWS::Events::Rule');
-    expect(rules).toHaveLength(3);
+    expect(rules).toHaveLength(4);
     expect(rules).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -387,10 +390,11 @@ describe('the background', () => {
         }),
         everyMinute(heartbeat),
         everyMinute(webhooks),
+        everyMinute(names),
       ]),
     );
     const invocations = propertiesOf(service, 'AWS::Lambda::EventInvokeConfig');
-    expect(invocations).toHaveLength(3);
+    expect(invocations).toHaveLength(4);
     expect(invocations).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
