@@ -185,6 +185,9 @@ describe('a record from a database', () => {
     const same = await stored(entity);
     expect(same).toEqual({ ...first, due_at: expect.any(Number) });
     expect(same?.due_at).toBeGreaterThan(first?.due_at ?? 0);
+    // It stands at this time in the queue, too.
+    const { date } = (await readItem(recordKey(entity))) as { date?: string };
+    expect(date).toBe(`${new Date(same?.due_at ?? 0).toISOString()}#${entity.entity_id}`);
     respond = answer({ name: 'Blue', disambiguation: 'song' });
     stopClock(start + 2 * month);
     await find(entity);
