@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import type { Entity } from '../../shared/entity/record.ts';
 import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
     MUSICDB_SEARCH: 'data:application/json,{"found":[]}#{type}{name}',
   });
 });
-afterAll(() => {
+afterEach(() => {
   jest.restoreAllMocks();
 });
 
@@ -61,7 +61,7 @@ describe('a GET of somebody who is not signed in writes nothing and asks nobody'
     const fetching = jest.spyOn(globalThis, 'fetch');
     const written: string[] = [];
     const statuses: number[] = [];
-    const sending = beforeSend((command) => {
+    beforeSend((command) => {
       const { name } = command.constructor;
       if (!/^(Get|BatchGet|Query)Command$/.test(name)) written.push(name);
     });
@@ -82,8 +82,6 @@ describe('a GET of somebody who is not signed in writes nothing and asks nobody'
     expect(written).toEqual([]);
     if (!apart.includes(path)) expect([200, 303]).toContain(statuses.at(-1));
     expect(fetching.mock.calls.map(([url]) => `${url}`)).toEqual([]);
-    sending.mockRestore();
-    fetching.mockRestore();
   });
 
   test('among them pages and endpoints with names', () => {
@@ -107,7 +105,6 @@ describe('somebody who is signed in', () => {
     const again = await ask('show-review-form', await someone(), { query: { ...entity } });
     expect(again.html).toContain('<bdi>Blue</bdi>');
     expect(fetching).toHaveBeenCalledTimes(0);
-    fetching.mockRestore();
   });
 
   test('is given the name at once in the form to name something', async () => {
@@ -131,7 +128,6 @@ describe('somebody who is signed in', () => {
     await ask('show-review-form', blocked, { query: { ...work() } });
     await ask('show-naming', blocked, { path: { ...work() }, query: { entity_type } });
     expect(fetching.mock.calls.map(([url]) => `${url}`)).toEqual([]);
-    fetching.mockRestore();
   });
 
   test('gets the form without a name if the database fails', async () => {
