@@ -13,22 +13,15 @@ export interface Route {
   path: string;
   access: Access;
   /**
-   * Rights on the table: none, read public items, also write entity metadata, read everything, also
-   * write entity metadata, or read and write everything. The job that writes the heartbeat and
-   * finds the oldest moderation case has `health`. The one that sends webhooks has `webhooks`: it
-   * reads public items, and writes only webhooks.
+   * Rights on the table: none, read public items, read everything, or read and write everything.
+   * The job that writes the heartbeat and finds the oldest moderation case has `health`. The one
+   * that sends webhooks has `webhooks`: it reads public items, and writes only webhooks.
    */
-  table:
-    | 'none'
-    | 'public'
-    | 'metadata'
-    | 'read'
-    | 'read+metadata'
-    | 'write'
-    | 'health'
-    | 'webhooks';
+  table: 'none' | 'public' | 'read' | 'write' | 'health' | 'webhooks';
   /** Narrows `write` to the items that votes, reports or reviews are made of. */
   within?: 'votes' | 'reports' | 'reviews';
+  /** True if it asks music and book databases. It then also writes what they answer. */
+  asks?: true;
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
@@ -55,7 +48,7 @@ export const version = '/1';
 // biome-ignore format: one endpoint, one line
 const endpoints: readonly Route[] = [
   { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },
-  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'metadata' },
+  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'public' },
   { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'public' },
   { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public' },
@@ -67,10 +60,10 @@ const endpoints: readonly Route[] = [
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'list-changes', method: 'GET', path: '/changes', access: 'public', table: 'public' },
-  { operation: 'get-site-feed', method: 'GET', path: '/reviews.atom', access: 'public', table: 'metadata' },
+  { operation: 'get-site-feed', method: 'GET', path: '/reviews.atom', access: 'public', table: 'public' },
   { operation: 'list-entities', method: 'GET', path: '/entity', access: 'public', table: 'public' },
-  { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata' },
-  { operation: 'get-entity-feed', method: 'GET', path: '/entity/{entity_id}/reviews.atom', access: 'public', table: 'metadata' },
+  { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'public' },
+  { operation: 'get-entity-feed', method: 'GET', path: '/entity/{entity_id}/reviews.atom', access: 'public', table: 'public' },
   { operation: 'batch-get-entities', method: 'GET', path: '/entities', access: 'public', table: 'public' },
   { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'public' },
   { operation: 'list-my-applications', method: 'GET', path: '/user/me/applications', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
@@ -82,13 +75,13 @@ const endpoints: readonly Route[] = [
   { operation: 'delete-me', method: 'DELETE', path: '/user/me', access: 'user', table: 'write' },
   { operation: 'list-users', method: 'GET', path: '/user', access: 'public', table: 'public' },
   { operation: 'get-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'public' },
-  { operation: 'get-user-feed', method: 'GET', path: '/user/{user_id}/reviews.atom', access: 'public', table: 'metadata' },
+  { operation: 'get-user-feed', method: 'GET', path: '/user/{user_id}/reviews.atom', access: 'public', table: 'public' },
   { operation: 'create-token', method: 'POST', path: '/oauth/token', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
   { operation: 'get-sitemap', method: 'GET', path: '/sitemap.xml', access: 'public', table: 'public', base: '' },
-  { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'metadata', base: '' },
+  { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'public', base: '' },
   { operation: 'get-health', method: 'GET', path: '/health', access: 'public', table: 'public', base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
 ];
@@ -97,20 +90,20 @@ const endpoints: readonly Route[] = [
  * A page for people in a browser, in functions/pages. It lies outside the versioned API, anyone may
  * open it, and it reads the session unless `secrets` says otherwise.
  */
-type Page = Pick<Route, 'operation' | 'method' | 'path' | 'table' | 'within' | 'secrets'>;
+type Page = Pick<Route, 'operation' | 'method' | 'path' | 'table' | 'within' | 'asks' | 'secrets'>;
 
 // biome-ignore format: one page, one line
 const pages: readonly Page[] = [
-  { operation: 'show-home', method: 'GET', path: '/', table: 'metadata' },
-  { operation: 'show-review-form', method: 'GET', path: '/review/new', table: 'read+metadata' },
+  { operation: 'show-home', method: 'GET', path: '/', table: 'public' },
+  { operation: 'show-review-form', method: 'GET', path: '/review/new', table: 'read', asks: true },
   { operation: 'publish-review', method: 'POST', path: '/review/new', table: 'write', within: 'reviews' },
-  { operation: 'show-reviews', method: 'GET', path: '/reviews', table: 'metadata' },
-  { operation: 'find-entity', method: 'GET', path: '/find', table: 'metadata' },
-  { operation: 'show-review', method: 'GET', path: '/review/{review_id}', table: 'metadata' },
-  { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', table: 'metadata' },
-  { operation: 'show-review-editor', method: 'GET', path: '/review/{review_id}/edit', table: 'read+metadata' },
+  { operation: 'show-reviews', method: 'GET', path: '/reviews', table: 'public' },
+  { operation: 'find-entity', method: 'GET', path: '/find', table: 'public', asks: true },
+  { operation: 'show-review', method: 'GET', path: '/review/{review_id}', table: 'public' },
+  { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', table: 'public' },
+  { operation: 'show-review-editor', method: 'GET', path: '/review/{review_id}/edit', table: 'read' },
   { operation: 'save-review', method: 'POST', path: '/review/{review_id}/edit', table: 'write', within: 'reviews' },
-  { operation: 'show-review-deletion', method: 'GET', path: '/review/{review_id}/delete', table: 'read+metadata' },
+  { operation: 'show-review-deletion', method: 'GET', path: '/review/{review_id}/delete', table: 'read' },
   { operation: 'confirm-review-deletion', method: 'POST', path: '/review/{review_id}/delete', table: 'write' },
   { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', table: 'read' },
   { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', table: 'write', within: 'reports' },
@@ -118,11 +111,11 @@ const pages: readonly Page[] = [
   { operation: 'send-vote', method: 'POST', path: '/review/{review_id}/vote', table: 'write', within: 'votes' },
   { operation: 'show-new-entity', method: 'GET', path: '/entity/new', table: 'read' },
   { operation: 'add-entity', method: 'POST', path: '/entity/new', table: 'write' },
-  { operation: 'show-naming', method: 'GET', path: '/entity/{entity_id}/name', table: 'read' },
+  { operation: 'show-naming', method: 'GET', path: '/entity/{entity_id}/name', table: 'read', asks: true },
   { operation: 'save-naming', method: 'POST', path: '/entity/{entity_id}/name', table: 'write' },
-  { operation: 'show-entity', method: 'GET', path: '/entity/{entity_id}', table: 'metadata' },
-  { operation: 'show-entity-embed', method: 'GET', path: '/entity/{entity_id}/embed', table: 'metadata', secrets: [] },
-  { operation: 'show-user', method: 'GET', path: '/user/{user_id}', table: 'metadata' },
+  { operation: 'show-entity', method: 'GET', path: '/entity/{entity_id}', table: 'public' },
+  { operation: 'show-entity-embed', method: 'GET', path: '/entity/{entity_id}/embed', table: 'public', secrets: [] },
+  { operation: 'show-user', method: 'GET', path: '/user/{user_id}', table: 'public' },
   { operation: 'show-docs', method: 'GET', path: '/docs', table: 'public' },
   { operation: 'show-reference', method: 'GET', path: '/docs/api', table: 'public' },
   { operation: 'show-guide', method: 'GET', path: '/docs/{guide}', table: 'public' },
@@ -153,16 +146,16 @@ const pages: readonly Page[] = [
   { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
   { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', table: 'write' },
   { operation: 'download-data', method: 'GET', path: '/account/data', table: 'read' },
-  { operation: 'show-cases', method: 'GET', path: '/account/moderation', table: 'read+metadata' },
+  { operation: 'show-cases', method: 'GET', path: '/account/moderation', table: 'read' },
   { operation: 'show-proposals', method: 'GET', path: '/account/moderation/names', table: 'read' },
   { operation: 'decide-proposal', method: 'POST', path: '/account/moderation/names', table: 'write' },
   { operation: 'show-decisions', method: 'GET', path: '/account/moderation/log', table: 'read' },
   { operation: 'undo-correction', method: 'POST', path: '/account/moderation/log', table: 'write' },
-  { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', table: 'read+metadata' },
+  { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', table: 'read' },
   { operation: 'decide-review', method: 'POST', path: '/account/moderation/reviews/{review_id}', table: 'write' },
-  { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', table: 'read+metadata' },
+  { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', table: 'read' },
   { operation: 'decide-user', method: 'POST', path: '/account/moderation/users/{user_id}', table: 'write' },
-  { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', table: 'read+metadata' },
+  { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', table: 'read' },
   { operation: 'show-my-votes', method: 'GET', path: '/account/votes', table: 'read' },
   { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', table: 'write' },
   { operation: 'show-account', method: 'GET', path: '/account', table: 'write' },

@@ -10,7 +10,7 @@ const floors = [
   ['account', 'audit', 'docs', 'health', 'transfer'],
   ['pages'],
   ['webhooks'],
-  ['aggregates', 'changes', 'moderation', 'summary', 'feed', 'http'],
+  ['aggregates', 'changes', 'moderation', 'summary', 'names', 'feed', 'http'],
   ['site', 'vote'],
   ['review', 'oauth'],
   ['entity', 'user'],

@@ -4,6 +4,8 @@ import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
 import { authUrl } from '../../shared/auth-url.ts';
 import { logChanges } from '../../shared/changes/log.ts';
+import type { Entity } from '../../shared/entity/record.ts';
+import { queueEntities } from '../../shared/names/queue.ts';
 import { presentApplication } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
@@ -210,18 +212,20 @@ export async function* benchEndpoints(): AsyncGenerator<Line> {
     yield toLine(step.name, cost, step.budget(scene), step.status);
     Object.assign(scene, step.learn?.(cost.body));
     if (!step.change) continue;
-    yield toLine(`update-aggregates (${step.change})`, await measureConsumer([scene.own]), {});
+    const consumed = await measureConsumer([scene.own], step.change);
+    yield toLine(`update-aggregates (${step.change})`, consumed, {});
   }
 }
 
 /** Measures the stream's consumer on a batch of changes, one of each review. */
-export async function measureConsumer(ids: readonly string[]): Promise<Cost> {
+export async function measureConsumer(ids: readonly string[], change = ''): Promise<Cost> {
   const reviews = [...(await batchGet(ids.map(reviewKey), { consistent: true })).values()];
   const changes = reviews.map(({ id, version }) => {
     return { id: `${id}`, version: Number(version), kind: 'published' as const };
   });
   const { result: body, ...cost } = await measureRun(async () => {
     await project(reviews.map(contribution));
+    if (change === 'a publication') await queueEntities(reviews as unknown as Entity[]);
     await logChanges(changes);
   });
   return { ...cost, status: 200, body };

@@ -9,10 +9,11 @@ import { describeError } from '../../shared/describe-error.ts';
 import { indexNames } from '../../shared/entity/name-index.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
+import { publishedIn, queueEntities } from '../../shared/names/queue.ts';
 
 /**
- * Updates totals, rank trees, the index of names and the change log. Applies a failed batch again,
- * one by one.
+ * Updates totals, rank trees, the index and the queues of names, and the change log. Applies a
+ * failed batch again, one by one.
  */
 export const handler = notingColdStart(
   async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
@@ -30,6 +31,7 @@ export const handler = notingColdStart(
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
   await indexNames(records);
+  await queueEntities(publishedIn(records));
   // Last, so that a batch retried after an earlier failure is not logged twice.
   await logChanges([...reviewsIn(records), ...entitiesIn(records), ...(await peopleIn(records))]);
   await passHeartbeat('update-aggregates', records);

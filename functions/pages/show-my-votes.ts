@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../shared/auth-url.ts';
-import { findKeptMetadata } from '../../shared/entity/metadata.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
 import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
@@ -18,7 +18,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
     (limit, after) => listVotes(user_id, limit, after),
   );
   const reviews = votes.flatMap(({ on }) => (on ? [on.review] : []));
-  const metadata = await findKeptMetadata(reviews);
+  const metadata = await findMetadata(reviews);
   const rows = votes.map(({ vote, on }) => [
     ...(on
       ? [

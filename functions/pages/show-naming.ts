@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { askForMetadata } from '../../shared/entity/asking.ts';
+import { findMetadata } from '../../shared/entity/metadata.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { namingPage } from '../../shared/pages/entity/name-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
@@ -10,6 +12,9 @@ export const request = signedIn({
 });
 
 /** Shows the form to name something, or to correct its name. */
-export const handler = page(request, ({ path, query }, { visitor }) =>
-  namingPage({ ...path, ...query }, visitor),
-);
+export const handler = page(request, async ({ path, query }, { visitor }) => {
+  const entity = { ...path, ...query };
+  const [known] = await findMetadata([entity]);
+  if (!known && visitor.user.blocked_at === undefined) await askForMetadata(entity);
+  return namingPage(entity, visitor);
+});

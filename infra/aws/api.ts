@@ -169,6 +169,7 @@ export class Api extends Construct {
             : `${first.method} ${resourceOf(first)}`,
         table: first.table,
         within: first.within,
+        asks: first.asks,
         secrets: first.secrets,
         concurrency: isSignIn(first) ? defaults.options.signInConcurrency : undefined,
       });

@@ -98,11 +98,12 @@ export class Background extends Construct {
   }
 
   /** A job whose failure goes to no queue, because the next minute repeats it. */
-  #everyMinute({ operation, table, secrets, timeout }: Schedule, defaults: FunctionDefaults) {
+  #everyMinute({ operation, table, asks, secrets, timeout }: Schedule, defaults: FunctionDefaults) {
     const job = new TableFunction(this, operation, {
       defaults,
       description: 'Every minute',
       table,
+      asks,
       secrets,
       timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
     });

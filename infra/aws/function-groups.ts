@@ -18,9 +18,10 @@ export function functionGroups(routes: readonly Route[]): FunctionGroup[] {
 
 /** Returns the name of the Lambda of a route. */
 export function groupOf(route: Route): string {
-  const { operation, isPage = false, path, table, within, secrets = [] } = route;
+  const { operation, isPage = false, path, table, within, asks, secrets = [] } = route;
   if (!isPage || path === '/oauth/authorize') return operation;
-  const names = [table.replace('+', '-'), within, ...secrets.map((name) => secretNames[name])];
+  const rights = [table, within, asks && 'asks'];
+  const names = [...rights, ...secrets.map((name) => secretNames[name])];
   return ['pages', ...names.filter((name) => name !== undefined), ...unsigned(secrets)].join('-');
 }
 

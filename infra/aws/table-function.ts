@@ -28,6 +28,7 @@ export interface TableFunctionProps {
   /** The largest access to the table. The function gets only the rights that its code uses. */
   table: Route['table'];
   within?: Route['within'];
+  asks?: Route['asks'];
   secrets?: readonly Secret[];
   rights?: iam.PolicyStatement[];
   timeout?: Duration;
@@ -64,6 +65,7 @@ export class TableFunction extends Construct {
         ...bundle,
         allowed: props.table,
         within: props.within,
+        asks: props.asks,
         ownTypes: [...ownTypesIn(options.things.OWN_TYPES).keys()],
       }),
       ...allow(['secretsmanager:GetSecretValue'], secretArns),

@@ -5,26 +5,19 @@ import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
-const storing = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
-
 /**
  * Actions and partitions, as patterns of IAM, of functions that may write a part of the table.
  * `listed` are partitions of indexes that they may query too. In the partitions `told`, they may
  * use only the attributes named there.
  */
-const parts: Partial<
-  Record<
-    Route['table'],
-    {
-      actions: string[];
-      partitions: string[];
-      listed?: string[];
-      told?: { partitions: string[]; attributes: string[] };
-    }
-  >
-> = {
-  metadata: storing,
-  'read+metadata': storing,
+interface Part {
+  actions: string[];
+  partitions: string[];
+  listed?: string[];
+  told?: { partitions: string[]; attributes: string[] };
+}
+
+const parts: Partial<Record<Route['table'], Part>> = {
   health: { actions: ['UpdateItem'], partitions: ['HEALTH'], listed: ['CASE'] },
   webhooks: {
     actions: ['UpdateItem'],
@@ -33,6 +26,9 @@ const parts: Partial<
     told: { partitions: ['USER#*'], attributes: ['pk', 'sk', 'deleted_at', 'news_webhook'] },
   },
 };
+
+/** The part of functions that ask databases, and keep the answers. */
+const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
 
 /** Partitions that functions with `within` may read and write. Nothing of sign-in is in them. */
 const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
@@ -44,10 +40,9 @@ const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
 /**
- * Partitions (shared/table/keys.ts) that `table: 'public'` and `'metadata'` allow, as patterns of
- * IAM. Grants are in the partition of a profile. An item is read by its whole key, and the key of a
- * grant has 128 random bits, so only queries must not reach grants. The e-mail address is in
- * another partition.
+ * Partitions (shared/table/keys.ts) that `table: 'public'` allows, as patterns of IAM. Grants are
+ * in the partition of a profile. An item is read by its whole key, and the key of a grant has 128
+ * random bits, so only queries must not reach grants. The e-mail address is in another partition.
  */
 const publicPartitions = {
   read: [
@@ -63,13 +58,12 @@ const publicPartitions = {
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
   // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
   // Private partitions have a prefix.
-  listed: ['REVIEW', 'USER', ...databaseTypes, '*|*', uuid],
+  listed: ['REVIEW', 'USER', 'DUE#*', ...databaseTypes, '*|*', uuid],
 };
 
 /** The limits of reading by the largest access, unless it reads everything. */
 const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
   public: publicPartitions,
-  metadata: publicPartitions,
   webhooks: {
     read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*'],
     queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
@@ -87,26 +81,28 @@ export function tableRights(
   {
     allowed,
     within,
+    asks,
     ownTypes,
     actions,
     indexes,
   }: {
     allowed: Route['table'];
     within?: Route['within'];
+    asks?: Route['asks'];
     /** Types of this service, whose lists have partitions too. */
     ownTypes?: readonly string[];
   } & Pick<Bundle, 'actions' | 'indexes'>,
 ): PolicyStatement[] {
   const used = [...actions, ...(indexes.length > 0 ? ['Query'] : [])];
-  const excess = used.filter((action) => !isAllowed(allowed, action));
-  if (excess.length > 0 || !isNeeded(allowed, used)) {
+  const part = asks ? asking : parts[allowed];
+  const excess = used.filter((action) => !isAllowed(allowed, part, action));
+  if (excess.length > 0 || !isNeeded(allowed, part, used)) {
     const uses = `${excess}` || `${used}` || 'none of the table';
     throw new Error(`${operation} has table: '${allowed}', but its code uses ${uses}`);
   }
   const limit = within ? limitsWithin(within) : limits[allowed];
   const { read, queried } = limit ?? {};
   const listed = limit?.listed && [...limit.listed, ...(ownTypes ?? [])];
-  const part = parts[allowed];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
   const isQuery = (action: string) => action === 'Query';
@@ -144,16 +140,17 @@ function tell(
   return [new PolicyStatement({ actions: [...actions], resources: [tableArn], conditions })];
 }
 
-function isNeeded(allowed: Route['table'], used: readonly string[]) {
+function isNeeded(allowed: Route['table'], part: Part | undefined, used: readonly string[]) {
   if (allowed === 'write') return used.some((action) => !reading.includes(action));
-  const part = parts[allowed];
   if (part) return used.some((action) => part.actions.includes(action));
   return allowed === 'none' || used.length > 0;
 }
 
-function isAllowed(allowed: Route['table'], action: string) {
-  if (allowed === 'write' || parts[allowed]?.actions.includes(action)) return true;
+function isAllowed(allowed: Route['table'], part: Part | undefined, action: string) {
+  if (allowed === 'write' || part?.actions.includes(action)) return true;
   if (allowed === 'health') return action === 'Query';
+  // It changes nothing.
+  if (part === asking && action === 'ConditionCheckItem') return true;
   return allowed !== 'none' && reading.includes(action);
 }
 

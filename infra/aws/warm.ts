@@ -9,10 +9,10 @@ import type { TableFunction } from './table-function.ts';
  */
 export const warmFunctions: readonly string[] = [
   'authorizer',
-  'pages-metadata',
+  'pages-public-asks',
   'pages-public',
   'pages-read',
-  'pages-read-metadata',
+  'pages-read-asks',
   'pages-write-votes',
   'pages-none-open',
   'list-reviews',

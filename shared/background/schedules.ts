@@ -9,6 +9,7 @@ export interface Schedule {
   runs: 'every minute' | { hour: number; minute: number };
   /** Rights on the table and secrets, as those of a route. */
   table: Route['table'];
+  asks?: Route['asks'];
   secrets?: Route['secrets'];
   /** Seconds that a run may take, 15 unless given. Below a minute, so that runs do not overlap. */
   timeout?: number;
@@ -29,6 +30,13 @@ export const schedules: readonly Schedule[] = [
     runs: 'every minute',
     table: 'health',
     secrets: ['SIGNING_KEYS'],
+  },
+  {
+    operation: 'update-names',
+    runs: 'every minute',
+    table: 'public',
+    asks: true,
+    timeout: 59,
   },
   {
     operation: 'send-webhooks',

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Described, type Description, List } from './database-answer.ts';
-import type { Database, DatabaseType } from './databases.ts';
+import { type Database, type DatabaseType, databases } from './databases.ts';
 import type { EntityGroup, EntityType } from './entity-type.ts';
 
 // Requests to the music and book databases.
@@ -50,6 +50,11 @@ export function providerOf(group: EntityGroup): Provider | undefined {
   return api && page ? { group, api, page, ...others } : undefined;
 }
 
+/** Returns the databases that are configured. */
+export function providers(): Provider[] {
+  return (Object.keys(databases) as Database[]).flatMap((group) => providerOf(group) ?? []);
+}
+
 /** Number of entities of a type that one request can ask for. */
 export function batchSize({ api }: Provider): number {
   return isOfLists(api) ? 100 : 1;
@@ -58,15 +63,15 @@ export function batchSize({ api }: Provider): number {
 const isOfLists = (api: string) => /\{(ids|query)\}/.test(api);
 
 /**
- * Asks for at most `batchSize` entities of a type. Returns their descriptions by id, with null for
- * an unknown entity. A batch leaves out entities that cannot be parsed. Throws any error.
+ * Asks for at most `batchSize` entities of a type. Returns their descriptions by id, without those
+ * that are unknown or cannot be parsed. Throws any error.
  */
 export async function askFor(
   { api, agent }: Provider,
   type: EntityType,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<Map<string, Description | null>> {
+): Promise<Map<string, Description>> {
   const query = `${searchFields[type as DatabaseType]}:(${ids.join(' OR ')})`;
   const url = fill(api, type, ids[0] ?? '')
     .replace('{ids}', ids.join(','))
@@ -76,18 +81,18 @@ export async function askFor(
   if (!response.ok) {
     await response.body?.cancel();
     const isMissing = response.status === 404 || response.status === 410;
-    if (isMissing && !isList) return new Map(ids.map((id) => [id, null]));
+    if (isMissing && !isList) return new Map();
     throw new Error(`The database answers ${response.status}`);
   }
   const most = Math.min(maxBytes.all, ids.length * maxBytes.each);
   const answer = await readJson(response, most);
-  if (!isList) return new Map(ids.map((id) => [id, v.parse(Described, answer)]));
-  const byId = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
-  const descriptions = new Map<string, Description | null>();
+  const byId: ReadonlyMap<string, unknown> = isList
+    ? new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]))
+    : new Map(ids.map((id) => [id, answer]));
+  const descriptions = new Map<string, Description>();
   for (const id of ids) {
     const described = v.safeParse(Described, byId.get(id));
     if (described.success) descriptions.set(id, described.output);
-    else if (!byId.has(id)) descriptions.set(id, null);
   }
   return descriptions;
 }

@@ -9,12 +9,10 @@ interface DueItem {
   Key: Key;
   /** Milliseconds until the item is due again. */
   milliseconds: number;
-  /** Set if the item stays in the table. Any other expires. */
-  isKept?: boolean;
 }
 
-/** Milliseconds that an item without a name stays in the table after it is due. */
-export const keptBeyond = 30 * 86_400_000;
+/** Milliseconds that such an item stays in the table after it is due. */
+const keptBeyond = 30 * 86_400_000;
 
 /** Milliseconds between two attempts to take a turn. */
 const pause = 150;
@@ -23,9 +21,9 @@ const pause = 150;
 export async function take(...turns: readonly DueItem[]): Promise<boolean> {
   const now = Date.now();
   return tryTransact(
-    turns.map(({ Key, milliseconds, isKept }) => {
+    turns.map(({ Key, milliseconds }) => {
       const due_at = now + milliseconds;
-      const expires_at = isKept ? undefined : inEpochSeconds(due_at + keptBeyond);
+      const expires_at = inEpochSeconds(due_at + keptBeyond);
       return {
         Update: {
           Key,

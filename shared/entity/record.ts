@@ -1,12 +1,20 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
+import { getItems } from '../table/batch.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { metadataKey } from '../table/keys.ts';
+import { packed } from '../table/merge.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
-import type { Write } from '../table/transact.ts';
-import { mostCharacters } from './database-answer.ts';
-import { type EntityType, entityTypes, StoredEntityType } from './entity-type.ts';
+import { putNew, tryTransact, type Write } from '../table/transact.ts';
+import { type Description, mostCharacters } from './database-answer.ts';
+import {
+  type EntityGroup,
+  type EntityType,
+  entityTypes,
+  groupOf,
+  StoredEntityType,
+} from './entity-type.ts';
 
 // The record of an entity: its name and what tells it apart, from a database or from people.
 
@@ -53,13 +61,36 @@ export const EntityRecord = v.object({
 });
 export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 
+/** Milliseconds after which a database is asked again for a name that it gave. */
+export const renewedAfter = 30 * 86_400_000;
+
 /** Fields that people read. A change of anything else is no change of the entity. */
 export const shownFields = ['name', 'about', 'by', 'year', 'url', 'image', 'origin'] as const;
 
-/** Index attributes of a record that a person wrote, so that the person can be erased from it. */
-function listedUnderNamer({ entity_id, user_id, written_at }: EntityRecord): IndexAttributes {
-  if (user_id === undefined) return {};
+/**
+ * Index attributes of a record. One that a person wrote is listed by the person, who can thus be
+ * erased from it. One of a database is in the queue of the database.
+ */
+function indexesOf(record: EntityRecord): IndexAttributes {
+  const { entity_id, user_id, written_at } = record;
+  if (user_id === undefined) return queuedIn(record, record);
   return { author: `NAMER#${user_id}`, date: `${written_at}#${entity_id}` };
+}
+
+/** Returns the index partition of the entities that a database is asked for. */
+export const queueOf = (group: EntityGroup) => `DUE#${group}`;
+
+/**
+ * Index attributes of an item in the queue of its database, by the time when it is due (epoch ms).
+ * None for an item that is never due, or only waits to expire.
+ */
+export function queuedIn(
+  { entity_id, entity_type }: Entity,
+  { due_at, expires_at }: Pick<EntityRecord, 'due_at' | 'expires_at'>,
+): IndexAttributes {
+  if (due_at === undefined || expires_at !== undefined) return { all: undefined, date: undefined };
+  const date = `${new Date(due_at).toISOString()}#${entity_id}`;
+  return { all: queueOf(groupOf(entity_type)), date };
 }
 
 export const recordKey = ({ entity_type, entity_id }: Entity): Key =>
@@ -80,7 +111,7 @@ export async function readRecord(entity: Entity): Promise<EntityRecord | undefin
   return recordIn(entity, await getItem(recordKey(entity)));
 }
 
-/** Returns the record in an item, or undefined if there is none: the item may only mark a turn. */
+/** Returns the record in an item, or undefined if the item has no name. */
 export function recordIn(entity: Entity, item: Item | undefined): EntityRecord | undefined {
   if (typeof item?.name !== 'string') return undefined;
   const { entity_id, entity_type } = entity;
@@ -105,12 +136,42 @@ export function recordWrites(before: EntityRecord | undefined, after: EntityReco
   const Key = recordKey(after);
   const was = before && { name: before.name, version: before.version };
   if (before && was && isSameRecord(before, after) && before.user_id === after.user_id) {
-    return [{ Update: { Key, set: pick(after, ['due_at', 'expires_at']), was } }];
+    const queued = after.user_id === undefined ? indexesOf(after) : {};
+    return [{ Update: { Key, set: { ...pick(after, ['due_at', 'expires_at']), ...queued }, was } }];
   }
   // Above every version before, also of a record that has expired.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
-  const Item = { ...Key, ...listedUnderNamer(after), ...after, version };
-  return [{ Put: { Item, ...(was ? { was } : whereUnnamed) } }];
+  const Item = { ...Key, ...indexesOf(after), ...after, version };
+  if (was) return [{ Put: { Item, was } }];
+  // What only a search has found replaces nothing, not even an item that waits for a name.
+  if (after.expires_at !== undefined) return [putNew(Item)];
+  return [{ Put: { Item, ...whereUnnamed } }];
+}
+
+/**
+ * Writes records of different entities, and leaves out those that have changed since they were
+ * read.
+ */
+export async function writeRecords(records: readonly Write[][]): Promise<void> {
+  for (const together of packed(records.map((writes) => ({ writes })))) {
+    const isWritten = await tryTransact(together.flatMap(({ writes }) => writes));
+    if (isWritten || together.length === 1) continue;
+    await Promise.all(together.map(({ writes }) => tryTransact(writes)));
+  }
+}
+
+/** Stores records that come with data, for services without a database. Others stay as they are. */
+export async function keepRecords(
+  entities: readonly (Entity & Description & { url: string })[],
+): Promise<void> {
+  const items = await getItems(entities.map(recordKey), { consistent: true });
+  const written_at = new Date().toISOString();
+  await writeRecords(
+    entities.flatMap((entity, i) => {
+      if (recordIn(entity, items[i])) return [];
+      return [recordWrites(undefined, { ...entity, origin: 'operator', written_at })];
+    }),
+  );
 }
 
 /** Returns the write that removes from a record the person who wrote it. The name stays. */
@@ -126,7 +187,7 @@ export const whereNamed = {
   ExpressionAttributeValues: { ':text': 'S' },
 };
 
-/** Condition that there is no record. The item may mark a turn, or that a database has no name. */
+/** Condition that there is no record. The item may wait for a name. */
 export const whereUnnamed = {
   ConditionExpression: 'attribute_not_exists(pk) OR attribute_not_exists(#name) OR #name = :none',
   ExpressionAttributeNames: { '#name': 'name' },

@@ -10,10 +10,9 @@ import { canonicalUuid } from '../values.ts';
 import { Described, List } from './database-answer.ts';
 import type { Database } from './databases.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
-import { writeRecords } from './metadata.ts';
 import { pageOf, readJson, request, settingsOf, withType } from './metadata-provider.ts';
-import { inEpochSeconds, patienceOf, takeSoon, waitInLine } from './pace.ts';
-import { type EntityRecord, recordKey, recordWrites } from './record.ts';
+import { inEpochSeconds, type Patience, patienceOf, takeSoon, waitInLine } from './pace.ts';
+import { type EntityRecord, recordKey, recordWrites, writeRecords } from './record.ts';
 
 // Search for entities by name in the music and book databases.
 
@@ -69,7 +68,7 @@ export async function searchEntities(
   const Key = searchKey(hash('sha256', JSON.stringify([template, type, name])));
   const stored = await findStored(Key, false);
   if (stored) return stored;
-  const isTurn = await takeTurn(group);
+  const isTurn = await takeTurn(group, patienceOf(patience));
   // Another one may have searched for the same meanwhile.
   const late = await findStored(Key, true);
   if (late) return late;
@@ -97,9 +96,8 @@ function templateOf(group: Database): string | undefined {
   return process.env[`${group.toUpperCase()}_SEARCH`] || undefined;
 }
 
-/** Waits for a turn among searches, and then among requests for names. */
-async function takeTurn(group: Database): Promise<boolean> {
-  const left = patienceOf(patience);
+/** Waits for a turn among people who ask a database, and then among requests for names. */
+export async function takeTurn(group: Database, left: Patience): Promise<boolean> {
   const { interval } = settingsOf(group);
   const own = { Key: searchPaceKey(group), milliseconds: Math.max(leastPause, share * interval) };
   if (!(await waitInLine(own, left))) return false;

@@ -1,3 +1,4 @@
+import { waitingSince } from '../names/queue.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { hasFullDisk } from '../table/full-disk.ts';
 import { type Entry, keyString } from '../table/item.ts';
@@ -21,6 +22,11 @@ export interface Health {
    * to clients. Fewer than three webhooks that wait for another attempt are not counted.
    */
   failing_webhook_owners: number | null;
+  /**
+   * Seconds for which the longest due name waits for a music or book database. A database that does
+   * not answer is no fault of the service.
+   */
+  names_lag_seconds: number;
   /** Sentences for an operator, none if all is well. Nothing that a client does makes one. */
   faults: string[];
 }
@@ -43,14 +49,15 @@ const longestLags = { 'update-aggregates': longestSilence, eraser: 3600 };
 type Consumer = keyof typeof longestLags;
 
 /**
- * Reads the state of the service by at most seven small reads, in two round trips. Reads the newest
+ * Reads the state of the service by at most nine small reads, in two round trips. Reads the newest
  * reviews too, if lists lack them.
  */
 export async function readHealth(): Promise<Health> {
-  const [records, bulk, sending, ahead, ...samples] = await Promise.all([
+  const [records, bulk, sending, namesSince, ahead, ...samples] = await Promise.all([
     collect(queryItems(lastRunKey(''), { consistent: false })),
     getItem(bulkImportKey, { consistent: false }),
     getItem(webhookRunKey, { consistent: false }),
+    waitingSince(),
     newestReview({ low: secondsAgo(-longestLead) }),
     ...sampleAges.map((age) => newestReview({ high: secondsAgo(age) })),
   ]);
@@ -95,6 +102,7 @@ export async function readHealth(): Promise<Health> {
     consumer_age_seconds,
     webhook_lag_seconds: ageOf(sending?.at),
     failing_webhook_owners: sending ? Number(sending.failing_owners ?? 0) : null,
+    names_lag_seconds: ageOf(namesSince) ?? 0,
     faults: faults.filter((fault) => typeof fault === 'string'),
   };
 }

@@ -61,5 +61,5 @@ export function budgetOf(route: Route): Budget | undefined {
   if (isExport(route)) return budgets.export;
   if (route.path === '/reviews') return budgets.lookup;
   if (table === 'write') return budgets.write;
-  return table.startsWith('read') ? budgets.own : budgets.public;
+  return table === 'read' ? budgets.own : budgets.public;
 }

@@ -36,8 +36,8 @@ const unitsBeside = { author: 0.5, record: 1 };
 
 /**
  * Returns how many of the first entries can be read with their authors, and with the records of
- * their entities if the page `isNamed`. Their texts fit an answer, and their read units the request.
- * At least one.
+ * their entities if the page `isNamed`. Their texts fit an answer, and their read units fit the
+ * request. At least one.
  */
 export function readable(entries: readonly Entry[], isNamed: boolean): number {
   const sizes = entries.map(({ kind }) => readKind(kind).bytes);

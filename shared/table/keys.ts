@@ -35,10 +35,12 @@ import type { Key } from './item.ts';
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | the answer to a request, by its user and key            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts of its reviews, see review/owner-counts.ts       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | record of an entity; by a person: author NAMER#<user> → date |
+ * |             |                  |                           | of a database, or waiting for a name: all DUE#<database> → date |
  * | proposal    | METADATA#<type>#<id> | PROPOSAL#<user>       | all PROPOSAL → date, author PROPOSER#<user> → date      |
  * | name        | WORD#<character> | NAMED#<words>#<type>#<entity> | one for each of the first words of a name           |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
+ * | pace of names | METADATA#<database> | PACE#NAMES           | earliest time of the next run that asks for names       |
  * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |
  * | totals      | TOTALS           | TOTAL#<type>              | counts of the public reviews of a type                  |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
@@ -131,6 +133,8 @@ export const namesFrom = (words: string) => key(`WORD#${[...words][0] ?? ''}`, `
 export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
 
 export const searchPaceKey = (group: string) => key(`METADATA#${group}`, 'PACE#SEARCH');
+
+export const namesPaceKey = (group: string) => key(`METADATA#${group}`, 'PACE#NAMES');
 
 /** `sha256` is the hexadecimal hash of a database's search, the type and the name. */
 export const searchKey = (sha256: string) => key(`METADATA#SEARCH#${sha256}`, 'SEARCH');

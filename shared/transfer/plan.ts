@@ -1,6 +1,6 @@
 // Decides what an import writes for each record, from the records and what the table has.
 import * as v from 'valibot';
-import { EntityRecord, recordWrites } from '../entity/record.ts';
+import { EntityRecord, isByPerson, recordWrites, renewedAfter } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
@@ -278,6 +278,8 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
 function planEntity({ item }: RawRecord, find: Find): Write[] {
   if (typeof find(item)?.name === 'string') return [];
   const { user_id, ...record } = v.parse(EntityRecord, item);
+  if (!isByPerson(record))
+    record.due_at = Date.parse(`${record.written_at}`) + renewedAfter || Date.now();
   const isByAccount = user_id !== undefined && hasAccount(user_id, find);
   return recordWrites(undefined, isByAccount ? { ...record, user_id } : record);
 }

@@ -3,6 +3,7 @@ import { untilUnlocked } from '../aggregates/lock.ts';
 import { rebuildTotals } from '../aggregates/rebuild.ts';
 import { chunks } from '../chunks.ts';
 import { rebuildNames } from '../entity/name-index.ts';
+import { rebuildQueues } from '../names/queue.ts';
 import { moveOfLongText } from '../review/long-text.ts';
 import { isObsolete } from '../review/owner-counts.ts';
 import { recountOwners } from '../review/recount.ts';
@@ -14,9 +15,9 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts
- * of authors and entities, totals, rank trees and the index of names. Moves long texts of reviews
- * to items of their own. Nothing else may write meanwhile. Versions stay, so no consumer of the
- * stream sees a change. Can be stopped anywhere and repeated.
+ * of authors and entities, totals, rank trees, the index and the queues of names. Moves long texts of
+ * reviews to items of their own. Nothing else may write meanwhile. Versions stay, so no consumer of
+ * the stream sees a change. Can be stopped anywhere and repeated.
  */
 export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
   let read = 0;
@@ -34,6 +35,7 @@ export async function upgradeTable(onProgress: (items: number) => void = () => {
   await untilUnlocked(console.error);
   await rebuildTotals(() => {}, { inTransactions: true });
   await rebuildNames();
+  await rebuildQueues();
 }
 
 /** Returns the writes that an item needs, if it needs any: two for the text of a review. */

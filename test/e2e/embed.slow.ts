@@ -4,13 +4,13 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { serve } from '../helpers/listen.ts';
-import { nameEntities } from '../helpers/names.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const entity_id = randomUUID();
-nameEntities({ [entity_id]: 'Blue </script><script>document.title = "owned"</script>' });
 const browser = await launchBrowser();
 const { authUrl: at } = await startTestStack();
+const { nameEntities } = await import('../helpers/names.ts');
+await nameEntities({ [entity_id]: 'Blue </script><script>document.title = "owned"</script>' });
 const { makeUser } = await import('../helpers/world.ts');
 
 /** Another site, whose page holds the HTML that was set last. */

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
-import { nameEntities } from '../helpers/names.ts';
 import { complaintsOn, handsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const entity_id = randomUUID();
-nameEntities({ [entity_id]: 'Blue Train' });
 const browser = await launchBrowser();
 const { authUrl: at } = await startTestStack();
+const { nameEntities } = await import('../helpers/names.ts');
+await nameEntities({ [entity_id]: 'Blue Train' });
 const form = `${at}/review/new?entity_id=${entity_id}&entity_type=release_group`;
 const pictures = process.env.PICTURES;
 

@@ -148,9 +148,8 @@ test('the description has the types and their group', async () => {
   const { body } = await invoke(getOpenapi, {});
   const types = body.components.schemas.EntityType.enum;
   expect(types.slice(-3)).toEqual(['bk_series', 'film', 'board_game']);
-  const parameters = body.paths['/review'].get.parameters;
-  const filter = parameters.find(({ name }: { name: string }) => name === 'entity_type');
-  expect(filter.schema.enum).toEqual(expect.arrayContaining(['musicdb', 'own', 'film']));
+  const filter = body.components.schemas.EntityFilter;
+  expect(filter.enum).toEqual(expect.arrayContaining(['musicdb', 'own', 'film']));
   expect(JSON.stringify(body.paths['/review'].post)).not.toContain('"own"');
 });
 

@@ -13,7 +13,7 @@ import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -229,7 +229,7 @@ describe('a feed', () => {
     const writer = await makeUser();
     const named = randomUUID();
     const unnamed = randomUUID();
-    nameEntities({ [named]: 'Blue & Green' });
+    await nameEntities({ [named]: 'Blue & Green' });
     await writer.publishes({ entity_id: named, language: 'ar', rating: 5 });
     stopClock(Date.now() + 5);
     await writer.publishes({ entity_id: unnamed, entity_type: 'bk_literary_work', rating: 1 });
@@ -242,7 +242,6 @@ describe('a feed', () => {
     expect(only(entries[1] as Element, 'content').text).toContain('<p lang="ar" dir="auto">');
     const { feed: ofEntity } = await feedOf(entityFeed, { entity_id: named });
     expect(only(ofEntity, 'title').text).toBe('Reviews of Blue & Green');
-    forgetDatabases();
   });
 
   test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10ffff}'])(

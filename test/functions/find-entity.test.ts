@@ -8,7 +8,6 @@ import { searchPaceKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { forgetDatabases } from '../helpers/names.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask, signInAs } from '../helpers/visit.ts';
@@ -33,9 +32,9 @@ beforeEach(() => {
   stopClock(start + tests * 60_000);
 });
 afterEach(() => {
-  forgetDatabases();
-  delete process.env.MUSICDB_SEARCH;
-  delete process.env.BOOKDB_SEARCH;
+  for (const name of Object.keys(process.env)) {
+    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
+  }
   restore();
 });
 

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-health.ts';
 import { handler as dailyJob } from '../../functions/background/expire-vote-counters.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { recordRun } from '../../shared/health/health.ts';
+import { queueEntities } from '../../shared/names/queue.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { lastRunKey, reviewKey, webhookRunKey } from '../../shared/table/keys.ts';
@@ -73,6 +75,7 @@ describe('GET /health', () => {
       consumer_age_seconds: { 'update-aggregates': expect.any(Number), eraser: expect.any(Number) },
       webhook_lag_seconds: null,
       failing_webhook_owners: null,
+      names_lag_seconds: 0,
     });
     expect(body.last_write_age_seconds).toBeLessThan(30);
     expect(body.consumer_age_seconds.eraser).toBeLessThan(30);
@@ -100,6 +103,19 @@ describe('GET /health', () => {
     expect(status).toBe(200);
     expect(body.webhook_lag_seconds).toBeGreaterThanOrEqual(7200);
     await batchDelete([webhookRunKey]);
+  });
+
+  test('says how long a name waits for its database, which is no fault of the service', async () => {
+    await beat();
+    process.env.MUSICDB_API = 'http://127.0.0.1:9/{type}/{id}';
+    process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
+    await queueEntities([{ entity_id: randomUUID(), entity_type: 'work' }]);
+    wait(120);
+    const { status, body } = await invoke(handler);
+    expect(status).toBe(200);
+    expect(body.names_lag_seconds).toBeGreaterThanOrEqual(120);
+    delete process.env.MUSICDB_API;
+    expect((await invoke(handler)).body.names_lag_seconds).toBe(0);
   });
 
   test('returns 503 three minutes after the last write, and not before', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-oembed.ts';
 import { handler as showEmbed } from '../../functions/pages/show-entity-embed.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -17,8 +17,6 @@ beforeAll(async () => {
   await (await makeUser()).publishes({ entity_id, rating: 4 });
   await (await makeUser()).publishes({ entity_id, rating: 5 });
 });
-afterEach(forgetDatabases);
-
 const get = (query: Record<string, string>) => invoke(handler, { query });
 
 describe('GET /oembed', () => {
@@ -28,7 +26,7 @@ describe('GET /oembed', () => {
     `${url}?rating=5#reviews`,
     url.replace(entity_id, entity_id.toUpperCase()),
   ])('gives the frame of the page %s (oEmbed 1.0, section 2.3.4)', async (asked) => {
-    nameEntities({ [entity_id]: 'Blue & "Green"' });
+    await nameEntities({ [entity_id]: 'Blue & "Green"' });
     const { status, headers, body } = await get({ url: asked });
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -65,7 +63,7 @@ describe('GET /oembed', () => {
   test('gives title and author of a review (section 2.3.4.3)', async () => {
     const author = await makeUser({ display_name: 'Cléo' });
     const review = await author.publishes({ entity_id });
-    nameEntities({ [entity_id]: 'Blue & "Green"' });
+    await nameEntities({ [entity_id]: 'Blue & "Green"' });
     for (const asked of [`${at}/review/${review}`, `${at}/review/${review.toUpperCase()}/?a=b`]) {
       const { status, body } = await get({ url: asked });
       expect(status).toBe(200);
@@ -111,7 +109,7 @@ describe('GET /oembed', () => {
 
 describe('GET /entity/{entity_id}/embed', () => {
   test('shows stars, average and number, and leads out of the frame', async () => {
-    nameEntities({ [entity_id]: 'Blue & "Green"' });
+    await nameEntities({ [entity_id]: 'Blue & "Green"' });
     const path = { entity_id };
     const { status, headers, body } = await invoke(showEmbed, { path });
     expect(status).toBe(200);

@@ -34,7 +34,10 @@ import { type Person, text } from '../helpers/world.ts';
 /** Beyond every page, and beyond the length at which a list gets rank trees. */
 const n = 450;
 
-/** The most that a request may cost more with 4 n of everything. A tree may gain a level in each of seven types. */
+/**
+ * The most that a request may cost more with 4 n of everything. A tree may gain a level in each of
+ * seven types.
+ */
 const slack = { read: 16, commands: 8, bytes: 16 * 1024 };
 
 /** Answers that grow until they are full, which other tests check. */
@@ -56,7 +59,8 @@ async function costsOf(many: number): Promise<Map<string, Cost>> {
     })),
   );
   const all = { ...scene, since };
-  const [strangers, own] = [publicSamples(all), ownSamples(all)];
+  const strangers = publicSamples(all);
+  const own = ownSamples(all);
   expect(withoutSample([strangers, own])).toEqual([]);
   const costs = new Map<string, Cost>();
   for (const [operation, samples] of Object.entries(strangers)) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as getEntity } from '../../functions/api/get-entity.ts';
 import { handler as entityFeed } from '../../functions/api/get-entity-feed.ts';
@@ -7,7 +7,7 @@ import { handler as getOembed } from '../../functions/api/get-oembed.ts';
 import { handler as userFeed } from '../../functions/api/get-user-feed.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { ask } from '../helpers/visit.ts';
@@ -29,7 +29,7 @@ const albums = both.map(({ id: entity_id }) => ({ entity_id, entity_type: 'relea
 let byAnn: string[];
 
 beforeAll(async () => {
-  nameEntities({
+  await nameEntities({
     [queen.id]: {
       title: 'Greatest Hits',
       'first-release-date': '1981-10-26',
@@ -49,10 +49,7 @@ beforeAll(async () => {
     await insertReport({ id, user_id: ann.id }, { user_id: ben.id, reason: 'spam' });
   }
   await applyStream();
-  // All of them are known from here on.
-  await visitor.lists({ user_id: ann.id, include_metadata: 'true' });
 });
-afterAll(forgetDatabases);
 
 const lines = (html: string) =>
   both.map(({ line }) => html.split(`Album or single · <bdi>${line}</bdi>`).length - 1);

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { readRecord, recordWrites } from '../../shared/entity/record.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  type EntityRecord,
+  readRecord,
+  recordWrites,
+  writeRecords,
+} from '../../shared/entity/record.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { proposalKey, userKey } from '../../shared/table/keys.ts';
-import { transact } from '../../shared/table/transact.ts';
 import { countNews } from '../../shared/user/news.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { beforeSend } from '../helpers/sends.ts';
@@ -19,8 +22,6 @@ import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts
 
 const at = 'https://api.example/ws';
 const mia = await makeModerator('Mia Modestly');
-
-afterEach(forgetDatabases);
 
 describe('the first review of something without a name', () => {
   test('names it in the same form, with a line and an address', async () => {
@@ -134,8 +135,7 @@ describe('a correction', () => {
     expect((await wordsOf(entity)).name).toBe('Blue');
     // A draft of hers is no review that counts, so that of Dora is another's.
     const other = { entity_id: randomUUID(), entity_type: 'work' } as const;
-    nameEntities({ [other.entity_id]: 'From a database' });
-    await findMetadata([other]);
+    await nameEntities({ [other.entity_id]: 'From a database' }, 'work');
     const [dora] = await makeUsers(1);
     await dora.publishes({ ...other });
     await ann.publishes({ ...other, is_draft: true });
@@ -171,8 +171,8 @@ describe('a correction', () => {
     await ann.leaves();
     await applyStream();
     const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { decision: 'undo', id };
-    expect((await ask('decide-proposal', mia, { form })).status).toBe(303);
+    const form = { id };
+    expect((await ask('undo-correction', mia, { form })).status).toBe(303);
     expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member' });
   });
 
@@ -181,8 +181,8 @@ describe('a correction', () => {
     const entity = await reviewNew(ann, { name: 'Bleu' });
     await correct(ann, entity, { name: 'Blue' });
     const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { decision: 'undo', id };
-    expect((await ask('decide-proposal', mia, { form })).status).toBe(303);
+    const form = { id };
+    expect((await ask('undo-correction', mia, { form })).status).toBe(303);
     expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member', user_id: ann.id });
   });
 
@@ -363,20 +363,17 @@ describe('races', () => {
     for (let round = 0; round < 5; round++) {
       const [ann] = await makeUsers(1);
       const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
-      nameEntities({ [entity.entity_id]: 'Database' });
-      await findMetadata([entity]);
-      const due = await readRecord(entity);
-      await transact(recordWrites(due, { ...due, due_at: 0 } as never));
-      nameEntities({ [entity.entity_id]: 'Renewed' });
+      await nameEntities({ [entity.entity_id]: 'Database' }, 'work');
+      const before = (await readRecord(entity)) as EntityRecord;
+      const renewal = recordWrites(before, { ...before, name: 'Renewed' });
       const [answer] = await Promise.all([
         correct(ann, entity, { name: 'Person' }),
-        findMetadata([entity]),
-        findMetadata([entity]),
+        writeRecords([renewal]),
       ]);
       const words = await wordsOf(entity);
       if (answer.status === 303) expect(words).toMatchObject({ name: 'Person', origin: 'member' });
       else expect([answer.status, words.name]).toEqual([412, 'Renewed']);
-      await findMetadata([entity]);
+      await writeRecords([renewal]);
       expect((await wordsOf(entity)).name).toBe(words.name);
     }
   });

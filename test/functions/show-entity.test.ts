@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-entity.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
-
-afterEach(forgetDatabases);
 
 async function show(entity_id: string, query: Record<string, string> = {}): Promise<string> {
   const { status, body } = await invoke(handler, { path: { entity_id }, query });
@@ -57,7 +55,7 @@ describe('GET /entity/{entity_id} for people', () => {
       { rating: 2, language: 'de' },
       { rating: null, language: 'ja' },
     ]);
-    nameEntities({ [entity_id]: 'Blue & Green' });
+    await nameEntities({ [entity_id]: 'Blue & Green' });
     const page = await show(entity_id);
     expect(page).toContain('<h1><bdi>Blue &amp; Green</bdi></h1>');
     expect(page).toMatch(/Album or single, described at <a href="[^"]*">music\.example<\/a>/);
@@ -159,7 +157,7 @@ describe('GET /entity/{entity_id} for people', () => {
 
   test('leads machines to JSON, feed and frame', async () => {
     const { entity_id } = await makeEntity([{ rating: 4 }]);
-    nameEntities({ [entity_id]: '"Blue"' });
+    await nameEntities({ [entity_id]: '"Blue"' });
     const page = await show(entity_id);
     const links = page.matchAll(/<link rel="alternate" type="([^"]*)" href="([^"]*)"/g);
     const api = `${at}/1/entity/${entity_id}`;
@@ -197,7 +195,7 @@ describe('GET /entity/{entity_id} for people', () => {
     const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد';
     const long = 'A sentence of a long review. '.repeat(100);
     const { entity_id } = await makeEntity([{ text: arabic, language: 'ar' }, { text: long }]);
-    nameEntities({ [entity_id]: 'أنت عمري' });
+    await nameEntities({ [entity_id]: 'أنت عمري' });
     const page = await show(entity_id);
     expect(page).toContain('<h1><bdi>أنت عمري</bdi></h1>');
     expect(page).toContain(`<p class="review" lang="ar" dir="auto">${arabic}</p>`);
@@ -215,7 +213,7 @@ describe('GET /entity/{entity_id} for people', () => {
     const dense = () => Array.from({ length: 138 }, randomUUID).join(' ').slice(0, 5000);
     const contents = Array.from({ length: 21 }, () => ({ text: dense(), rating: 3 }));
     const { entity_id } = await makeEntity(contents);
-    nameEntities({ [entity_id]: 'Blue' });
+    await nameEntities({ [entity_id]: 'Blue' });
     await show(entity_id);
     const { read, roundTrips, body } = await measure('show-entity', { path: { entity_id } });
     expect(listed(body)).toHaveLength(20);
@@ -230,7 +228,7 @@ describe('the structured data of an entity', () => {
   test.each(entityTypes)('is valid for every type: %s', async (entity_type) => {
     const { entity_id } = await makeEntity([5, 4, null].map((rating) => ({ entity_type, rating })));
     const name = '</script><script>alert(1)</script>';
-    nameEntities({ [entity_id]: name });
+    await nameEntities({ [entity_id]: name }, entity_type);
     const data = dataIn(await show(entity_id));
     expect(data).toMatchObject({
       '@context': 'https://schema.org',
@@ -247,7 +245,7 @@ describe('the structured data of an entity', () => {
 
   test('is left out without a rating or a name, which it needs', async () => {
     const { entity_id } = await makeEntity([{ rating: null }]);
-    nameEntities({ [entity_id]: 'Blue' });
+    await nameEntities({ [entity_id]: 'Blue' });
     expect(dataIn(await show(entity_id))).toBeUndefined();
     const unnamed = await makeEntity([{ rating: 5, entity_type: 'bk_literary_work' }]);
     const page = await show(unnamed.entity_id);

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { makeUser, visitor } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
-
-afterEach(forgetDatabases);
 
 async function show(review_id: string): Promise<string> {
   const { status, body } = await invoke(handler, { path: { review_id } });
@@ -26,10 +23,8 @@ async function show(review_id: string): Promise<string> {
 /** A review of an entity that the databases know by this name. */
 async function makeNamed(name: string, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
-  nameEntities({ [entity_id]: name });
   const of = { entity_id, entity_type: 'release_group' as const, ...content };
-  // On a busy machine, a page may show no name rather than wait longer for one.
-  await findMetadata([of], 20_000);
+  await nameEntities({ [entity_id]: name }, of.entity_type);
   return { entity_id, id: await author.publishes(of) };
 }
 

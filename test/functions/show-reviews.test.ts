@@ -7,7 +7,7 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { nextOn } from '../helpers/visit.ts';
 import { makeUser, makeUsers, reviewBy, text, visitor } from '../helpers/world.ts';
@@ -15,10 +15,7 @@ import { makeUser, makeUsers, reviewBy, text, visitor } from '../helpers/world.t
 const at = 'https://api.example/ws';
 process.env.AUTH_URL = at;
 
-afterAll(() => {
-  forgetDatabases();
-  restore();
-});
+afterAll(restore);
 
 type Query = Record<string, string | readonly string[]>;
 
@@ -173,7 +170,7 @@ describe('GET /reviews for people', () => {
     stopClock(Date.now() + 1_000);
     const id = '8e8a594f-2175-48c7-a871-abb68ec363e7';
     await ann.publishes({ entity_id: id, text: `<script>alert(1)</script>${text}` });
-    nameEntities({ [id]: '<i>Blue</i>' });
+    await nameEntities({ [id]: '<i>Blue</i>' });
     const page = await show();
     expect(page).toContain('<bdi>&lt;i&gt;Blue&lt;/i&gt;</bdi>');
     expect(page).toContain('<bdi>&lt;b&gt;&quot;ليلى&quot;</bdi>');

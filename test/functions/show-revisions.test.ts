@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as showReview } from '../../functions/pages/show-review.ts';
 import { handler } from '../../functions/pages/show-revisions.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
-
-afterEach(forgetDatabases);
 
 async function show(review_id: string, query = {}): Promise<string> {
   const { status, body } = await invoke(handler, { path: { review_id }, query });
@@ -24,7 +22,7 @@ const headings = (page: string) => [...page.matchAll(/<h2>(.*)<\/h2>/g)].map(([,
 describe('GET /review/{review_id}/revisions for people', () => {
   test('shows each state of the review, the newest first', async () => {
     const entity_id = randomUUID();
-    nameEntities({ [entity_id]: 'Blue & Green' });
+    await nameEntities({ [entity_id]: 'Blue & Green' });
     const first = 'The first words of this review.';
     const id = await author.publishes({ entity_id, text: first, rating: 2, language: 'de' });
     await author.edits(id, { text: 'Better words <b>than the first</b>.', rating: 5 });

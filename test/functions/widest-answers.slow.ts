@@ -82,7 +82,9 @@ beforeAll(async () => {
     review: { ...review, user_id: author.id },
     ids: ids.slice(0, 25),
     entities: entities.slice(0, 25),
-    ...{ own, client_id: own, webhook_id: own },
+    own,
+    client_id: own,
+    webhook_id: own,
     q: 'blue',
     since,
   };

@@ -1,22 +1,46 @@
-/** Lets the music and book databases know these names or entities, by id, and no others. */
-export function nameEntities(names: Readonly<Record<string, string | object>>): void {
-  const known = Object.entries(names).map(([id, entity]) =>
-    typeof entity === 'string' ? { id, name: entity } : { id, ...entity },
-  );
-  const answer = encodeURIComponent(JSON.stringify({ known }));
-  for (const [group, host] of [
-    ['MUSICDB', 'music'],
-    ['BOOKDB', 'books'],
-  ]) {
-    process.env[`${group}_API`] = `data:application/json,${answer}#{ids}`;
-    process.env[`${group}_PAGE`] = `https://${host}.example/{type}/{id}`;
+import * as v from 'valibot';
+import { Described } from '../../shared/entity/database-answer.ts';
+import { type EntityType, groupOf } from '../../shared/entity/entity-type.ts';
+import { pageOf } from '../../shared/entity/metadata-provider.ts';
+import {
+  type Entity,
+  type Origin,
+  recordWrites,
+  writeRecords,
+} from '../../shared/entity/record.ts';
+import { scanTable, setAttributes } from './items.ts';
+import { applyStream } from './stream.ts';
+import type { Person } from './world.ts';
+
+/** Stores what the music or book database has said about entities, by id: a name, or an answer. */
+export async function nameEntities(
+  answers: Readonly<Record<string, string | object>>,
+  entity_type: EntityType = 'release_group',
+): Promise<void> {
+  const group = groupOf(entity_type);
+  const page = `https://${group === 'bookdb' ? 'books' : 'music'}.example/{type}/{id}`;
+  process.env[`${group.toUpperCase()}_PAGE`] = page;
+  const records = Object.entries(answers).map(([entity_id, answer]) => ({
+    entity_id,
+    entity_type,
+    ...v.parse(Described, typeof answer === 'string' ? { name: answer } : answer),
+    url: pageOf({ page }, entity_type, entity_id),
+    origin: group as Origin,
+    written_at: new Date().toISOString(),
+    due_at: Date.now() + 86_400_000,
+  }));
+  await writeRecords(records.map((record) => recordWrites(undefined, record)));
+}
+
+/** Takes all entities out of the queues of names, so that a test meets no others than its own. */
+export async function emptyQueues(): Promise<void> {
+  for (const { pk, sk, all } of await scanTable()) {
+    if (`${all}`.startsWith('DUE#')) await setAttributes({ pk, sk }, { all: 'NEVER' });
   }
 }
 
-/** Takes the databases away. */
-export function forgetDatabases(): void {
-  for (const group of ['MUSICDB', 'BOOKDB']) {
-    delete process.env[`${group}_API`];
-    delete process.env[`${group}_PAGE`];
-  }
+/** Lets a person review entities, which the stream then puts into the queues of names. */
+export async function reviewAll(person: Person, entities: readonly Entity[]): Promise<void> {
+  for (const entity of entities) await person.publishes({ ...entity });
+  await applyStream();
 }

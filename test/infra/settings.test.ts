@@ -11,12 +11,31 @@ import {
 /** Variables that change no answer of the operator's tool, or that `connect` sets itself. */
 const others = [
   // Of the connection.
-  ...['AUTH_URL', 'TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DATA_DIR', 'AWS_ENDPOINT_URL_DYNAMODB'],
-  ...['SIGNING_KEYS', '<NAME>', '<NAME>_ARN', '<SECRET>_ARN', '<SECRET>', '<VARIABLE>'],
+  'AUTH_URL',
+  'TABLE_NAME',
+  'DYNAMODB_ENDPOINT',
+  'DATA_DIR',
+  'AWS_ENDPOINT_URL_DYNAMODB',
+  'SIGNING_KEYS',
+  '<NAME>',
+  '<NAME>_ARN',
+  '<SECRET>_ARN',
+  '<SECRET>',
+  '<VARIABLE>',
   // Of requests that the tool does not make, and of pages that it does not show.
-  ...['OIDC_ISSUER', 'OIDC_LOCAL_URL', 'OIDC_CLIENT_ID', 'OIDC_LOGOUT_URL', 'WEBHOOK_ALLOW'],
-  ...['<PREFIX>_AGENT', '<PREFIX>_INTERVAL', 'IMAGE_HOSTS', 'BACKUP_DAYS'],
-  ...['METRICS_NAMESPACE', 'OPERATION', 'AWS_LAMBDA_FUNCTION_NAME', '_X_AMZN_TRACE_ID'],
+  'OIDC_ISSUER',
+  'OIDC_LOCAL_URL',
+  'OIDC_CLIENT_ID',
+  'OIDC_LOGOUT_URL',
+  'WEBHOOK_ALLOW',
+  '<PREFIX>_AGENT',
+  '<PREFIX>_INTERVAL',
+  'IMAGE_HOSTS',
+  'BACKUP_DAYS',
+  'METRICS_NAMESPACE',
+  'OPERATION',
+  'AWS_LAMBDA_FUNCTION_NAME',
+  '_X_AMZN_TRACE_ID',
 ];
 
 /** Returns the files that a file loads, itself included. */

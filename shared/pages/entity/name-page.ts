@@ -1,7 +1,7 @@
 // The page to name something, or to correct its name.
 import { html } from 'hono/html';
 import { nameOfEntity } from '../../entity/entity-type.ts';
-import { findKeptMetadata } from '../../entity/metadata.ts';
+import { findMetadata } from '../../entity/metadata.ts';
 import { type Entity, readRecord } from '../../entity/record.ts';
 import { canModerate } from '../../user/user-type.ts';
 import { blank, type FormState, faultOf, field } from '../form/fields.ts';
@@ -17,7 +17,7 @@ export async function namingPage(
 ): Promise<Page> {
   const [record, [metadata = null]] = await Promise.all([
     readRecord(entity),
-    findKeptMetadata([entity]),
+    findMetadata([entity]),
   ]);
   const name = nameOfEntity(entity, metadata);
   const words = record ? 'Correct the name' : 'Give it a name';

@@ -8,12 +8,7 @@ import {
   nameOfEntityType,
   titleOfEntity,
 } from '../../entity/entity-type.ts';
-import {
-  findKeptMetadata,
-  findMetadata,
-  findNamedType,
-  type KnownEntity,
-} from '../../entity/metadata.ts';
+import { findMetadata, findNamedType, type KnownEntity } from '../../entity/metadata.ts';
 import { publicPageOf } from '../../entity/pasted.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
@@ -37,8 +32,7 @@ export interface NamedEntity {
 
 /**
  * Reads an entity for its pages, in two round trips. Without reviews it has the `presumed` type, or
- * the one that it has a name of. No database is asked for a name then, because anybody may presume
- * anything.
+ * the one that it has a name of.
  */
 export async function readNamedEntity(
   entity_id: string,
@@ -52,8 +46,7 @@ export async function readNamedEntity(
     return { url, name, title: name, summary, metadata: null };
   }
   const entity = { entity_id, entity_type };
-  const find = summary.entity_type ? findMetadata : findKeptMetadata;
-  const [metadata = null] = await find([entity]);
+  const [metadata = null] = await findMetadata([entity]);
   return {
     url,
     name: nameOfEntity(entity, metadata),

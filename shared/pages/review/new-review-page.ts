@@ -2,10 +2,11 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
+import { askForMetadata } from '../../entity/asking.ts';
 import { isOwnType, nameOfEntity } from '../../entity/entity-type.ts';
-import { findMetadata } from '../../entity/metadata.ts';
+import { findMetadata, type KnownEntity } from '../../entity/metadata.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
-import { ReviewedType } from '../../review/review.ts';
+import { type Review, ReviewedType } from '../../review/review.ts';
 import { writtenNames } from '../../review/written.ts';
 import { site } from '../../site/site.ts';
 import { findSummary } from '../../summary/summary.ts';
@@ -40,7 +41,7 @@ export async function startReview(
   visitor: Visitor,
 ): Promise<Page | Redirect> {
   const { user } = visitor;
-  const [own, { entity_type }, proposal, obstacle] = await Promise.all([
+  const [own, { entity_type }, { metadata, last }, obstacle] = await Promise.all([
     findOwnReview(user.id, entity.entity_id),
     findSummary(entity.entity_id),
     readProposal(entity, user.id),
@@ -51,7 +52,8 @@ export async function startReview(
   if (entity_type !== null && entity_type !== entity.entity_type) {
     return { location: newReviewUrl({ ...entity, entity_type }) };
   }
-  return formPage(entity, visitor, proposal, { filled: blank, obstacle });
+  const known = metadata ?? (obstacle ? null : await askForMetadata(entity));
+  return formPage(entity, visitor, { metadata: known, last }, { filled: blank, obstacle });
 }
 
 /**
@@ -83,7 +85,10 @@ function hiddenHelp(): Html {
 }
 
 /** Reads the name of the entity, and the person's last review, whose language is proposed. */
-async function readProposal(entity: ReviewedEntity, userId: string) {
+async function readProposal(
+  entity: ReviewedEntity,
+  userId: string,
+): Promise<{ metadata: KnownEntity | null; last: Review | undefined }> {
   const [[metadata = null], last] = await Promise.all([
     findMetadata([entity]),
     findLastWritten(userId),

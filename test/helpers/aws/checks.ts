@@ -41,12 +41,13 @@ export function merged(outer: Template, nested: Readonly<Record<string, Template
 }
 
 /** Rights of functions that serve no route. */
-const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
+const others: readonly Pick<Route, 'operation' | 'table' | 'asks' | 'secrets'>[] = [
   { operation: 'authorizer', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'no-route', table: 'none' },
   ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
   { operation: 'expire-vote-counters', table: 'write' },
   { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
+  { operation: 'update-names', table: 'public', asks: true },
   { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
 ];
 
@@ -111,15 +112,14 @@ export function excessRights(template: Template): string[] {
   const allowedTo = {
     none: [],
     public: reading,
-    metadata: [...reading, 'PutItem', 'UpdateItem'],
     read: reading,
-    'read+metadata': [...reading, 'PutItem', 'UpdateItem'],
     write: [...reading, ...writing],
     health: ['Query', 'UpdateItem'],
     webhooks: [...reading, 'UpdateItem'],
   };
-  return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
-    const allowed: readonly string[] = allowedTo[table];
+  return [...routes, ...others].flatMap(({ operation, table, asks, secrets = [] }) => {
+    const keeping = asks ? ['PutItem', 'UpdateItem', 'ConditionCheckItem'] : [];
+    const allowed: readonly string[] = [...allowedTo[table], ...keeping];
     const own = statements(template).filter(({ id }) => isOf(functionNameOf(operation), id));
     const actions = own
       .filter(({ Resource }) => /Table(?!.*StreamArn)/.test(JSON.stringify(Resource)))

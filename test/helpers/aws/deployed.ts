@@ -7,6 +7,7 @@ import { addStacks } from '../../../infra/aws/app.ts';
 import type { Bundle } from '../../../infra/aws/bundle.ts';
 import { lambdaNames } from '../../../infra/aws/bundle-entries.ts';
 import { groupOf } from '../../../infra/aws/function-groups.ts';
+import { schedules } from '../../../shared/background/schedules.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { merged, type Template } from './checks.ts';
 import { type Parts, partsOf } from './synthesized.ts';
@@ -22,6 +23,8 @@ const { context } = JSON.parse(
   readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
 ) as { context: Record<string, unknown> };
 
+const asking = [...routes, ...schedules].flatMap(({ operation, asks }) => (asks ? operation : []));
+
 const tables = new Map<string, Route['table']>([
   ...routes.map((route) => [groupOf(route), route.table] as const),
   ['authorizer', 'read'],
@@ -32,9 +35,7 @@ const tables = new Map<string, Route['table']>([
 const actionsOf: Record<Route['table'], string[]> = {
   none: [],
   public: ['GetItem'],
-  metadata: ['UpdateItem'],
   read: ['GetItem'],
-  'read+metadata': ['UpdateItem'],
   write: ['PutItem'],
   health: ['UpdateItem'],
   webhooks: ['UpdateItem'],
@@ -59,8 +60,8 @@ function bundleOf(name: string, table = tables.get(name) ?? 'write'): [string, B
     directory: siteFolders.get(name) ?? codeFolder,
     bytes: 0,
     variables: ['OIDC_LOGOUT_URL'],
-    actions: actionsOf[table],
-    indexes: table === 'metadata' ? ['facet-by-date'] : [],
+    actions: asking.includes(name) ? ['UpdateItem'] : actionsOf[table],
+    indexes: table === 'public' ? ['facet-by-date'] : [],
   };
   return [name, code];
 }

@@ -58,7 +58,9 @@ test.each(shared)('$name has the rights of its pages, and no other', ({ name, ro
 
 test('pages that differ in rights share no function', () => {
   for (const { routes: pages } of shared) {
-    const rights = pages.map(({ table, within, secrets }) => [table, within, secrets].join());
+    const rights = pages.map(({ table, within, asks, secrets }) =>
+      [table, within, asks, secrets].join(),
+    );
     expect(new Set(rights).size).toBe(1);
     expect(pages.every(({ isPage }) => isPage)).toBe(true);
   }
@@ -91,13 +93,13 @@ test('each function stays in its nested stack', () => {
     'get-oembed',
     'get-server-metadata',
     'get-sitemap',
-    'pages-metadata',
-    'pages-metadata-open',
     'pages-none-open',
     'pages-none-sign-in',
     'pages-public',
+    'pages-public-asks',
+    'pages-public-open',
     'pages-read',
-    'pages-read-metadata',
+    'pages-read-asks',
     'pages-read-tokens',
     'pages-read-webhooks',
     'request-authorization',
@@ -111,7 +113,7 @@ test('a page is named by its function in no other way', () => {
   expect(new Set(names).size).toBe(names.length);
   // CDK omits hyphens in ids, so names must differ without them.
   expect(new Set(names.map((name) => name.replaceAll('-', ''))).size).toBe(names.length);
-  expect(isOf('pages-read', 'pagesreadmetadataFunction1234')).toBe(false);
+  expect(isOf('pages-read', 'pagesreadasksFunction1234')).toBe(false);
   for (const name of names) expect(`${'x'.repeat(31)}-${name}`.length).toBeLessThanOrEqual(64);
 });
 
@@ -132,7 +134,7 @@ describe('functions that stay warm', () => {
       .filter(([, resource]) => targetsOf(service).some((id) => service.Resources[id] === resource))
       .map(([name]) => name);
     expect(called.sort()).toEqual(
-      'authorizer batch-get-entities batch-get-reviews create-review get-entity get-me get-review get-user list-entities list-reviews pages-metadata pages-none-open pages-public pages-read pages-read-metadata pages-write-votes put-vote'.split(
+      'authorizer batch-get-entities batch-get-reviews create-review get-entity get-me get-review get-user list-entities list-reviews pages-none-open pages-public pages-public-asks pages-read pages-read-asks pages-write-votes put-vote'.split(
         ' ',
       ),
     );

@@ -180,8 +180,10 @@ describe('the alarms', () => {
       NotRunexpirevotecounters: notRun('expire-vote-counters', 26),
       NotRunsendheartbeat: notRun('send-heartbeat', 1),
       NotRunsendwebhooks: notRun('send-webhooks', 1),
+      NotRunupdatenames: notRun('update-names', 1),
       Errorssendheartbeat: mostRunsOf('send-heartbeat'),
       Errorssendwebhooks: mostRunsOf('send-webhooks'),
+      Errorsupdatenames: mostRunsOf('update-names'),
       LateWebhooks: { ...ticket, ...twice, metrics: ['reviews LateWebhooks Sum'], rings: '> 0' },
       FailingWebhooks: {
         ...ticket,

@@ -43,7 +43,7 @@ describe('a request to AWS is refused', () => {
 
 describe('who reads for everybody', () => {
   const readers = routes
-    .filter(({ table }) => table === 'public' || table === 'metadata')
+    .filter(({ table }) => table === 'public')
     .map(({ operation }) => functionNameOf(operation));
 
   const on =
@@ -94,7 +94,9 @@ describe('who reads for everybody', () => {
     ['batch-get-reviews', batchGet(`REVIEW#${id}`, `USER#${id}`)],
     ['batch-get-entities', batchGet(`ENTITY#${id}`)],
     ['get-entity', on('Query', 'entity-by-popularity')(id)],
-    ['get-entity', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
+    ['find-entity', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
+    ['update-names', all('DUE#musicdb')],
+    ['update-names', on('ConditionCheckItem', 'table')(`ENTITY#${id}`)],
   ])('%s may read what it is for', (operation, deed) => {
     expect(findRight(rights.get(operation) ?? [], deed)).toBeDefined();
   });

@@ -1,6 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { invoke } from '../../../infra/local/invoke.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
 import { routes } from '../../../shared/routes.ts';
@@ -12,7 +13,7 @@ import { openBrowser } from '../../helpers/browser.ts';
 import { stopClock } from '../../helpers/clock.ts';
 
 const world = await startRoleWorld();
-const { url, authUrl, stream, proxy, rights, succeeded } = world;
+const { url, authUrl, stream, proxy, rights, load, succeeded } = world;
 const calls = await callsOf(world);
 const {
   call,
@@ -85,7 +86,6 @@ describe('each function does with its role', () => {
     expect((await call('GET', '/user/me', { token })).user.id).toBe(author.id);
     await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
     await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
-    // Names are asked for and kept where reviews are of something new.
     for (const [address, shown] of [
       [`${url}/entity/ENTITY/reviews.atom`, '<entry>'],
       [`${url}/user/${author.id}/reviews.atom`, '<entry>'],
@@ -102,6 +102,8 @@ describe('each function does with its role', () => {
     ] as const) {
       const entity_id = randomUUID();
       const review = await author.publishes({ entity_id });
+      await stream.idle();
+      await invoke(await load('update-names'), 'update-names', {});
       const response = await fetch(address.replace('ENTITY', entity_id).replace('REVIEW', review));
       expect([address, response.status]).toEqual([address, 200]);
       expect(await response.text()).toContain(shown);

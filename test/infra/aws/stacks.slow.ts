@@ -221,13 +221,13 @@ describe('the functions', () => {
     const own = routes.filter(({ isPage, path }) => !isPage || path === '/oauth/authorize');
     const all = [...own, ...consumers, ...schedules].map(({ operation }) => operation);
     const shared = [
-      'metadata',
-      'metadata-open',
       'none-open',
       'none-sign-in',
       'public',
+      'public-asks',
+      'public-open',
       'read',
-      'read-metadata',
+      'read-asks',
       'read-tokens',
       'read-webhooks',
       'write',
@@ -271,6 +271,7 @@ describe('the functions', () => {
       eraser: 300,
       'expire-vote-counters': 900,
       'send-webhooks': 59,
+      'update-names': 59,
     };
     const timeouts = new Map(Object.entries(longer));
     for (const [operation, { Properties }] of functions(service)) {
@@ -290,27 +291,30 @@ describe('the functions', () => {
     expect(variables(everything.service, 'get-review').NODE_OPTIONS).toBe('--enable-source-maps');
     expect(variables(service, 'get-review')).not.toHaveProperty('NODE_OPTIONS');
   });
-  test('have metadata settings only where they ask for metadata', () => {
+  test('have the settings of databases only where they ask for names or show them', () => {
     const having = functions(everything.service).flatMap(([operation, { Properties }]) =>
       Properties.Environment?.Variables.MUSICDB_API ? [operation] : [],
     );
     expect(having.toSorted()).toEqual([
       'get-entity',
       'get-entity-feed',
+      'get-health',
       'get-oembed',
       'get-site-feed',
       'get-user-feed',
       'list-changes',
       'list-entities',
       'list-reviews',
-      'pages-metadata',
-      'pages-metadata-open',
+      'pages-public',
+      'pages-public-asks',
+      'pages-public-open',
       // The pages of moderators and of an account show names that other functions store.
       'pages-read',
-      'pages-read-metadata',
+      'pages-read-asks',
       'pages-write',
       'pages-write-reviews',
       'send-webhooks',
+      'update-names',
     ]);
   });
   test('hold no secret in their environment', () => {
@@ -371,6 +375,7 @@ describe('the background', () => {
     const id = idOf(/^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/);
     const heartbeat = idOf(/^BackgroundsendheartbeatFunction[0-9A-F]{8}$/);
     const webhooks = idOf(/^BackgroundsendwebhooksFunction[0-9A-F]{8}$/);
+    const names = idOf(/^BackgroundupdatenamesFunction[0-9A-F]{8}$/);
     const everyMinute = (job: string) =>
       expect.objectContaining({
         ScheduleExpression: 'rate(1 minute)',
@@ -380,7 +385,7 @@ describe('the background', () => {
     const rules = propertiesOf(service, 'AWS::Events::Rule').filter(
       ({ ScheduleExpression }) => ScheduleExpression !== 'rate(5 minutes)',
     );
-    expect(rules).toHaveLength(3);
+    expect(rules).toHaveLength(4);
     expect(rules).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -395,10 +400,11 @@ describe('the background', () => {
         }),
         everyMinute(heartbeat),
         everyMinute(webhooks),
+        everyMinute(names),
       ]),
     );
     const invocations = propertiesOf(service, 'AWS::Lambda::EventInvokeConfig');
-    expect(invocations).toHaveLength(3);
+    expect(invocations).toHaveLength(4);
     expect(invocations).toEqual(
       expect.arrayContaining([
         expect.objectContaining({

@@ -10,9 +10,9 @@ function rightsOf(
   allowed: Route['table'],
   actions: string[],
   indexes: string[] = [],
-  within?: Route['within'],
+  { within, asks }: Pick<Route, 'within' | 'asks'> = {},
 ) {
-  const statements = tableRights(arn, 'a-function', { allowed, within, actions, indexes });
+  const statements = tableRights(arn, 'a-function', { allowed, within, asks, actions, indexes });
   return statements.map((statement) => statement.toStatementJson());
 }
 
@@ -27,15 +27,16 @@ describe('the rights to the table', () => {
     ]);
   });
 
-  test('for metadata allow reading public items, and writing metadata only', () => {
-    const rights = rightsOf('metadata', ['BatchGetItem', 'PutItem', 'UpdateItem']);
+  test('to ask databases allow reading public items, and writing metadata only', () => {
+    const used = ['BatchGetItem', 'ConditionCheckItem', 'PutItem', 'UpdateItem'];
+    const rights = rightsOf('public', used, [], { asks: true });
     const [read, write, ...more] = rights.map(({ Action, Condition }) => ({
       actions: [Action].flat(),
       keys: Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'],
     }));
     expect(more).toEqual([]);
-    expect(read?.actions).toEqual(['dynamodb:BatchGetItem']);
-    expect(read?.keys).toEqual(expect.arrayContaining(['REVIEW#*', 'METADATA#*']));
+    expect(read?.actions).toEqual(['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem']);
+    expect(read?.keys).toEqual(expect.arrayContaining(['REVIEW#*', 'ENTITY#*', 'METADATA#*']));
     const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
     expect(write).toEqual({ actions, keys: ['METADATA#*'] });
   });
@@ -56,7 +57,7 @@ describe('the rights to the table', () => {
       'TOTALS',
     ];
     const actions = ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem', 'Query'];
-    const rights = rightsOf('write', actions, [], within);
+    const rights = rightsOf('write', actions, [], { within });
     for (const action of actions) {
       const patterns = rights
         .filter(({ Action }) => [Action].flat().includes(`dynamodb:${action}`))
@@ -68,12 +69,13 @@ describe('the rights to the table', () => {
     }
   });
 
-  describe.each(['public', 'metadata'] as const)('of a %s function', (allowed) => {
+  describe.each([undefined, true] as const)('of a public function, asking: %s', (asks) => {
     const id = '3a2b1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d';
     const secret = ['CONTACT', 'DECISION', 'APP', 'CODE', 'REQUEST', 'IDENTITY', 'IDEMPOTENCY'];
     const secrets = [...secret.map((name) => `${name}#${id}`), 'DEFERRED'];
-    const changed = allowed === 'metadata' ? ['PutItem'] : [];
-    const rights = rightsOf(allowed, ['GetItem', 'Query', ...changed], ['author-by-date']);
+    const changed = asks ? ['PutItem'] : [];
+    const used = ['GetItem', 'Query', ...changed];
+    const rights = rightsOf('public', used, ['author-by-date'], { asks });
 
     /** Returns the partitions that the action reaches. */
     function reached(action: string, resource: string, partitions: readonly string[]): string[] {
@@ -165,7 +167,7 @@ describe('the rights to the table', () => {
   });
 
   test('may combine reading everything with writing metadata only', () => {
-    const rights = rightsOf('read+metadata', ['GetItem', 'PutItem'], ['all-by-date']);
+    const rights = rightsOf('read', ['GetItem', 'PutItem'], ['all-by-date'], { asks: true });
     expect(rights).toMatchObject([
       { Action: 'dynamodb:GetItem', Resource: arn },
       {
@@ -178,6 +180,15 @@ describe('the rights to the table', () => {
   });
 
   test.each([
+    ['DeleteItem', ['DeleteItem', 'PutItem']],
+    ['GetItem', ['GetItem']],
+  ])('to ask databases are refused where the code uses %s', (named, actions) => {
+    for (const allowed of ['public', 'read'] as const) {
+      expect(() => rightsOf(allowed, actions, [], { asks: true })).toThrow(named);
+    }
+  });
+
+  test.each([
     ['health', ['PutItem', 'UpdateItem'], [], 'PutItem'],
     ['health', ['GetItem', 'UpdateItem'], [], 'GetItem'],
     ['health', [], [], 'none of the table'],
@@ -185,12 +196,8 @@ describe('the rights to the table', () => {
     ['none', [], ['all-by-date'], 'Query'],
     ['read', ['ConditionCheckItem', 'GetItem', 'PutItem'], [], 'ConditionCheckItem,PutItem'],
     ['public', ['UpdateItem'], [], 'UpdateItem'],
-    ['metadata', ['DeleteItem', 'PutItem'], [], 'DeleteItem'],
     ['write', [], [], 'none of the table'],
     ['write', ['GetItem'], [], 'GetItem'],
-    ['metadata', ['GetItem'], [], 'GetItem'],
-    ['read+metadata', ['DeleteItem', 'PutItem'], [], 'DeleteItem'],
-    ['read+metadata', ['GetItem'], [], 'GetItem'],
     ['public', [], [], 'none of the table'],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { readRecord, recordWrites } from '../../../shared/entity/record.ts';
+import { queueEntities } from '../../../shared/names/queue.ts';
 import { transact } from '../../../shared/table/transact.ts';
 import { changeIn } from '../../../shared/webhooks/message.ts';
 import { resendMessage } from '../../../shared/webhooks/webhook-actions.ts';
 import { ask, position } from '../../helpers/list-changes.ts';
-import { forgetDatabases, nameEntities } from '../../helpers/names.ts';
+import { nameEntities } from '../../helpers/names.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { beginWebhook, forgetWebhooks, run, startReceiver } from '../../helpers/webhooks.ts';
 import { makeUsers } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
-afterEach(forgetDatabases);
 
 const [ann] = await makeUsers(1);
 const at = 'https://api.example/ws';
@@ -49,16 +48,15 @@ describe('GET /changes', () => {
     expect(next.version).toBeGreaterThan(change.version);
   });
 
-  test('has no turn to ask a database, no renewal without a change, and no passing name', async () => {
+  test('has nothing that waits for a name, no renewal without a change, and no passing name', async () => {
     const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
-    nameEntities({ [entity.entity_id]: 'Same' });
     const since = await position();
-    await findMetadata([entity]);
+    await nameEntities({ [entity.entity_id]: 'Same' }, 'work');
     expect(await namesSince(since)).toHaveLength(1);
     const later = await position();
     const due = await readRecord(entity);
     await transact(recordWrites(due, { ...due, due_at: 0 } as never));
-    await findMetadata([entity]);
+    await queueEntities([{ ...entity, entity_id: randomUUID() }]);
     const passing = { ...entity, entity_id: randomUUID(), name: 'Passing', expires_at: 2 ** 32 };
     await transact(recordWrites(undefined, passing));
     expect(await namesSince(later)).toEqual([]);

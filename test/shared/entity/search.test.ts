@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
-import { findKeptMetadata, findMetadata, keepRecords } from '../../../shared/entity/metadata.ts';
+import { findMetadata } from '../../../shared/entity/metadata.ts';
+import { keepRecords } from '../../../shared/entity/record.ts';
 import { searchEntities } from '../../../shared/entity/search.ts';
+import { updateNames } from '../../../shared/names/update.ts';
 import { metadataKey, searchPaceKey } from '../../../shared/table/keys.ts';
 import type { Update } from '../../../shared/table/transact.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { serve } from '../../helpers/listen.ts';
+import { reviewAll } from '../../helpers/names.ts';
 import { afterSend } from '../../helpers/sends.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -127,7 +130,7 @@ describe('a search by name', () => {
       expect(Number(expires_at) * 1000).toBeLessThan(Date.now() + 31 * 86_400_000);
     }
     const entities = [known, other].map((id) => ({ entity_id: id, entity_type: 'event' as const }));
-    const names = (await findKeptMetadata(entities)).map((metadata) => metadata?.name);
+    const names = (await findMetadata(entities)).map((metadata) => metadata?.name);
     expect(names).toEqual(['Kept', 'Other']);
     expect(await readItem(metadataKey('event', known))).not.toHaveProperty('expires_at');
   });
@@ -243,20 +246,16 @@ describe('a database with an interval', () => {
     process.env.BOOKDB_INTERVAL = '100';
     process.env.BOOKDB_API = `${origin}/name/{type}/{id}`;
     notePlaces({ PACE: 100 });
-    const names: unknown[] = [];
-    const asking = (async () => {
-      for (let i = 0; i < 20; i++) {
-        const entity = { entity_id: randomUUID(), entity_type: 'bk_author' as const };
-        const [metadata] = await findMetadata([entity], 10_000);
-        names.push(metadata?.name);
-        await sleep(50);
-      }
-    })();
+    const entities = Array.from({ length: 12 }, () => {
+      return { entity_id: randomUUID(), entity_type: 'bk_author' as const };
+    });
+    await reviewAll(await makeUser(), entities);
     const texts = Array.from({ length: 5 }, (_, i) => `pace ${i}`);
-    const results = await Promise.all(texts.map((text) => searchEntities('bk_author', text)));
-    await asking;
-    expect(results).toEqual(texts.map(() => []));
-    expect(names).toContain('Blue');
+    const searches = texts.map((text) => searchEntities('bk_author', text));
+    await updateNames();
+    expect(await Promise.all(searches)).toEqual(texts.map(() => []));
+    const names = (await findMetadata(entities)).map((metadata) => metadata?.name);
+    expect(names).toEqual(entities.map(() => 'Blue'));
     expectPace('PACE', 100);
   });
 

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { beginEpoch } from '../../../shared/changes/log.ts';
-import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { readRecord } from '../../../shared/entity/record.ts';
 import { searchEntities } from '../../../shared/entity/search.ts';
 import { recordRun } from '../../../shared/health/health.ts';
 import { correctName } from '../../../shared/moderation/correction.ts';
+import { updateNames } from '../../../shared/names/update.ts';
 import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
@@ -91,7 +91,7 @@ async function live(): Promise<Item[]> {
   await makeCode((await findApplication(grant.client_id)) as Client, author);
   const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };
   await findOrCreateUser({ ...identity, email: null, musicdb_username: null });
-  // Nothing answers, but the cache records the request.
+  // Nothing answers, but the run has taken a turn.
   Object.assign(process.env, {
     MUSICDB_API: 'http://127.0.0.1:9/{type}/{id}',
     MUSICDB_PAGE: 'https://music.example/{type}/{id}',
@@ -100,7 +100,8 @@ async function live(): Promise<Item[]> {
     BOOKDB_INTERVAL: '1000',
   });
   jest.spyOn(console, 'warn').mockImplementation(() => {});
-  await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
+  await applyStream();
+  await updateNames();
   expect(await searchEntities('bk_author', 'Kafka')).toEqual([]);
   jest.restoreAllMocks();
   await makeModerator('Mia');

@@ -180,11 +180,12 @@ test('a replay goes on while live messages are sent', async () => {
   };
   const id = await ann.publishes();
   await applyStream();
+  const start = performance.now();
   await sendWebhooks();
   expect(live.take()).toEqual([`review.published ${id}`]);
   expect(replaying.take().sort()).toEqual(
     [...ids, id].map((each) => `review.published ${each}`).sort(),
   );
-  // The three of the replay have the pace of 50 a second.
-  expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(35);
+  // The three of the replay have the pace of 50 a second. A busy machine only delays them.
+  expect((times[2] ?? 0) - start).toBeGreaterThanOrEqual(39);
 });

@@ -1,0 +1,7 @@
+import { notingColdStart } from '../../shared/http/cold-start.ts';
+import { updateNames } from '../../shared/names/update.ts';
+
+/** Asks the databases for the names that are due. A server calls it with `look`. */
+export const handler = notingColdStart(({ look }: { look?: boolean } = {}) =>
+  updateNames({ isShort: look !== undefined }),
+);
