@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-home.ts';
+import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { invoke, lambdaContext } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 
@@ -22,6 +23,12 @@ describe('GET /', () => {
     expect(body).not.toContain('Worth reading');
     expect(body).not.toContain('What people wrote last');
     expect(body).toContain('curl "https://api.example/ws/1/review/?limit=3"');
+  });
+
+  test('answers the test of API Gateway’s console, which sends no headers', async () => {
+    const event = { ...eventOf({ path: {} }), headers: null, multiValueHeaders: null };
+    const call = handler as unknown as (event: object, context: object) => Promise<unknown>;
+    expect(await call(event, lambdaContext())).toMatchObject({ statusCode: 200 });
   });
 
   test('shows the newest public reviews while nobody has voted, and how many there are', async () => {

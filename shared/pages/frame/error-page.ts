@@ -1,5 +1,5 @@
 // Errors as pages, and the handler that all pages have in common.
-import middy from '@middy/core';
+import middy, { type MiddlewareObj } from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
@@ -32,6 +32,7 @@ export function browserHandler(
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(noteColdStart())
     .use(headResponse())
+    .use(someHeaders())
     .use(httpHeaderNormalizer())
     .onError(async (request) => {
       const { event, error } = request;
@@ -41,6 +42,16 @@ export function browserHandler(
       );
     })
     .handler(handle);
+}
+
+/** Puts no headers in place of null, which the test of API Gateway's console sends. */
+function someHeaders(): MiddlewareObj<APIGatewayProxyEvent> {
+  return {
+    before({ event }) {
+      event.headers ??= {};
+      event.multiValueHeaders ??= {};
+    },
+  };
 }
 
 /** Explains an error in plain words, with a link to continue. */

@@ -9,6 +9,7 @@ import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
   alarms,
   deafTopics,
+  functionNameOf,
   functions,
   only,
   propertiesOf,
@@ -35,7 +36,7 @@ function text(value: unknown): string {
 }
 
 function logoutUrl(template: Template): string {
-  const [, found] = functions(template).find(([operation]) => operation === 'sign-out') ?? [];
+  const [, found] = functions(template).find(([name]) => name === functionNameOf('sign-out')) ?? [];
   return text(found?.Properties.Environment.Variables.OIDC_LOGOUT_URL);
 }
 
@@ -168,7 +169,7 @@ describe('the API', () => {
         .filter(([, executions]) => executions !== undefined);
     expect(reserved(plain)).toEqual([]);
     const limited =
-      'answer-authorization create-token finish-sign-in request-authorization revoke-token sign-in';
+      'answer-authorization create-token pages-none-sign-in pages-write-sign-in request-authorization revoke-token';
     expect(reserved(chosen).sort()).toEqual(limited.split(' ').map((operation) => [operation, 20]));
   });
   test('answers at its own domain only, for IPv4 and IPv6', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { GatewayError, render } from '../../../infra/local/gateway-response.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';
+import { functionNameOf } from '../../helpers/aws/checks.ts';
 import { type Definition, definitionIn, type Operation } from '../../helpers/aws/definition.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import {
@@ -45,7 +46,7 @@ function looseness(template: string) {
   return template.split('{').length;
 }
 
-/** Returns the operation that a method calls, by the name of its Lambda. */
+/** Returns the function that a method calls, by the name of its Lambda. */
 function operationOf(method: Operation | undefined) {
   const { uri = '' } = method?.['x-amazon-apigateway-integration'] ?? {};
   return /:function:review-service-([\w-]+)\/invocations$/.exec(uri)?.[1];
@@ -88,7 +89,7 @@ describe('the local gateway and the definition agree', () => {
         handlers.authorizer = allow;
         for (const { operation } of [...routes, { operation: 'no-route' }]) {
           handlers[operation] = () => {
-            asked.push(operation);
+            asked.push(functionNameOf(operation));
             return { statusCode: 200, body: '' };
           };
         }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { gatewayResponses, tokenExpression } from '../../../shared/http/gateway-responses.ts';
 import {
+  functionNameOf,
   functions,
   only,
   propertiesOf,
@@ -23,7 +24,7 @@ const { data, service } = plain;
 const vote = '/1/review/{review_id}/vote';
 
 function variables(template: Template, operation: string): Record<string, unknown> {
-  const found = functions(template).find(([name]) => name === operation)?.[1];
+  const found = functions(template).find(([name]) => name === functionNameOf(operation))?.[1];
   return found?.Properties.Environment.Variables;
 }
 
