@@ -4,6 +4,7 @@ import { randomNumbers } from '../../bin/random.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { transact } from '../../shared/table/transact.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
