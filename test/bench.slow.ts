@@ -57,45 +57,6 @@ describe('request units and round trips', () => {
   });
 
   test.each([
-    ['usual', 'x'.repeat(1_500)],
-    ['longest', '\u{1F3B5}'.repeat(5_000)],
-  ] as const)(
-    'of a vote and of a change of the stars are as the guides say: %s text',
-    async (length, text) => {
-      const author = await newCaller('Author');
-      const voter = await newCaller('Voter');
-      const fields = {
-        entity_id: randomUUID(),
-        entity_type: 'work',
-        license_choice: 'CC BY-SA 3.0',
-      };
-      const body = { ...fields, text, rating: 4 };
-      const created = await measure('create-review', {
-        method: 'POST',
-        caller: author.caller,
-        body,
-      });
-      const path = { review_id: created.body.id };
-      await measureConsumer([created.body.id]);
-      /** Returns the write units of a request, and of the consumer after it. */
-      const written = async (operation: string, request: EndpointRequest) => {
-        const { status, write } = await measure(operation, { path, ...request });
-        expect(status).toBe(200);
-        return write + (await measureConsumer([created.body.id])).write;
-      };
-      const vote = { method: 'PUT', caller: voter.caller, body: { vote: true } };
-      const stars = { method: 'POST', caller: author.caller, body: { rating: 5 } };
-      expect({
-        'a change of the stars': await written('update-review', stars),
-        'a vote': await written('put-vote', vote),
-      }).toEqual({
-        'a change of the stars': costsOfText['a change of the stars'][length],
-        'a vote': costsOfText['a vote'][length],
-      });
-    },
-  );
-
-  test.each([
     ['a list of 10', '10'],
     ['a list of 50', '50'],
   ] as const)('of %s are as the guides say', async (name, limit) => {
@@ -154,6 +115,46 @@ describe('request units and round trips', () => {
     expect(faultsOf(lines)).toEqual([]);
     expect(lines.map(({ name }) => name)).toContain('all popularity @1000');
   });
+
+  // The last one, because its longest text stands first in every list from then on.
+  test.each([
+    ['usual', 'x'.repeat(1_500)],
+    ['longest', '\u{1F3B5}'.repeat(5_000)],
+  ] as const)(
+    'of a vote and of a change of the stars are as the guides say: %s text',
+    async (length, text) => {
+      const author = await newCaller('Author');
+      const voter = await newCaller('Voter');
+      const fields = {
+        entity_id: randomUUID(),
+        entity_type: 'work',
+        license_choice: 'CC BY-SA 3.0',
+      };
+      const body = { ...fields, text, rating: 4 };
+      const created = await measure('create-review', {
+        method: 'POST',
+        caller: author.caller,
+        body,
+      });
+      const path = { review_id: created.body.id };
+      await measureConsumer([created.body.id]);
+      /** Returns the write units of a request, and of the consumer after it. */
+      const written = async (operation: string, request: EndpointRequest) => {
+        const { status, write } = await measure(operation, { path, ...request });
+        expect(status).toBe(200);
+        return write + (await measureConsumer([created.body.id])).write;
+      };
+      const vote = { method: 'PUT', caller: voter.caller, body: { vote: true } };
+      const stars = { method: 'POST', caller: author.caller, body: { rating: 5 } };
+      expect({
+        'a change of the stars': await written('update-review', stars),
+        'a vote': await written('put-vote', vote),
+      }).toEqual({
+        'a change of the stars': costsOfText['a change of the stars'][length],
+        'a vote': costsOfText['a vote'][length],
+      });
+    },
+  );
 });
 
 test('request units of a vote and a new review are bounded in a large table', async () => {
