@@ -72,6 +72,7 @@ export function publicSamples({ review, ids, entities, q, since }: Scene): Sampl
     'list-changes': [{}, { query: { since } }, { query: { since, limit: '100' } }],
     'list-entities': [{ query: { q } }, { query: { q, entity_type } }],
     'get-entity': [entity, { ...entity, query: { include_metadata: 'true' } }],
+    'get-site-feed': [{}],
     'get-entity-feed': [entity],
     'batch-get-entities': [{ query: { entity_ids: entities.join() } }],
     'list-users': [{}, { query: { offset: '100' } }],

@@ -19,7 +19,7 @@ function leavesOf(command: Commands['commands'][number], words: string[] = []): 
 const operator = await startOperator();
 
 test('every command works on a service with every option, from DATA_DIR alone', async () => {
-  const { service, env, browser } = operator;
+  const { service, env } = operator;
   const used = new Set<string>();
   const leaves = leavesOf(program());
 
@@ -77,9 +77,6 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   await run('token list', '--user', ben.id);
   expect(await run('token show', access_token)).toMatchObject({ is_good: true });
   await run('token revoke', ...issued);
-  used.add('login');
-  const login = await shell(`npm run -s admin -- login --client ${client_id}`, env, browser);
-  expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining('rva_') });
 
   await run('webhook show', webhook);
   await run(

@@ -133,6 +133,10 @@ describe('on made-up data points', () => {
     ['FailingWebhooks', false, [[undefined, 5, 5]]],
     ['NotRunsendwebhooks', true, [[undefined]]],
     ['NotRunsendwebhooks', false, [[60]]],
+    ['Errorsupdatenames', true, [[5, 5]]],
+    ['Errorsupdatenames', false, [[1, 1]]],
+    ['NotRunupdatenames', true, [[undefined]]],
+    ['NotRunupdatenames', false, [[60]]],
   ];
   test.each(cases)('the alarm %s rings: %s, after %j', (alarm, expected, points) => {
     expect(rings(service, alarm, points)).toBe(expected);

@@ -94,7 +94,7 @@ describe('who reads for everybody', () => {
     ['batch-get-reviews', batchGet(`REVIEW#${id}`, `USER#${id}`)],
     ['batch-get-entities', batchGet(`ENTITY#${id}`)],
     ['get-entity', on('Query', 'entity-by-popularity')(id)],
-    ['find-entity', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
+    ['pages-public-asks', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
     ['update-names', all('DUE#musicdb')],
     ['update-names', on('ConditionCheckItem', 'table')(`ENTITY#${id}`)],
   ])('%s may read what it is for', (operation, deed) => {
