@@ -42,6 +42,10 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   expect((await fetch(`${held}/review/${id}`)).status).toBe(404);
   await run('review unhide', id);
   expect((await fetch(`${held}/review/${id}`)).status).toBe(200);
+  // With one review to approve, no edit of a public review ever waits.
+  used.add('review refuse');
+  const refusal = await shell(`npm run -s admin -- review refuse ${id} --reason spam`, env);
+  expect(refusal).toMatchObject({ code: 1, stderr: expect.stringMatching(/wait/) });
   // Ann has a public review, so nothing of hers waits any longer.
   const second = await reviewFilm(operator, ann);
   expect((await ann.call('GET', `/review/${second.id}`)).status).toBe(200);
