@@ -26,7 +26,7 @@ export interface Route {
   secrets?: readonly Secret[];
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
   base?: string;
-  /** Set for pages: on AWS, those with the same rights share a function. */
+  /** Set for pages and what tells of them: on AWS, those with the same rights share a function. */
   isPage?: true;
 }
 
@@ -80,8 +80,8 @@ const endpoints: readonly Route[] = [
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
-  { operation: 'get-sitemap', method: 'GET', path: '/sitemap.xml', access: 'public', table: 'public', base: '' },
-  { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'public', base: '' },
+  { operation: 'get-sitemap', method: 'GET', path: '/sitemap.xml', access: 'public', table: 'public', base: '', isPage: true },
+  { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'public', base: '', isPage: true },
   { operation: 'get-health', method: 'GET', path: '/health', access: 'public', table: 'public', base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
 ];

@@ -162,15 +162,19 @@ export async function takeUpReports(reviewId: string): Promise<void> {
     const before = caseItem ? v.parse(Case, caseItem) : newCase(review);
     const { open } = await readReports(before);
     const carried = carriedBeside(open, review.reported, before.carried);
-    const counts = countReports(open, carried);
-    const opened_at = before.state === 'open' ? before.opened_at : carried.opened_at;
     const { version, reported } = review;
     const Key = reviewKey(reviewId);
     const set = { reported: undefined };
-    await transact([
+    const writes: Write[] = [
       { Update: { Key, set, amounts: { version: 1 }, was: { version, reported } } },
-      replaceCase(before, { ...before, ...counts, state: 'open', opened_at, carried }),
-    ]);
+    ];
+    // Without any, the case is as its records have made it.
+    if (reasons.some((reason) => carried[reason] > 0)) {
+      const counts = countReports(open, carried);
+      const opened_at = before.state === 'open' ? before.opened_at : carried.opened_at;
+      writes.push(replaceCase(before, { ...before, ...counts, state: 'open', opened_at, carried }));
+    }
+    await transact(writes);
   });
 }
 

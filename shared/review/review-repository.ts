@@ -209,8 +209,8 @@ function exists(review: Review): Write[] {
  * Changes a user's own review; a change of a written field adds a revision. The text of a newcomer
  * waits for a moderator, while the review stays as it is. Returns the review as stored. Throws
  * ApiError 404 if the user can see no such review, 403 if it is another's or the account is
- * blocked. Throws 412 if its tag is not in `revisionTags`, 400 if the result would be invalid. Throws 403 as
- * well when the day's edits (UTC) are used up. Publishing a draft is an edit.
+ * blocked. Throws 412 if its tag is not in `revisionTags`, 400 if the result would be invalid.
+ * Throws 403 as well when the day's edits (UTC) are used up. Publishing a draft is an edit.
  */
 export async function updateReview(
   id: string,

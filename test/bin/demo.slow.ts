@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { connect } from '../../infra/local/connect.ts';
 import type { PresentedReview } from '../../shared/review/presented.ts';
 import { spawnAdmin } from '../helpers/admin.ts';
 import { openBrowser } from '../helpers/browser.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { fresh, type Service, start } from '../helpers/service.ts';
 
 interface Listed extends PresentedReview {
@@ -117,7 +117,7 @@ describe('npm start -- --demo --memory', () => {
   test('counts all of it right, and logs every review', async () => {
     const { stdout } = await spawnAdmin(['audit'], dataDir);
     expect(JSON.parse(stdout)).toMatchObject({ differences: 0 });
-    connect(dataDir);
+    connectTo(dataDir);
     const { differences } = await import('../helpers/recount.ts');
     const { scanTable } = await import('../helpers/items.ts');
     expect(await differences()).toEqual([]);

@@ -4,6 +4,7 @@ import { randomNumbers } from '../../bin/random.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { transact } from '../../shared/table/transact.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
@@ -199,7 +200,7 @@ describe('between the read and the write of', () => {
   const hide = () => setHidden(id, true);
   const show = () => setHidden(id, false);
   const otherVote = async () => (await makeUser()).triesToVote(id, { vote: false });
-  const block = () => setAttributes(userKey(reader.id), { karma: -50 });
+  const block = () => setAttributes(userKey(reader.id), { blocked_at: new Date().toISOString() });
 
   test.each<[string, string, () => Promise<TestResponse>, () => Promise<unknown>, number]>([
     ['a vote', 'an update', up, edit, 200],
@@ -231,7 +232,6 @@ describe('between the read and the write of', () => {
     ['a taking back', 'an update and a vote', takeBack, () => edit().then(up), 200],
   ])('%s comes %s', async (what, _, act, meanwhile, status) => {
     if (what === 'a taking back') await up();
-    const karma = await readItem(userKey(reader.id));
     let acted = false;
     const answer = await disturb(act, async () => {
       if (acted) return;
@@ -243,7 +243,7 @@ describe('between the read and the write of', () => {
       const revision = Number((await readItem(reviewKey(id)))?.edits) + 1;
       expect(await readItem(voteKey(id, reader.id))).toMatchObject({ vote: true, revision });
     }
-    await setAttributes(userKey(reader.id), { karma: karma?.karma });
+    await transact([{ Update: { Key: userKey(reader.id), set: { blocked_at: undefined } } }]);
     await expectExactCounts();
   });
 });

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
-import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { fresh, missing, start } from '../helpers/service.ts';
 
 const dataDir = fresh('data');
@@ -9,7 +9,7 @@ const startService = () => start(dataDir, { env: { SIGNING_KEYS } });
 
 /** Imports modules that use the stack that runs now. */
 async function fixtures() {
-  connect(dataDir);
+  connectTo(dataDir);
   jest.resetModules();
   return import('../helpers/world.ts');
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { connect } from '../../infra/local/connect.ts';
 import { databaseFile } from '../../infra/local/data-folder.ts';
 import { readDiscovery } from '../../infra/local/discovery.ts';
 import { callerOf } from '../helpers/api.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { parseMetrics } from '../helpers/prometheus.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
@@ -34,7 +34,7 @@ function startService(ports = { own: '0', engine: '0', metrics: '0' }): Promise<
 let service = await startService();
 const metricsUrl = /http:\S+\/metrics/.exec(service.out.join('\n'))?.[0] ?? '';
 const pages = service.url.replace(/\/1$/, '');
-connect(dataDir);
+connectTo(dataDir);
 jest.resetModules();
 
 /** Reads the version of the database, by a connection that only looks. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, jest, test } from '@jest/globals';
-import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { keepMirror, type Mirror, readMirror } from '../helpers/mirror.ts';
 import { randomWriters } from '../helpers/random-writes.ts';
 import { fresh, root, type Service, start } from '../helpers/service.ts';
@@ -23,7 +23,7 @@ afterAll(() => {
 async function startService(): Promise<Service> {
   const service = await start(dataDir, { options: ['--quiet'], env: { SIGNING_KEYS } });
   writeFileSync(address, service.url);
-  connect(dataDir);
+  connectTo(dataDir);
   jest.resetModules();
   return service;
 }

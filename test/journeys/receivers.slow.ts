@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { randomNumbers } from '../../bin/random.ts';
-import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { answers, hurriedNode, quickFlaws } from '../helpers/flawed-answers.ts';
 import {
   ambiguous,
@@ -46,7 +46,7 @@ async function startService(): Promise<void> {
   const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
   const options = ['--quiet', '--publications-per-day', '0'];
   service = await start(dataDir, { options, env: { ...env, EDITS_PER_DAY: '0' } });
-  connect(dataDir);
+  connectTo(dataDir);
   jest.resetModules();
 }
 

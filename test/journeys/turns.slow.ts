@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { connect } from '../../infra/local/connect.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { serve } from '../helpers/listen.ts';
 import { fresh, makeToken, publish, start } from '../helpers/service.ts';
 
@@ -42,7 +42,7 @@ const address = await serve(createServer(receive));
 test('nobody waits for receivers that never answer, of three accounts', async () => {
   const dataDir = fresh('data');
   const service = await start(dataDir, { options: ['--quiet'], env: { WEBHOOK_KEYS } });
-  connect(dataDir);
+  connectTo(dataDir);
   const { makeUser } = await import('../helpers/world.ts');
   const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
   const { insertWebhook, listWebhooks } = await import(

@@ -3,8 +3,8 @@ import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { connect } from '../../infra/local/connect.ts';
 import { callerOf } from '../helpers/api.ts';
+import { connectTo } from '../helpers/connect.ts';
 import { answers, hurriedNode, quickFlaws } from '../helpers/flawed-answers.ts';
 import { serve } from '../helpers/listen.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
@@ -20,7 +20,7 @@ let dataDir = fresh('data');
 async function startService(): Promise<Service> {
   const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
   const service = await start(dataDir, { options: ['--quiet'], env });
-  connect(dataDir);
+  connectTo(dataDir);
   jest.resetModules();
   return service;
 }

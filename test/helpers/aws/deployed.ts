@@ -23,7 +23,10 @@ const { context } = JSON.parse(
   readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
 ) as { context: Record<string, unknown> };
 
-const asking = [...routes, ...schedules].flatMap(({ operation, asks }) => (asks ? operation : []));
+const asking = [
+  ...routes.flatMap((route) => (route.asks ? groupOf(route) : [])),
+  ...schedules.flatMap(({ operation, asks }) => (asks ? operation : [])),
+];
 
 const tables = new Map<string, Route['table']>([
   ...routes.map((route) => [groupOf(route), route.table] as const),

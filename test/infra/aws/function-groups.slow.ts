@@ -29,10 +29,10 @@ function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partition
 }
 
 /** Returns the rights that a page has if it has a function of its own. */
-function rightsAlone({ operation, table, within, secrets = [] }: Route): string[] {
+function rightsAlone({ operation, table, within, asks, secrets = [] }: Route): string[] {
   const bundle = alone.get(operation);
   if (!bundle) throw new Error(`${operation} has no code`);
-  const statements = tableRights('table', operation, { ...bundle, allowed: table, within });
+  const statements = tableRights('table', operation, { ...bundle, allowed: table, within, asks });
   const own = statements.map((statement) => statement.toStatementJson());
   return onesOf([
     ...own.flatMap(({ Action, Resource, Condition }) =>
@@ -90,9 +90,7 @@ test('each function stays in its nested stack', () => {
   ]);
   expect(partOf(/^ApiPagesNested/)).toEqual([
     'get-health',
-    'get-oembed',
     'get-server-metadata',
-    'get-sitemap',
     'pages-none-open',
     'pages-none-sign-in',
     'pages-public',

@@ -299,7 +299,6 @@ describe('the functions', () => {
       'get-entity',
       'get-entity-feed',
       'get-health',
-      'get-oembed',
       'get-site-feed',
       'get-user-feed',
       'list-changes',

@@ -123,7 +123,10 @@ describe('a running stack', () => {
   test('serves requests, and records its addresses in its folder', async () => {
     expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
     const { engine_pid, dynamodb_endpoint, identity_provider, ...rest } = discovery(DATA_DIR);
-    expect(rest).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
+    const { settings, data_format, ...found } = rest;
+    expect(found).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
+    expect(settings).toMatchObject({ HELD_REVIEWS: '0' });
+    expect(data_format).toEqual(expect.any(Number));
     expect(identity_provider).toBe(`${new URL(base).origin}/identity-provider`);
     expect(isAlive(engine_pid)).toBe(true);
     expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
@@ -481,8 +484,8 @@ test('prints the stack of an error on lines of their own', async () => {
   const response = await fetch(`${await url}/oauth/token`, { method: 'POST', body });
   const { request_id } = (await response.json()) as { request_id: string };
   child.kill('SIGTERM');
-  const logged = `^Request failed, requestId ${request_id}\n  Error: SIGNING_KEYS must hold .*\n    at keysOf .*\n    at `;
-  expect((await end).stderr).toMatch(new RegExp(logged));
+  const logged = `^Request failed, operation create-token, requestId ${request_id}\n  Error: SIGNING_KEYS must hold .*\n    at keysOf .*\n    at `;
+  expect((await end).stderr).toMatch(new RegExp(logged, 'm'));
 });
 
 const signals = ['SIGTERM', 'SIGKILL'] as const;

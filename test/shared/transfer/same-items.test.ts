@@ -30,7 +30,10 @@ async function itemsNow() {
   return Object.fromEntries(
     (await scanTable())
       .filter(
-        ({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#|HEALTH$|WORD#)/.test(pk) && sk !== 'PROJECTION',
+        ({ pk, sk, queued_at }) =>
+          !/^(TREE#|TOTALS$|CONTACT#|HEALTH$|WORD#)/.test(pk) &&
+          sk !== 'PROJECTION' &&
+          queued_at === undefined,
       )
       .map((item) => {
         const isKept = ([name, value]: [string, unknown]) =>

@@ -1,0 +1,8 @@
+import { connect, runningStack } from '../../infra/local/connect.ts';
+import { adopt } from '../../infra/settings.ts';
+
+/** Connects this test to the stack on a data folder, with the settings of the stack. */
+export function connectTo(dataDir: string): void {
+  adopt(runningStack(dataDir).settings ?? {});
+  connect(dataDir);
+}
