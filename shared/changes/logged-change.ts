@@ -25,8 +25,8 @@ export type CaseKind = (typeof caseKinds)[number];
 export type ChangeKind = ReviewKind | PersonKind | EntityKind | CaseKind;
 
 /**
- * A write of a public review, its end as a public review, the end of a person's access, another
- * name of an entity, or the opening of a review's moderation case.
+ * A write of a public review, or its end as one. Or the end of a person's access, another name of
+ * an entity, or a moderation case that opens.
  */
 export interface LoggedChange {
   /** Of the review, the person or the entity. A case has the id of its review. */
