@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { sendWebhooks } from '../../shared/webhooks/run.ts';
-import { messageTypes } from '../../shared/webhooks/webhook.ts';
+import { typesFor } from '../../shared/webhooks/webhook.ts';
 import { deleteWebhook, insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { type Line, measure, measureRun, toLine } from './measure.ts';
 import { measureConsumer, newCaller } from './requests.ts';
@@ -20,7 +20,7 @@ export async function* benchWebhooks(): AsyncGenerator<Line> {
   const { client_id, user_id } = (await newCaller('Webhooks')).caller;
   const webhook = await insertWebhook(client_id, user_id, {
     address: `http://127.0.0.1:${port}/`,
-    types: [...messageTypes],
+    types: typesFor(false),
   });
   try {
     // The test of the receiver, and what was logged before it.

@@ -4,7 +4,7 @@ import { growTrees } from '../../shared/aggregates/grow.ts';
 import { project } from '../../shared/aggregates/project.ts';
 import { applyInOrder } from '../../shared/background/apply-in-order.ts';
 import { logChanges } from '../../shared/changes/log.ts';
-import { entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
+import { casesIn, entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
 import { describeError } from '../../shared/describe-error.ts';
 import { indexNames } from '../../shared/entity/name-index.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
@@ -33,6 +33,11 @@ async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await indexNames(records);
   await queueEntities(publishedIn(records));
   // Last, so that a batch retried after an earlier failure is not logged twice.
-  await logChanges([...reviewsIn(records), ...entitiesIn(records), ...(await peopleIn(records))]);
+  await logChanges([
+    ...reviewsIn(records),
+    ...entitiesIn(records),
+    ...casesIn(records),
+    ...(await peopleIn(records)),
+  ]);
   await passHeartbeat('update-aggregates', records);
 }

@@ -11,6 +11,7 @@ import {
   idIn,
   popularityOf,
   projectionKey,
+  reviewKey,
   totalKey,
   userKey,
 } from '../table/keys.ts';
@@ -35,11 +36,18 @@ export interface Contribution {
   expires_at?: number;
 }
 
+/** Sort keys of the items that count somewhere. */
+const countedSorts = [reviewKey('').sk, userKey('').sk];
+
 const rememberRemovedSeconds = 14 * 86_400;
 
-/** Returns the contribution of an item in a stream record, unless it counts as before. */
+/**
+ * Returns the contribution of a review or user in a stream record, unless it counts as before.
+ * Other items lie in their partitions too, such as the case of a review.
+ */
 export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution | undefined {
   const { Keys, OldImage, NewImage } = dynamodb;
+  if (!countedSorts.includes(`${Keys?.sk?.S}`)) return undefined;
   const pk = Keys?.pk?.S ?? '';
   if (!NewImage) return removed({ pk, version: Number(OldImage?.version?.N ?? 0) });
   const after = contribution(attributesIn(pk, NewImage));

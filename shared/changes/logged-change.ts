@@ -15,17 +15,21 @@ export const personKinds = ['revoked', 'deleted'] as const;
 /** Kinds of changes of the record of an entity: its name or what else people read of it. */
 export const entityKinds = ['named'] as const;
 
+/** Kinds of changes of a moderation case: it opens. They are not public, but for moderators. */
+export const caseKinds = ['opened'] as const;
+
 export type ReviewKind = (typeof reviewKinds)[number];
 export type PersonKind = (typeof personKinds)[number];
 export type EntityKind = (typeof entityKinds)[number];
-export type ChangeKind = ReviewKind | PersonKind | EntityKind;
+export type CaseKind = (typeof caseKinds)[number];
+export type ChangeKind = ReviewKind | PersonKind | EntityKind | CaseKind;
 
 /**
- * A write of a public review, its end as a public review, the end of a person's access, or another
- * name of an entity.
+ * A write of a public review, or its end as one. Or the end of a person's access, another name of
+ * an entity, or a moderation case that opens.
  */
 export interface LoggedChange {
-  /** Of the review, the person or the entity. */
+  /** Of the review, the person or the entity. A case has the id of its review. */
   id: string;
   /** Version of the item after the write. 0 for a person. */
   version: number;
@@ -48,14 +52,15 @@ export function isOfReview({ kind }: Pick<LoggedChange, 'kind'>): boolean {
 
 /** Returns true for a change that everybody may know. */
 export function isPublicChange({ kind }: Pick<LoggedChange, 'kind'>): boolean {
-  return !personKinds.some((each) => each === kind);
+  return ![...personKinds, ...caseKinds].some((each) => each === kind);
 }
 
 /**
- * Returns a key that changes of the same review, of the same entity, or of one person and
- * application, share.
+ * Returns a key that changes of the same review, of its case, of the same entity, or of one person
+ * and application, share.
  */
-export function subjectOf({ id, client_id, entity_type }: LoggedChange): string {
+export function subjectOf({ id, kind, client_id, entity_type }: LoggedChange): string {
+  if (kind === 'opened') return `${id} case`;
   return `${id} ${client_id ?? entity_type ?? ''}`;
 }
 
@@ -84,6 +89,7 @@ const letters = {
   revoked: 'a',
   deleted: 'd',
   named: 'n',
+  opened: 'o',
 } as const satisfies Record<ChangeKind, string>;
 
 /** Changes in the form of a log item. */
@@ -124,6 +130,7 @@ function parseChange(text: string, letter?: string, about = ''): LoggedChange {
   const kind = gone === undefined ? found : 'removed';
   const version = Number(digits);
   if (kind === 'named') return { id, version, kind, entity_type: about };
+  if (kind === 'opened') return { id, version, kind };
   if (!isOfReview({ kind })) return { id, version, kind, client_id: about };
   const [entity_id, user_id, index] = about.split(' ');
   if (!entity_id || !user_id) return { id, version, kind };

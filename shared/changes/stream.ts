@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { entityOf, recordSort } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
-import { grantKey, idIn, reviewKey } from '../table/keys.ts';
+import { caseKey, grantKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import type { LoggedChange, ReviewKind } from './logged-change.ts';
@@ -47,6 +47,16 @@ export function entitiesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
     if (!entity || version === undefined || !isShown || isSame) return [];
     const { entity_id: id, entity_type } = entity;
     return [{ id, version: Number(version), kind: 'named', entity_type }];
+  });
+}
+
+/** Returns the moderation cases that these stream records open. */
+export function casesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
+  return records.flatMap(({ dynamodb: { Keys, OldImage, NewImage } = {} }) => {
+    if (Keys?.sk?.S !== caseKey('').sk) return [];
+    if (NewImage?.state?.S !== 'open' || OldImage?.state?.S === 'open') return [];
+    const id = idIn({ pk: `${Keys.pk?.S}` });
+    return [{ id, version: Number(NewImage.version?.N), kind: 'opened' }];
   });
 }
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
-import { Case, newCase } from '../review/case.ts';
-import { isDraft, Review } from '../review/review.ts';
+import { Case, type CaseOrigin, newCase } from '../review/case.ts';
+import { isDraft, isHeld, Review } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import type { Reason } from '../review/verdict.ts';
 import { WaitingText } from '../review/waiting.ts';
@@ -10,7 +10,7 @@ import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
 import { caseKey, idIn, reviewKey, waitingKey } from '../table/keys.ts';
-import { parseItems } from '../table/parse.ts';
+import { parseItem, parseItems } from '../table/parse.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
 export interface ReviewCase {
@@ -29,6 +29,29 @@ export async function readCase(reviewId: string): Promise<ReviewCase> {
   const waiting = waitingItem && v.parse(WaitingText, waitingItem).text;
   const moderationCase = caseItem ? v.parse(Case, caseItem) : newCase(review);
   return { review, moderationCase, waiting };
+}
+
+/** Reads the open case of a review. Undefined if the case is closed by now, or the review gone. */
+export async function findOpenCase(
+  reviewId: string,
+): Promise<Omit<ReviewCase, 'waiting'> | undefined> {
+  const keys = [reviewKey(reviewId), caseKey(reviewId)];
+  const [reviewItem, caseItem] = await getItems(keys, { consistent: true });
+  const review = parseItem(Review, reviewItem);
+  const moderationCase = parseItem(Case, caseItem);
+  const isGone = review === undefined || review.deleted_at !== undefined;
+  if (isGone || moderationCase?.state !== 'open') return undefined;
+  return { review, moderationCase };
+}
+
+/** Returns why a case is open now. What its author waits for comes before reports. */
+export function openedBy({
+  review,
+  moderationCase,
+}: Pick<ReviewCase, 'review' | 'moderationCase'>): CaseOrigin {
+  if (moderationCase.appeal !== undefined) return 'appeal';
+  if (isHeld(review)) return 'hold';
+  return moderationCase.is_held ? 'edit' : 'report';
 }
 
 /** Counts the open cases up to 100, for at most 2.5 read units. */

@@ -42,6 +42,10 @@ export const Case = v.object({
 });
 export type Case = v.InferOutput<typeof Case>;
 
+/** Why a case is open: a report, a review on hold, an edit that waits, or an appeal. */
+export const caseOrigins = ['report', 'hold', 'edit', 'appeal'] as const;
+export type CaseOrigin = (typeof caseOrigins)[number];
+
 /** A spam report, as stored. Times are ISO 8601. */
 export const Report = v.object({
   review_id: v.string(),

@@ -148,11 +148,15 @@ function turnKindOf(webhook: Webhook, now: number): TurnKind {
   return isSlow(attempts) ? 'slow' : 'quick';
 }
 
-/** Returns true if the webhook is about the review or person, and has chosen such a change. */
+/**
+ * Returns true if the webhook is about the review or person, and has chosen such a change. The
+ * entity and author of a case are looked at when its message is made.
+ */
 export function wants(webhook: Webhook, { newest, kinds }: Changed): boolean {
   const { types, client_id, entity_id, author_id } = webhook;
   const isChosen = [...kinds].some((kind) => types.includes(typeOf(kind)));
   if (newest.client_id !== undefined) return isChosen && newest.client_id === client_id;
+  if (newest.kind === 'opened') return isChosen;
   if (newest.kind === 'named') {
     const isOfThing = entity_id === undefined || entity_id === newest.id;
     return isChosen && isOfThing && author_id === undefined;

@@ -1,11 +1,15 @@
-import { isOfReview } from '../changes/logged-change.ts';
+import { authUrl } from '../auth-url.ts';
+import { isOfReview, type LoggedChange } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
 import { knownEntity, presentMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { EntityRecord } from '../entity/record.ts';
+import { openedBy, type ReviewCase } from '../moderation/case-repository.ts';
+import { pick } from '../pick.ts';
 import { isWhole } from '../review/long-text.ts';
 import { presentReview } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
+import { reasons } from '../review/verdict.ts';
 import type { PersonMessage, ReviewMessage, WebhookMessage } from './presented.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -28,21 +32,35 @@ export const largestBody = 24 * 1024;
  * Returns the id of the message about a change: the same for each attempt. Two entities may have
  * one id under two types, so the type of an entity is part of it.
  */
-export function messageIdOf({ newest: { id, kind, entity_type }, at }: Reported): string {
-  if (kind === 'named') return `ent_${entity_type}_${id}_${at}`;
-  return `${isOfReview({ kind }) ? 'rev' : 'usr'}_${id}_${at}`;
+export function messageIdOf({ newest, at }: Reported): string {
+  const { id, entity_type } = newest;
+  const about = subjectTypeOf(newest);
+  return about === 'ent' ? `ent_${entity_type}_${id}_${at}` : `${about}_${id}_${at}`;
 }
 
-/**
- * Returns the review, person or entity in the id of a message about a change, and the time of
- * logging. An id that older code has made of an entity has no type.
- */
-export function changeIn(
-  messageId: string,
-): { id: string; at: number; entity_type: string | undefined } | undefined {
-  const [, entity_type, id, at] =
-    /^(?:rev|usr|ent(?:_([a-z0-9_]+))?)_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
-  return id === undefined ? undefined : { id, at: Number(at), entity_type };
+/** The beginning of the ids of messages about a review, its case, an entity, or a person. */
+export function subjectTypeOf({ kind }: Pick<LoggedChange, 'kind'>): string {
+  if (kind === 'named') return 'ent';
+  if (kind === 'opened') return 'case';
+  return isOfReview({ kind }) ? 'rev' : 'usr';
+}
+
+/** The parts of the id of a message about a change. */
+export interface MessageSubject {
+  /** The beginning of the id. */
+  about: string;
+  id: string;
+  /** Epoch ms of logging. */
+  at: number;
+  /** Undefined also in an id that older code has made of an entity. */
+  entity_type: string | undefined;
+}
+
+/** Returns the parts of the id of a message about a change. */
+export function changeIn(messageId: string): MessageSubject | undefined {
+  const [, about = '', entity_type, id, at] =
+    /^(rev|case|usr|ent)(?:(?<=ent)_([a-z0-9_]+))?_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
+  return id === undefined ? undefined : { about, id, at: Number(at), entity_type };
 }
 
 /**
@@ -81,6 +99,24 @@ export function entityMessage(change: Reported, record: EntityRecord): Message {
   const subject = { type: entity.type, id: entity.id };
   const data = { subject, entity, version: change.at };
   return messageOf(messageIdOf(change), change.at, { type: 'entity.edited', data });
+}
+
+/** Makes the message about an open case: what it is about, and no text of anybody. */
+export function caseMessage(
+  change: Reported,
+  opened: Pick<ReviewCase, 'review' | 'moderationCase'>,
+): Message {
+  const { review, moderationCase } = opened;
+  const data = {
+    review_id: review.id,
+    entity_id: review.entity_id,
+    entity_type: review.entity_type,
+    opened_by: openedBy(opened),
+    opened_at: moderationCase.opened_at,
+    reasons: pick(moderationCase, reasons),
+    url: `${authUrl()}/account/moderation/reviews/${review.id}`,
+  };
+  return messageOf(messageIdOf(change), change.at, { type: 'case.opened', data });
 }
 
 /** Makes the message that the cursor was lost: the receiver reads everything again. */

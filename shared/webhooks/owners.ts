@@ -1,7 +1,7 @@
 import { batchGet } from '../table/batch.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { applicationKey, userKey } from '../table/keys.ts';
-import type { Webhook } from './webhook.ts';
+import { type Webhook, withTypesFor } from './webhook.ts';
 import { listWebhooks } from './webhook-repository.ts';
 
 // Owners of webhooks: of an application and its account, which may be gone or blocked.
@@ -9,30 +9,37 @@ import { listWebhooks } from './webhook-repository.ts';
 /** The state of a webhook's owner. Without its application or account, nobody can delete it. */
 export type Ownership = 'active' | 'blocked' | 'none';
 
-/** Returns the webhooks that may send: their owners exist and are not blocked. */
+/**
+ * Returns the webhooks that may send: their owners exist and are not blocked. Of their types, each
+ * has those that its owner may be sent now.
+ */
 export async function withActiveOwner(webhooks: readonly Webhook[]): Promise<Webhook[]> {
   const owners = await readOwners(webhooks);
-  return webhooks.filter((webhook) => owners.get(webhook.id) === 'active');
+  return webhooks.flatMap((webhook) => {
+    const { ownership, isModerator = false } = owners.get(webhook.id) ?? {};
+    return ownership === 'active' ? [withTypesFor(webhook, isModerator)] : [];
+  });
 }
 
 /** Finds webhooks that outlived their application or account, for an audit. */
 export async function findOwnerless(): Promise<Webhook[]> {
   const webhooks = await listWebhooks();
   const owners = await readOwners(webhooks, { consistent: true });
-  return webhooks.filter((webhook) => owners.get(webhook.id) === 'none');
+  return webhooks.filter((webhook) => owners.get(webhook.id)?.ownership === 'none');
 }
 
-/** Reads the states of owners, by the id of the webhook. Half a unit for each of two items. */
+/** Reads what owners are, by the id of the webhook. Half a unit for each of two items. */
 async function readOwners(webhooks: readonly Webhook[], { consistent = false } = {}) {
   const clients = new Set(webhooks.map(({ client_id }) => client_id));
   const users = new Set(webhooks.map(({ user_id }) => user_id));
   const keys = [...[...clients].map(applicationKey), ...[...users].map(userKey)];
-  const attributes = ['user_id', 'deleted_at', 'blocked_at'];
+  const attributes = ['user_id', 'deleted_at', 'blocked_at', 'is_moderator'];
   const items = await batchGet(keys, { consistent, attributes });
   const states = webhooks.map((webhook) => {
     const application = items.get(keyString(applicationKey(webhook.client_id)));
     const user = items.get(keyString(userKey(webhook.user_id)));
-    return [webhook.id, ownershipOf(webhook, application, user)] as const;
+    const ownership = ownershipOf(webhook, application, user);
+    return [webhook.id, { ownership, isModerator: user?.is_moderator === true }] as const;
   });
   return new Map(states);
 }

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { Subject } from '../changes/presented.ts';
 import { AnyText, Count, described, Fields, Id, IsoTime } from '../described.ts';
-import { Metadata } from '../entity/presented.ts';
+import { Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { caseOrigins } from '../review/case.ts';
 import { PresentedReview } from '../review/presented.ts';
+import { reasons } from '../review/verdict.ts';
 
 // The messages of webhooks as the API describes them. Tests hold each message that is sent to this.
 
@@ -69,6 +71,34 @@ export const EntityMessage = Fields('A message about the name of an entity', {
 });
 export type EntityMessage = v.InferOutput<typeof EntityMessage>;
 
+export const CaseMessage = Fields(
+  'A message about a review that waits for moderators. Only webhooks of moderators get it',
+  {
+    type: described(v.literal('case.opened'), 'Always the same', 'case.opened'),
+    timestamp,
+    data: Fields('The moderation case. It has no text of the review or of a report', {
+      review_id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+      entity_id: Id('The reviewed entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
+      entity_type: PresentedEntityType,
+      opened_by: described(
+        v.picklist(caseOrigins),
+        'The reason for which it waits now: a `report`, a review on `hold` because its author is new, an `edit` by a new author, or an `appeal`',
+        'report',
+      ),
+      opened_at: IsoTime('When the case was opened'),
+      reasons: Fields(
+        'The number of undecided reports, by reason',
+        v.entriesFromList(reasons, Count('Reports with this reason', 1)),
+      ),
+      url: AnyText(
+        'The page of the case for moderators',
+        'https://reviews.example/account/moderation/reviews/2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11',
+      ),
+    }),
+  },
+);
+export type CaseMessage = v.InferOutput<typeof CaseMessage>;
+
 export const RestartMessage = Fields(
   'A message that changes were lost, for example by a restore. Delete what you have, and read all reviews again',
   {
@@ -93,5 +123,6 @@ export type WebhookMessage =
   | ReviewMessage
   | EntityMessage
   | PersonMessage
+  | CaseMessage
   | RestartMessage
   | TestMessage;

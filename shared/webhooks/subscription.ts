@@ -3,6 +3,7 @@ import type { Changed } from '../changes/window.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { readRecord } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
+import { findOpenCase } from '../moderation/case-repository.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
 import { keysOf } from '../secrets.ts';
 import {
@@ -19,6 +20,7 @@ import {
 import type { LogReader } from './log-reader.ts';
 import { LogWalk } from './log-walk.ts';
 import {
+  caseMessage,
   changeIn,
   entityMessage,
   isChallenge,
@@ -27,6 +29,7 @@ import {
   type Reported,
   restartMessage,
   reviewMessage,
+  subjectTypeOf,
   testMessage,
 } from './message.ts';
 import type { PersonMessage, ReviewMessage } from './presented.ts';
@@ -141,7 +144,7 @@ export class Subscription {
 
   /** Returns false if the time of the run was over before the receiver's. */
   async #sendAgain(resend: NonNullable<Webhook['resend']>): Promise<boolean> {
-    const message = await messageAgain(resend);
+    const message = await messageAgain(this.#receiver.webhook, resend);
     if (message && !(await this.#receiver.send(message, this.#time.left()))) return false;
     await this.#receiver.write({ resend: undefined });
     return true;
@@ -211,6 +214,7 @@ export class Subscription {
   async #messageAbout(change: Changed): Promise<Message | undefined> {
     const { kind, client_id } = change.newest;
     if (kind === 'named') return messageAboutName(change);
+    if (kind === 'opened') return messageAboutCase(this.#receiver.webhook, change);
     if (client_id !== undefined) {
       return personMessage(typeOfPerson(this.#receiver.webhook, change.kinds), change);
     }
@@ -239,18 +243,37 @@ async function messageAboutName(change: Reported): Promise<Message | undefined> 
   return record && entityMessage(change, record);
 }
 
+/**
+ * Makes the message about a case as it is now. Undefined if the case is closed by now, if the owner
+ * is no moderator, or wants another entity or author: only the review knows both.
+ */
+async function messageAboutCase(
+  { types, entity_id, author_id }: Webhook,
+  change: Reported,
+): Promise<Message | undefined> {
+  if (!types.includes('case.opened')) return undefined;
+  const opened = await findOpenCase(change.newest.id);
+  const isOfEntity = entity_id === undefined || entity_id === opened?.review.entity_id;
+  const isOfAuthor = author_id === undefined || author_id === opened?.review.user_id;
+  return opened && isOfEntity && isOfAuthor ? caseMessage(change, opened) : undefined;
+}
+
 /** Makes a message once more, from what was logged. Undefined if that has expired. */
-async function messageAgain({ id, type }: { id: string; type: string }) {
-  const { id: subject = '', at = 0, entity_type } = changeIn(id) ?? {};
-  const changes = await findChanges(subject, at);
-  const newest = changes.findLast(
-    (each) => entity_type === undefined || each.entity_type === entity_type,
-  );
+async function messageAgain(webhook: Webhook, { id, type }: { id: string; type: string }) {
+  const subject = changeIn(id);
+  if (!subject) return undefined;
+  const { about, at, entity_type } = subject;
+  const changes = await findChanges(subject.id, at);
+  const newest = changes.findLast((each) => {
+    const isOfType = entity_type === undefined || each.entity_type === entity_type;
+    return subjectTypeOf(each) === about && isOfType;
+  });
   if (!newest) return undefined;
   if (newest.kind === 'named') return messageAboutName({ newest, at });
+  if (newest.kind === 'opened') return messageAboutCase(webhook, { newest, at });
   if (newest.client_id !== undefined) {
     return personMessage(type as PersonMessage['type'], { newest, at });
   }
-  const [authored] = await findPublicReviews([subject]);
+  const [authored] = await findPublicReviews([subject.id]);
   return reviewMessage(type as ReviewMessage['type'], { newest, at }, authored);
 }

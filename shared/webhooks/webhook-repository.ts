@@ -2,16 +2,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { readLogEnd } from '../changes/log.ts';
 import { readWindow } from '../changes/window.ts';
-import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { ApiError, accessDenied, invalidRequest, notFound } from '../errors.ts';
 import { getOwnApplication } from '../oauth/application-repository.ts';
 import type { Item } from '../table/item.ts';
-import { applicationKey, webhookKey, webhookSlots } from '../table/keys.ts';
+import { applicationKey, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
-import { collect, queryItems } from '../table/query.ts';
+import { collect, getItem, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
+import { parseUser } from '../user/user.ts';
+import { canModerate } from '../user/user-type.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
 import { noFailures, wants } from './decisions.ts';
-import { listedIn, updateOf, Webhook, type WebhookForm } from './webhook.ts';
+import { listedIn, typesFor, updateOf, Webhook, type WebhookForm } from './webhook.ts';
 
 // Webhooks in the table: reading, registering, changing and deleting them.
 
@@ -48,7 +50,7 @@ export async function getOwnWebhook(
 /**
  * Stores a webhook with a test due: it begins when the test has succeeded. The same address gives
  * the existing webhook. Throws ApiError 404 if another user owns the application, 400 if it has two
- * webhooks, 403 if the account is blocked.
+ * webhooks, 403 if the account is blocked or may not choose one of the types.
  */
 export function insertWebhook(
   clientId: string,
@@ -57,7 +59,7 @@ export function insertWebhook(
 ): Promise<Webhook> {
   return writeAs(userId, (writer) =>
     retryStale(async () => {
-      checkForm(form);
+      await checkForm(userId, form);
       await getOwnApplication(clientId, userId);
       const items = await readItems(clientId);
       const same = items.find(({ address }) => address === form.address);
@@ -94,11 +96,11 @@ export function insertWebhook(
 
 /**
  * Changes what the owner has chosen. A new address is tested before anything else is sent to it.
- * Throws ApiError 403 if the account is blocked.
+ * Throws ApiError 403 if the account is blocked or may not choose one of the types.
  */
 export function updateWebhook(webhook: WebhookId, form: WebhookForm): Promise<void> {
-  return changeAsOwner(webhook, (before) => {
-    checkForm(form);
+  return changeAsOwner(webhook, async (before) => {
+    await checkForm(webhook.user_id, form);
     const { address, types, entity_id, author_id } = form;
     const chosen = { address, types, entity_id, author_id };
     if (address === before.address) return chosen;
@@ -157,10 +159,20 @@ export async function changeWebhook(
   });
 }
 
-function checkForm({ types, entity_id, author_id }: WebhookForm): void {
+async function checkForm(
+  userId: string,
+  { types, entity_id, author_id }: WebhookForm,
+): Promise<void> {
   if (types.length === 0) throw invalidRequest('Choose at least one kind of change');
   if (entity_id !== undefined && author_id !== undefined) {
     throw invalidRequest('Name an entity or an author, not both');
+  }
+  const anybodys = typesFor(false);
+  if (types.every((type) => anybodys.includes(type))) return;
+  // A moderator who is none by the time of a message is not sent it.
+  const user = parseUser(await getItem(userKey(userId)));
+  if (!user || !canModerate(user)) {
+    throw accessDenied('Only moderators can choose messages about moderation cases');
   }
 }
 

@@ -17,12 +17,18 @@ const typesByKind = {
   revoked: 'access.revoked',
   deleted: 'user.deleted',
   named: 'entity.edited',
+  opened: 'case.opened',
 } as const satisfies Record<ChangeKind, string>;
 
 export type MessageType = (typeof typesByKind)[ChangeKind];
 
 /** Types of messages that an owner chooses. */
 export const messageTypes = Object.values(typesByKind);
+
+/** Types that a person may choose and is sent. Cases of moderation are for moderators alone. */
+export function typesFor(isModerator: boolean): MessageType[] {
+  return messageTypes.filter((type) => isModerator || type !== 'case.opened');
+}
 
 /** Returns the type of the message about a change. */
 export function typeOf(kind: ChangeKind): MessageType {
@@ -126,6 +132,12 @@ export type Webhook = v.InferOutput<typeof Webhook>;
 export function signingIds({ secret_id, previous_secret }: Webhook): string[] {
   const isGood = previous_secret && previous_secret.until > new Date().toISOString();
   return isGood ? [secret_id, previous_secret.secret_id] : [secret_id];
+}
+
+/** Returns a webhook with those of its types that its owner may be sent. */
+export function withTypesFor(webhook: Webhook, isModerator: boolean): Webhook {
+  const allowed = typesFor(isModerator);
+  return { ...webhook, types: webhook.types.filter((type) => allowed.includes(type)) };
 }
 
 /** Returns the attempts to store after more of them. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { deleteApplication } from '../../shared/oauth/application-repository.ts';
 import { keysOf } from '../../shared/secrets.ts';
+import { setModerator } from '../../shared/user/user-repository.ts';
 import { webhookSecret } from '../../shared/webhooks/signature.ts';
 import { listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
@@ -52,6 +53,22 @@ describe('POST /account/applications/{client_id}/webhooks', () => {
     const { html } = await ask('show-application', owner, { path: { client_id } });
     expect(html.match(/webhooks\/[\da-f-]{36}/g)).toHaveLength(2);
     expect(html).not.toContain('Register webhook');
+  });
+
+  test('offers and takes messages about cases for moderators only', async () => {
+    const { owner, client_id, register } = await own();
+    const form = { address, ...types, 'case.opened': 'yes' };
+    const shown = async () =>
+      (await ask('show-application', owner, { path: { client_id } })).html.includes('case.opened');
+    expect(await shown()).toBe(false);
+    const refused = await register(form);
+    expect(refused.status).toBe(403);
+    expect(refused.html).toContain('Only moderators can choose messages about moderation cases.');
+    await setModerator(owner.id, true);
+    expect(await shown()).toBe(true);
+    expect((await register(form)).status).toBe(303);
+    const [webhook] = await listWebhooks(client_id);
+    expect(webhook?.types).toContain('case.opened');
   });
 
   test('registers at most two at the same time', async () => {

@@ -1,16 +1,18 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
+import { canModerate } from '../../user/user-type.ts';
 import { Uuid } from '../../values.ts';
 import { WebhookAddress } from '../../webhooks/address.ts';
 import {
   type MessageType,
   messageTypes,
+  typesFor,
   type Webhook,
   type WebhookForm,
 } from '../../webhooks/webhook.ts';
 import { blank, type FormState, field } from '../form/fields.ts';
-import { csrfField, type Html } from '../frame/layout.ts';
+import { csrfField, type Html, type Visitor } from '../frame/layout.ts';
 
 // The form of a webhook: its address, and the messages that its owner wants.
 
@@ -23,6 +25,7 @@ const labels: Readonly<Record<MessageType, string>> = {
   'access.revoked': 'A person revokes the access of your application',
   'user.deleted': 'A person who uses your application deletes the account',
   'entity.edited': 'The name of something reviewed changes',
+  'case.opened': 'A review waits for moderators',
 };
 
 /** Types that are ticked in a new form. Votes are many, and people only concern some. */
@@ -59,7 +62,7 @@ export function enteredIn(
 /** The form of a webhook, or of a new one, which is sent to `path`. */
 export function webhookForm(
   path: string,
-  csrf: string,
+  { user, csrf }: Visitor,
   filled: FormState,
   webhook?: Webhook,
 ): Html {
@@ -83,7 +86,7 @@ export function webhookForm(
     })}
     <fieldset>
       <legend>Send a message when</legend>
-      ${messageTypes.map(
+      ${typesFor(canModerate(user)).map(
         (type) => html`<div class="check">
           <input type="checkbox" id="${type}" name="${type}" value="yes"${isTicked(type) && html` checked`}>
           <label for="${type}">${labels[type]}</label>

@@ -4,10 +4,11 @@ import { authUrl } from '../../auth-url.ts';
 import { PathId, PathParameter } from '../../http/request.ts';
 import { type Application, ClientId } from '../../oauth/application.ts';
 import { keysOf } from '../../secrets.ts';
+import { canModerate } from '../../user/user-type.ts';
 import { replayableFrom } from '../../webhooks/decisions.ts';
 import { changeIn } from '../../webhooks/message.ts';
 import { webhookSecret } from '../../webhooks/signature.ts';
-import { signingIds, type Webhook } from '../../webhooks/webhook.ts';
+import { signingIds, type Webhook, withTypesFor } from '../../webhooks/webhook.ts';
 import { countAhead, getOwnWebhook } from '../../webhooks/webhook-repository.ts';
 import { confirmation } from '../form/choices.ts';
 import { blank, type FormState, faultOf, field } from '../form/fields.ts';
@@ -34,7 +35,7 @@ export function webhookPath({ client_id, id }: Pick<Webhook, 'client_id' | 'id'>
 export function webhookSection(
   { client_id }: Application,
   webhooks: readonly Webhook[],
-  { user, csrf }: Visitor,
+  visitor: Visitor,
 ): Html {
   return html`<section>
     <h2>Webhooks</h2>
@@ -48,22 +49,22 @@ export function webhookSection(
         ${webhooks.map(
           (webhook) => html`<li>
             <h3><a href="${authUrl()}${webhookPath(webhook)}">${webhook.address}</a></h3>
-            ${stateOf(webhook, user.blocked_at !== undefined)}
+            ${stateOf(webhook, visitor.user.blocked_at !== undefined)}
           </li>`,
         )}
       </ul>`
     }
-    ${webhooks.length < 2 && webhookForm(`${applicationPath(client_id)}/webhooks`, csrf, blank)}
+    ${webhooks.length < 2 && webhookForm(`${applicationPath(client_id)}/webhooks`, visitor, blank)}
   </section>`;
 }
 
 /** Page of a new webhook's form with its errors. */
-export function newWebhookPage(clientId: string, { csrf }: Visitor, filled: FormState): Page {
+export function newWebhookPage(clientId: string, visitor: Visitor, filled: FormState): Page {
   return {
     title: 'New webhook',
     content: html`${faultOf(filled)}
       <section>
-        ${webhookForm(`${applicationPath(clientId)}/webhooks`, csrf, filled)}
+        ${webhookForm(`${applicationPath(clientId)}/webhooks`, visitor, filled)}
         <p><a href="${authUrl()}${applicationPath(clientId)}">Discard changes</a></p>
       </section>`,
   };
@@ -72,9 +73,10 @@ export function newWebhookPage(clientId: string, { csrf }: Visitor, filled: Form
 /** Page of a webhook's submitted forms with their errors. */
 export async function invalidWebhookPage(
   { client_id, webhook_id }: v.InferOutput<typeof WebhookPath>,
-  { user, csrf }: Visitor,
+  visitor: Visitor,
   filled: FormState,
 ): Promise<Page> {
+  const { user, csrf } = visitor;
   const webhook = await getOwnWebhook(client_id, webhook_id, user.id);
   const path = webhookPath(webhook);
   // The action may be any word.
@@ -83,7 +85,7 @@ export async function invalidWebhookPage(
     ['confirm', () => confirmationForm(path, csrf, filled)],
   ]);
   const form =
-    forms.get(filled.values.action ?? '') ?? (() => webhookForm(path, csrf, filled, webhook));
+    forms.get(filled.values.action ?? '') ?? (() => webhookForm(path, visitor, filled, webhook));
   return {
     title: 'Webhook',
     content: html`${faultOf(filled)}
@@ -97,9 +99,11 @@ export async function invalidWebhookPage(
 /** Page of a webhook for its owner. Throws ApiError 404 if the user does not own it. */
 export async function webhookPage(
   { client_id, webhook_id }: v.InferOutput<typeof WebhookPath>,
-  { user, csrf }: Visitor,
+  visitor: Visitor,
 ): Promise<Page> {
-  const webhook = await getOwnWebhook(client_id, webhook_id, user.id);
+  const { user, csrf } = visitor;
+  const stored = await getOwnWebhook(client_id, webhook_id, user.id);
+  const webhook = withTypesFor(stored, canModerate(user));
   const path = webhookPath(webhook);
   const act = (action: string, label: string, more: Html | '' = '') =>
     actionForm(path, csrf, { action, label, more });
@@ -127,7 +131,7 @@ export async function webhookPage(
       ${await secretSection(webhook, act)}
       <section>
         <h2>Address and messages</h2>
-        ${webhookForm(path, csrf, blank, webhook)}
+        ${webhookForm(path, visitor, blank, webhook)}
       </section>
       ${state !== 'new' && replaySection(webhook, path, csrf)}
       <section class="end">

@@ -341,7 +341,7 @@ describe('the background', () => {
     // AWS allows five filters of a mapping; more require a raised quota.
     expect(filters).toEqual([
       [
-        of('REVIEW', 'METADATA', 'DONE#heartbeat'),
+        of('REVIEW', 'METADATA', 'CASE', 'DONE#heartbeat'),
         { ...inserted, ...of('USER') },
         { ...removed, ...of('USER') },
         having('deleted_at', 'USER'),

@@ -327,7 +327,7 @@ describe('requests match the specification', () => {
 
 describe('the messages of webhooks', () => {
   const reviews = ['published', 'edited', 'voted', 'removed'].map((kind) => `review.${kind}`);
-  const chosen = ['access.revoked', 'user.deleted', 'entity.edited'];
+  const chosen = ['access.revoked', 'user.deleted', 'entity.edited', 'case.opened'];
   const others = [...chosen, 'log.restarted', 'webhook.test'];
   const webhooks = Object.entries(document.webhooks);
 

@@ -39,7 +39,7 @@ function replaced(program: string, part: string | RegExp, by: string): string {
 
 async function expectTypes(program: string): Promise<void> {
   expect(await faultsOf('receiver.mts', program)).toBe('');
-  const wrong = replaced(program, 'data.entity.name', 'data.entity.title');
+  const wrong = replaced(program, 'keepName(data.entity,', 'keepName(data.entity.title,');
   expect(await faultsOf('wrong.mts', wrong)).toContain("Property 'title' does not exist");
 }
 
@@ -58,9 +58,10 @@ test('by json-schema-to-typescript', async () => {
   const schema = { title: 'WebhookMessage', oneOf, $defs: components.schemas };
   const options = { additionalProperties: false, format: false };
   writeFileSync(join(folder, 'messages.d.ts'), await compile(schema, 'WebhookMessage', options));
-  const imported = `import type { Review, ReviewMessage, WebhookMessage as Message } from './messages.d.ts';
-type Page = { reviews: Review[]; next?: string };`;
-  const types = /import type \{ components.*?type Page[^\n]*/s;
+  const imported = `import type { Metadata as Entity, Review, ReviewMessage } from './messages.d.ts';
+import type { WebhookMessage as Message } from './messages.d.ts';
+type Page = { reviews: (Review & { metadata?: Entity | null })[]; next?: string };`;
+  const types = /import type \{ components.*?type Entity[^\n]*/s;
   const program = replaced(receiver, types, imported);
   await expectTypes(
     replaced(program, "components['schemas']['ReviewMessage']['data']", "ReviewMessage['data']"),

@@ -119,11 +119,13 @@ describe('two things with one id', () => {
 
   test('are recognized in the ids of messages of older code as well', () => {
     const id = randomUUID();
-    expect(changeIn(`ent_${id}_5`)).toEqual({ id, at: 5, entity_type: undefined });
+    const older = { about: 'ent', id, at: 5, entity_type: undefined };
+    expect(changeIn(`ent_${id}_5`)).toEqual(older);
     expect(changeIn(`ent_bk_literary_work_${id}_5`)).toMatchObject({
       entity_type: 'bk_literary_work',
     });
-    expect(changeIn(`rev_${id}_5`)).toMatchObject({ id, at: 5 });
+    expect(changeIn(`rev_${id}_5`)).toMatchObject({ about: 'rev', id, at: 5 });
+    expect(changeIn(`case_${id}_5`)).toMatchObject({ about: 'case', id, at: 5 });
     expect(changeIn(`rev_work_${id}_5`)).toBeUndefined();
   });
 });

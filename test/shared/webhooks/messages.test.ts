@@ -11,7 +11,7 @@ import { table } from '../../../shared/table/client.ts';
 import { applicationKey, webhookKey } from '../../../shared/table/keys.ts';
 import { findOwnerless } from '../../../shared/webhooks/owners.ts';
 import * as presented from '../../../shared/webhooks/presented.ts';
-import { messageTypes } from '../../../shared/webhooks/webhook.ts';
+import { typesFor } from '../../../shared/webhooks/webhook.ts';
 import {
   confirmWebhook,
   continueWebhook,
@@ -200,8 +200,8 @@ describe('a message about a review', () => {
 describe('a message about a person', () => {
   test('is for the application whose access was revoked, once nothing of it is left', async () => {
     const [mine, others] = await Promise.all([startReceiver(), startReceiver()]);
-    const webhook = await beginWebhook(mine, { types: messageTypes });
-    await beginWebhook(others, { types: messageTypes });
+    const webhook = await beginWebhook(mine, { types: typesFor(false) });
+    await beginWebhook(others, { types: typesFor(false) });
     const person = await makeUser();
     const asked = { user_id: person.id, client_id: webhook.client_id, scopes: [] };
     const first = await insertGrant(asked);
@@ -327,7 +327,7 @@ describe('a receiver', () => {
 describe('an owner', () => {
   test('gets a message again, with its id and the review of now', async () => {
     const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver, { types: messageTypes });
+    const webhook = await beginWebhook(receiver, { types: typesFor(false) });
     const id = await ann.publishes({ rating: 1 });
     await run();
     const [first] = taken(receiver);
