@@ -44,9 +44,8 @@ type Find = (key: Key) => Item | undefined;
  */
 const largestRevision = 390_000;
 /**
- * Bytes of JSON of a review beside its text. So a review has 24 KB at most, and a lookup always
- * holds 25. The longest fields of the API, with a note of 500 control characters, have 3.7 KB. Who
- * imports a longer source is told.
+ * Bytes of JSON of a review beside its text and a moderator's note, which public answers have. So a
+ * lookup always holds 25. Who imports a longer source is told.
  */
 const mostBesideText = 3_800;
 /** The counts of a revision on which nobody has voted. */
@@ -186,7 +185,8 @@ function planReview(record: FullReviewRecord, find: Find): Write[] | string {
   if (sizes.some((bytes) => bytes > largestRevision)) {
     return 'the text of a revision is larger than 390 KB as JSON';
   }
-  if (bytesIn({ ...record, revisions: [] }) > mostBesideText) {
+  // A moderator's note is bounded where it is written, and in no public answer.
+  if (bytesIn({ ...record, revisions: [], moderation: undefined }) > mostBesideText) {
     return 'source, source_url and the other fields beside revisions are larger than 3,800 bytes as JSON';
   }
   const version = versionAfter(key, find);
