@@ -4,7 +4,7 @@ import { admin, dataFolder } from '../helpers/admin.ts';
 import { scanTable } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 
-/** Items of the seed by key, without totals, trees and the queue of names, which a rebuild makes. */
+/** Items of the seed by key, without totals, trees and queues, which a rebuild makes. */
 async function seeded() {
   const items = (await scanTable()).filter(
     ({ pk, queued_at }) => !/^(TREE#|TOTALS$|HEALTH$)/.test(pk) && queued_at === undefined,
