@@ -8,8 +8,9 @@ import { currentCursor } from '../../shared/changes/change-feed.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { rebuildNames } from '../../shared/entity/name-index.ts';
 import { recordKey } from '../../shared/entity/record.ts';
+import { setApart } from '../../shared/review/long-text.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
-import type { Review } from '../../shared/review/review.ts';
+import type { WholeReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { ownSamples, publicSamples, type Scene, withoutSample } from '../helpers/samples.ts';
@@ -27,13 +28,15 @@ const wide = ['\u{1F3B5}', '"', '&', '<', '\\', "'", 'é', '\n', '\u0001'];
 const shown = wide.slice(0, 7);
 
 const textOf = () => one('', 'x') + one(...wide).repeat(one(4_999, 3_300, 1_200));
+/** A text that is longer than people write, as an import keeps it. */
+const imported = () => one('x', 'é', '\n').repeat(one(20_001, 150_000));
 const nameOf = (length: number) => one(...shown).repeat(length);
 /** An address that a person may give: of an https page, at most 2,000 characters. */
 const addressOf = () => `https://e.example/?${one('&', "'", 'é', 'a').repeat(1_900)}`;
 
 const entities = Array.from({ length: 30 }, randomUUID);
 const types: EntityType[] = ['film' as EntityType, 'work', 'release_group', 'bk_author'];
-const reviews: Review[] = [];
+const reviews: WholeReview[] = [];
 let scene: Scene;
 
 beforeAll(async () => {
@@ -45,13 +48,16 @@ beforeAll(async () => {
     const review = reviewBy(id, {
       entity_id,
       entity_type: entity_id === entities[0] ? ('film' as EntityType) : one(...types),
-      text: textOf(),
+      text: i % 10 === 9 ? imported() : textOf(),
       rating: one(null, 1, 5),
     });
     const source = one(null, { source: nameOf(200), source_url: addressOf() });
     reviews.push({ ...review, ...source });
   }
-  items.push(...reviews.map(reviewItem));
+  for (const each of reviews) {
+    const { review, longText } = setApart(each);
+    items.push(reviewItem(review), ...(longText ? [longText] : []));
+  }
   const named = reviews.map(({ entity_id, entity_type }) => ({ entity_id, entity_type }));
   for (const entity of named) {
     items.push({
@@ -75,7 +81,7 @@ beforeAll(async () => {
   await applyStream();
   await rebuildNames();
   await sendHeartbeat();
-  const review = reviews.find(({ entity_id }) => entity_id === entities[0]) as Review;
+  const review = reviews.find(({ entity_id }) => entity_id === entities[0]) as WholeReview;
   const ids = reviews.map(({ id }) => id);
   const own = '';
   scene = {
@@ -100,9 +106,11 @@ describe('of the longest reviews and names', () => {
         const { status, read, commands, body } = await measure(operation, request);
         const bytes = Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
         const isLookup = operation === 'batch-get-reviews';
+        // It may say that imported texts are too many for one lookup.
+        const isRight = status === 200 || (isLookup && status === 400);
         const isWithin = read <= 200 && commands <= 60 && (isLookup || bytes <= 512 * 1024);
         const isList = operation === 'list-reviews';
-        if (status === 200 && isWithin && (!isList || read <= 120)) continue;
+        if (isRight && isWithin && (!isList || read <= 120)) continue;
         refused.push({ operation, request, status, read, commands, bytes });
       }
     }
