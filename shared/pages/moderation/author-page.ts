@@ -90,8 +90,10 @@ function blocking(
 ) {
   const isBlocked = user.blocked_at !== undefined;
   const hasReviews = reviews > 0 || areWaiting;
-  const last = decisions.find(({ review_id }) => review_id === null);
-  const isTakenBack = isBlocked && last?.decision === 'hide_all';
+  const isTakenBack = decisions.some(
+    ({ decision, decided_at }) =>
+      decision === 'hide_all' && isBlocked && decided_at >= `${user.blocked_at}`,
+  );
   if (user.hiding !== undefined || (isTakenBack && !hasReviews)) return '';
   return html`<section class="end">
     <h2>${isBlocked ? 'Take back what it did' : 'Block the account'}</h2>
