@@ -23,7 +23,6 @@ const archived = [
   'package-lock.json',
   'cdk.json',
   'tsconfig.json',
-  'test/client/package.json',
   'README.md',
   'ARCHITECTURE.md',
   changelogFile,
