@@ -87,8 +87,8 @@ export class Mirror {
    * Takes a verified message of a webhook as the news that something has changed, and reads it from
    * the change feed. So messages may be lost, repeated, out of order or cut short.
    */
-  async receive(message: Message): Promise<void> {
-    if (/^(review|entity|log)\./.test(message.type)) await this.update();
+  async receive({ type }: Pick<Message, 'type'>): Promise<void> {
+    if (/^(review|entity|log)\./.test(type)) await this.update();
   }
 
   async #run(): Promise<void> {
