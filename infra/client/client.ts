@@ -18,7 +18,7 @@ export type { Grant };
 export interface Options {
   /** An access token that is never refreshed, such as a personal one. */
   token?: string;
-  /** What a person has granted to an application. Access tokens are refreshed when they expire. */
+  /** The tokens of a person. The access token is refreshed when it expires. */
   grant?: Grant;
   /** Attempts of a request that may be repeated, by default 5. */
   attempts?: number;
@@ -120,8 +120,8 @@ export class ReviewClient {
   }
 
   /**
-   * Changes the fields of a review that are given. With `ifMatch`, the ETag of what was read, throws
-   * PreconditionFailed if it has changed since. `etag` is good for the next update.
+   * Changes the fields of a review that are given. With `ifMatch`, the ETag of what was read, it
+   * throws PreconditionFailed if that has changed since. `etag` is good for the next update.
    */
   async update(
     id: string,

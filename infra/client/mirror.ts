@@ -29,8 +29,8 @@ const nothing = (): MirrorState => ({ next: '', reviews: {}, versions: {}, users
 const iso = (date: string) => new Date(date).toISOString();
 
 /**
- * A copy of all public reviews, their authors and the names of what they are about. It begins with a
- * dump or with the lists, and follows the change feed.
+ * A copy of all public reviews, their authors and the names of what they are about. It begins with
+ * a dump or with the lists, and follows the change feed.
  * @example
  *   const mirror = new Mirror(new ReviewClient(base), JSON.parse(saved));
  *   await mirror.update();

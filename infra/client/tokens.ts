@@ -1,6 +1,6 @@
 import { errorOf } from './errors.ts';
 
-/** What a person has granted to an application, as the token endpoint has answered. */
+/** A person's grant to an application, as the token endpoint has answered. */
 export interface Grant {
   access_token: string;
   refresh_token: string;
@@ -20,7 +20,7 @@ export class Tokens {
   readonly #send: (body: URLSearchParams) => Promise<Response>;
   #refreshing: Promise<string> | undefined;
 
-  /** `send` asks the token endpoint, and repeats after a lost answer: it then gets the same pair. */
+  /** `send` asks the token endpoint. After a lost answer it asks again, and gets the same pair. */
   constructor(grant: Grant, send: (body: URLSearchParams) => Promise<Response>) {
     this.#grant = { ...grant };
     this.#send = send;

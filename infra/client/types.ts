@@ -30,7 +30,7 @@ type BodyOf<O> = O extends { requestBody: { content: infer C } }
     ? { body?: C[keyof C] }
     : unknown;
 
-/** What a request takes beside its path. */
+/** Input of a request beside its path. */
 export type Input<P extends keyof paths, M extends Method> = Part<Operation<P, M>, 'path'> &
   Part<Operation<P, M>, 'query'> &
   BodyOf<Operation<P, M>> & { headers?: Record<string, string>; signal?: AbortSignal };
