@@ -1,6 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { databaseTypes } from '../../shared/entity/databases.ts';
 import type { Route } from '../../shared/routes.ts';
+import { kinds, type Writer } from '../../shared/table/kinds.ts';
 import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
@@ -17,53 +18,57 @@ interface Part {
   told?: { partitions: string[]; attributes: string[] };
 }
 
+/** Returns the partitions of the kinds of items that these functions write. */
+function writtenBy(writer: Writer): string[] {
+  const written = Object.values(kinds).filter(({ writers }) => writers?.includes(writer));
+  return [...new Set(written.map(({ key }) => key.form.pk.replace(/<.*/, '*')))];
+}
+
 const parts: Partial<Record<Route['table'], Part>> = {
-  health: { actions: ['UpdateItem'], partitions: ['HEALTH'], listed: ['CASE'] },
+  health: { actions: ['UpdateItem'], partitions: writtenBy('health'), listed: ['CASE'] },
   webhooks: {
     actions: ['UpdateItem'],
-    partitions: ['WEBHOOK', 'WEBHOOK#RUN'],
+    partitions: writtenBy('webhooks'),
     // An owner is told of a webhook that was turned off.
     told: { partitions: ['USER#*'], attributes: ['pk', 'sk', 'deleted_at', 'news_webhook'] },
   },
 };
 
 /** The part of functions that ask databases, and keep the answers. */
-const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
-
-/** Partitions that functions with `within` may read and write. Nothing of sign-in is in them. */
-const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
-  votes: ['REVIEW#*', 'USER#*'],
-  reports: ['REVIEW#*', 'USER#*', 'IDEMPOTENCY#*'],
-  reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'NAME#*', 'IDEMPOTENCY#*'],
+const asking: Part = {
+  actions: ['PutItem', 'UpdateItem'],
+  partitions: writtenBy('asks'),
 };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
-/**
- * Partitions (shared/table/keys.ts) that `table: 'public'` allows, as patterns of IAM. Grants are
- * in the partition of a profile. An item is read by its whole key, and the key of a grant has 128
- * random bits, so only queries must not reach grants. The e-mail address is in another partition.
- */
-const publicPartitions = {
-  read: [
-    'REVIEW#*',
-    'USER#*',
-    'ENTITY#*',
-    'METADATA#*',
-    'TOTALS',
-    'TREE#*',
-    'IMPORT',
-    'WEBHOOK#RUN',
-  ],
-  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
-  // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
-  // Private partitions have a prefix.
-  listed: ['REVIEW', 'USER', 'DUE#*', ...databaseTypes, '*|*', uuid],
-};
+/** Reading by the largest access, unless it reads everything, as patterns of IAM. */
+interface Limits {
+  read: string[];
+  queried: string[];
+  listed?: string[];
+}
 
-/** The limits of reading by the largest access, unless it reads everything. */
-const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
-  public: publicPartitions,
+const limits: Partial<Record<Route['table'], Limits>> = {
+  // Grants are in the partition of a profile. An item is read by its whole key, and the key of a
+  // grant has 128 random bits, so only queries must not reach grants. The e-mail address is in
+  // another partition.
+  public: {
+    read: [
+      'REVIEW#*',
+      'USER#*',
+      'ENTITY#*',
+      'METADATA#*',
+      'TOTALS',
+      'TREE#*',
+      'IMPORT',
+      'WEBHOOK#RUN',
+    ],
+    queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
+    // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
+    // Private partitions have a prefix.
+    listed: ['REVIEW', 'USER', 'DUE#*', ...databaseTypes, '*|*', uuid],
+  },
   webhooks: {
     read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*'],
     queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
@@ -120,9 +125,10 @@ export function tableRights(
   ].flat();
 }
 
-function limitsWithin(within: NonNullable<Route['within']>) {
-  const partitions = partitionsWithin[within];
-  return { read: partitions, queried: partitions, listed: undefined };
+/** The partitions that a function with `within` writes are also those that it reads. */
+function limitsWithin(within: NonNullable<Route['within']>): Limits {
+  const partitions = writtenBy(within);
+  return { read: partitions, queried: partitions };
 }
 
 /** Allows the actions on these attributes of the partitions, and to get no others back. */

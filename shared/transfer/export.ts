@@ -4,24 +4,24 @@ import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { entityOf, recordIn } from '../entity/record.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import type { Item } from '../table/item.ts';
-import { caseKey } from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
+import { caseKey, userKey } from '../table/keys.ts';
+import { type ExportedKind, kindNames, kinds } from '../table/kinds.ts';
 import { parseItems } from '../table/parse.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
 import { listedIn, Webhook, withoutCursor } from '../webhooks/webhook.ts';
 import {
+  exportedKindOf,
   fullReviewRecord,
-  type ItemKind,
   isObject,
-  kindOfItem,
   rawRecord,
+  thingsOf,
   userRecord,
   voteRecord,
   wholeReview,
@@ -49,73 +49,69 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
   spool.sort();
 }
 
+type Has = (key: Key) => boolean;
+
 /**
- * Yields all records of a spool in a deterministic order: users, identities, applications,
- * webhooks, grants, marked claims, records of entities, proposals, reviews, decisions. Each review
- * is followed by its votes, reports, waiting text and case. A record that names a missing record is
- * left out: the missing one was deleted during the scan.
+ * Yields all records of a spool in a deterministic order: kinds in the order of their table. Each
+ * review is followed by its votes, reports, waiting text and case. A record that names a missing
+ * record is left out: the missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
-  const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');
-  const hasReferences = (kind: RawKind, { user_id, client_id }: Item) =>
-    (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
-    (!['grant', 'webhook'].includes(kind) ||
-      client_id === nobody ||
-      spool.has('application', `${client_id}`, 'APP'));
-  for (const { items } of spool.read('user')) {
-    const user = itemAt('USER', items);
-    if (user) yield userRecord(user, itemAt('CONTACT', items));
-  }
+  const has: Has = (key) => spool.has(key);
   const replaced = spool.replaced();
-  for (const kind of ['identity', 'application', 'webhook', 'grant', 'claim'] as const) {
-    for (const { items } of spool.read(kind)) {
-      for (const item of items) {
-        const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
-        if (!hasReferences(kind, item) || isReplaced) continue;
-        const stored = kind === 'webhook' ? portable(item) : [item];
-        for (const each of stored) yield rawRecord(kind, each);
+  for (const kind of kindNames) {
+    if (kinds[kind].unexported || kinds[kind].beside) continue;
+    for (const { id, items } of spool.read(kind as ExportedKind)) {
+      if (kind === 'user') {
+        const user = itemAt('USER', items);
+        if (user) yield userRecord(user, itemAt('CONTACT', items));
+      } else if (kind === 'review') {
+        if (!replaced.has(id)) yield* recordsOfReview(items, has);
+      } else {
+        const isReplaced = ({ user_id, entity_id }: Item) =>
+          kind === 'claim' && replaced.has(`${user_id} ${entity_id}`);
+        const lasting = items.filter((item) => !isReplaced(item));
+        yield* rawRecords(kind as RawKind, lasting, has);
       }
     }
   }
-  for (const { items } of spool.read('entity')) {
-    for (const item of items) yield rawRecord('entity', lastingRecord(item, hasUser));
+}
+
+function* recordsOfReview(items: readonly Item[], has: Has): Generator<TransferRecord> {
+  const reviewItem = itemAt('REVIEW', items);
+  if (!reviewItem || !hasThings(reviewItem, has)) return;
+  const revisions = ofKind('revision', items);
+  const review = fullReviewRecord(reviewItem, { revisions, texts: ofKind('text', items) });
+  if (!review) return;
+  yield review;
+  for (const item of ofKind('vote', items)) {
+    if (hasThings(item, has)) yield voteRecord(item, review.revisions.length);
   }
-  for (const { items } of spool.read('proposal')) {
-    for (const item of items) {
-      if (hasUser(item.user_id)) yield rawRecord('proposal', item);
-    }
+  const reports = ofKind('report', items).filter((item) => hasThings(item, has));
+  yield* rawRecords('report', reports, has);
+  yield* rawRecords('waiting', ofKind('waiting', items), has);
+  for (const item of ofKind('case', items)) yield caseRecord(item, reports);
+}
+
+/** Forms in which items are exported, if not as they are stored. */
+const forms: { [K in RawKind]?: (item: Item, has: Has) => Item[] } = {
+  webhook: portable,
+  entity: lastingRecord,
+  decision: portableDecision,
+};
+
+function* rawRecords(kind: RawKind, items: readonly Item[], has: Has): Generator<TransferRecord> {
+  for (const item of items) {
+    if (!kinds[kind].isLasting && !hasThings(item, has)) continue;
+    for (const form of forms[kind]?.(item, has) ?? [item]) yield rawRecord(kind, form);
   }
-  for (const { id, items } of spool.read('review')) {
-    const reviewItem = itemAt('REVIEW', items);
-    if (!reviewItem || replaced.has(id) || !hasUser(reviewItem.user_id)) continue;
-    const review = fullReviewRecord(reviewItem, {
-      revisions: ofKind('revision', items),
-      texts: ofKind('text', items),
-    });
-    if (!review) continue;
-    yield review;
-    for (const item of ofKind('vote', items)) {
-      if (hasUser(item.user_id)) yield voteRecord(item, review.revisions.length);
-    }
-    const reports = ofKind('report', items).filter(({ user_id }) => hasUser(user_id));
-    for (const item of reports) {
-      yield rawRecord('report', item);
-    }
-    for (const item of ofKind('waiting', items)) {
-      yield rawRecord('waiting', item);
-    }
-    for (const item of ofKind('case', items)) {
-      yield caseRecord(item, reports);
-    }
-  }
-  for (const { items } of spool.read('decision')) {
-    for (const { author, ...item } of items) {
-      // A decision about an erased account stays without its note.
-      const isOfNobody = item.user_id === null || hasUser(item.user_id);
-      const entry = isOfNobody ? { author, ...item } : { ...item, note: '' };
-      yield rawRecord('decision', entry);
-    }
-  }
+}
+
+const hasThings = (item: Item, has: Has) => thingsOf(item).every(has);
+
+/** A decision about an erased account stays without its note. */
+function portableDecision({ author, ...item }: Item, has: Has): Item[] {
+  return [thingsOf(item as Item).every(has) ? { author, ...item } : { ...item, note: '' }];
 }
 
 /** Fields of a record that mean something in another table. */
@@ -133,12 +129,12 @@ const lastingFields = [
 ] as const;
 
 /** Returns the record of an entity as an export has it, without an account that is gone. */
-function lastingRecord(item: Item, hasUser: (id: unknown) => boolean): Item {
+function lastingRecord(item: Item, has: Has): Item[] {
   const { pk, sk, user_id, author, date } = item;
   const fields = lastingFields.filter((name) => item[name] !== undefined);
-  const writer = hasUser(user_id) ? { user_id, author, date } : {};
+  const writer = user_id !== undefined && hasThings(item, has) ? { user_id, author, date } : {};
   const { entity_type, entity_id } = entityOf(pk) ?? {};
-  return { pk, sk, ...writer, ...pick(item, fields), entity_type, entity_id };
+  return [{ pk, sk, ...writer, ...pick(item, fields), entity_type, entity_id }];
 }
 
 /**
@@ -182,7 +178,7 @@ export function* publicReviews(spool: Spool): Generator<PublicRecord> {
     if (!review || replaced.has(id) || !isPublic(review)) continue;
     const revisions = ofKind('revision', items).map((revision) => v.parse(Revision, revision));
     const earlier = revisions.filter((revision) => revision.id <= review.edits);
-    if (earlier.length < review.edits || !spool.has('user', review.user_id, 'USER')) continue;
+    if (earlier.length < review.edits || !spool.has(userKey(review.user_id))) continue;
     yield reviewRecord(review, [...earlier, revisionOf(review)]);
   }
 }
@@ -287,8 +283,8 @@ function itemAt(sk: string, items: readonly Item[]): Item | undefined {
   return items.find((item) => item.sk === sk);
 }
 
-function ofKind(kind: ItemKind, items: readonly Item[]): Item[] {
-  return items.filter((item) => kindOfItem(item) === kind);
+function ofKind(kind: ExportedKind, items: readonly Item[]): Item[] {
+  return items.filter((item) => exportedKindOf(item) === kind);
 }
 
 const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;

@@ -1,54 +1,38 @@
 // Turns stored items into records of an export, and the records of other kinds back into items.
 import * as v from 'valibot';
+import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { join } from '../review/long-text.ts';
 import { isCount } from '../review/owner-counts.ts';
 import { countedFields, Review, type WholeReview } from '../review/review.ts';
 import { type Revision, revisionOf } from '../review/revision.ts';
 import { writtenNames } from '../review/written.ts';
-import type { Item } from '../table/item.ts';
-import { idIn } from '../table/keys.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { applicationKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import { type ExportedKind, kindOf, kinds } from '../table/kinds.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
 import type { FullReviewRecord, RawKind, RawRecord, UserRecord, VoteRecord } from './record.ts';
 
-/** Kinds by the start of the sort key. Contacts, revisions and texts are parts of other records. */
-const kinds = {
-  USER: 'user',
-  CONTACT: 'contact',
-  IDENTITY: 'identity',
-  APP: 'application',
-  HOOK: 'webhook',
-  GRANT: 'grant',
-  REVIEW: 'review',
-  REVISION: 'revision',
-  LONGTEXT: 'text',
-  VOTE: 'vote',
-  REPORT: 'report',
-  CASE: 'case',
-  WAITING: 'waiting',
-  DECISION: 'decision',
-  METADATA: 'entity',
-  PROPOSAL: 'proposal',
-} as const;
-export type ItemKind = (typeof kinds)[keyof typeof kinds] | 'claim';
-
-/** Attributes of a claim that outlives its review, and of a record that a search has found. */
-interface Marks {
-  marked_at?: unknown;
-  reported?: unknown;
-  name?: unknown;
-  expires_at?: unknown;
+/**
+ * Returns the kind of an item, or undefined for items that are not exported. Those are also claims
+ * without a mark, and records of entities that a search has found or that wait for a name.
+ */
+export function exportedKindOf(item: Item): ExportedKind | undefined {
+  const kind = kindOf(item);
+  if (!kind || kinds[kind].unexported) return undefined;
+  if (kind === 'claim' && (item.marked_at ?? item.reported) === undefined) return undefined;
+  const isPassing = typeof item.name !== 'string' || item.expires_at !== undefined;
+  return kind === 'entity' && isPassing ? undefined : (kind as ExportedKind);
 }
 
-/** Returns the kind of an item, or undefined for items that are not exported. */
-export function kindOfItem(item: Marks & { sk: string }) {
-  const { sk, marked_at, reported, name, expires_at } = item;
-  const [start = ''] = sk.split('#', 1);
-  const isPassing = typeof name !== 'string' || expires_at !== undefined;
-  if (start === 'METADATA' && isPassing) return undefined;
-  if (start === 'CLAIM') return (marked_at ?? reported) === undefined ? undefined : 'claim';
-  return Object.hasOwn(kinds, start) ? kinds[start as keyof typeof kinds] : undefined;
+/** Returns the keys of the account, the application and the review that an item is of. */
+export function thingsOf({ pk, sk, user_id, client_id }: Item): Key[] {
+  const keys: Key[] = [];
+  if (user_id) keys.push(userKey(`${user_id}`));
+  if (client_id && client_id !== nobody) keys.push(applicationKey(`${client_id}`));
+  if (pk.startsWith(reviewKey('').pk)) keys.push({ pk, sk: reviewKey('').sk });
+  return keys.filter((key) => keyString(key) !== keyString({ pk, sk }));
 }
 
 /** Attributes of users and reviews that are derived from other attributes or items. */
