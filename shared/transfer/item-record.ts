@@ -1,6 +1,6 @@
 // Turns stored items into records of an export, and the records of other kinds back into items.
 import * as v from 'valibot';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { join } from '../review/long-text.ts';
 import { isCount } from '../review/owner-counts.ts';
