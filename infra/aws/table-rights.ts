@@ -18,7 +18,7 @@ interface Part {
   told?: { partitions: string[]; attributes: string[] };
 }
 
-/** Returns the partitions of the kinds of items that these functions write. */
+/** Returns the partitions, as patterns of IAM, of the kinds of items that these functions write. */
 function writtenBy(writer: Writer): string[] {
   const written = Object.values(kinds).filter(({ writers }) => writers?.includes(writer));
   return [...new Set(written.map(({ key }) => key.form.pk.replace(/<.*/, '*')))];
@@ -35,40 +35,35 @@ const parts: Partial<Record<Route['table'], Part>> = {
 };
 
 /** The part of functions that ask databases, and keep the answers. */
-const asking: Part = {
-  actions: ['PutItem', 'UpdateItem'],
-  partitions: writtenBy('asks'),
-};
+const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: writtenBy('asks') };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
-/** Reading by the largest access, unless it reads everything, as patterns of IAM. */
-interface Limits {
-  read: string[];
-  queried: string[];
-  listed?: string[];
-}
+/**
+ * Partitions (shared/table/kinds.ts) that `table: 'public'` allows, as patterns of IAM. Grants are
+ * in the partition of a profile. An item is read by its whole key, and the key of a grant has 128
+ * random bits, so only queries must not reach grants. The e-mail address is in another partition.
+ */
+const publicPartitions = {
+  read: [
+    'REVIEW#*',
+    'USER#*',
+    'ENTITY#*',
+    'METADATA#*',
+    'TOTALS',
+    'TREE#*',
+    'IMPORT',
+    'WEBHOOK#RUN',
+  ],
+  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
+  // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
+  // Private partitions have a prefix.
+  listed: ['REVIEW', 'USER', 'DUE#*', ...databaseTypes, '*|*', uuid],
+};
 
-const limits: Partial<Record<Route['table'], Limits>> = {
-  // Grants are in the partition of a profile. An item is read by its whole key, and the key of a
-  // grant has 128 random bits, so only queries must not reach grants. The e-mail address is in
-  // another partition.
-  public: {
-    read: [
-      'REVIEW#*',
-      'USER#*',
-      'ENTITY#*',
-      'METADATA#*',
-      'TOTALS',
-      'TREE#*',
-      'IMPORT',
-      'WEBHOOK#RUN',
-    ],
-    queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
-    // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
-    // Private partitions have a prefix.
-    listed: ['REVIEW', 'USER', 'DUE#*', ...databaseTypes, '*|*', uuid],
-  },
+/** The limits of reading by the largest access, unless it reads everything. */
+const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
+  public: publicPartitions,
   webhooks: {
     read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*'],
     queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
@@ -125,10 +120,9 @@ export function tableRights(
   ].flat();
 }
 
-/** The partitions that a function with `within` writes are also those that it reads. */
-function limitsWithin(within: NonNullable<Route['within']>): Limits {
+function limitsWithin(within: NonNullable<Route['within']>) {
   const partitions = writtenBy(within);
-  return { read: partitions, queried: partitions };
+  return { read: partitions, queried: partitions, listed: undefined };
 }
 
 /** Allows the actions on these attributes of the partitions, and to get no others back. */

@@ -2,7 +2,6 @@ import { anonymous } from '../entity/record.ts';
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
-import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import type { Key } from '../table/item.ts';
@@ -29,8 +28,9 @@ export async function eraseAccount(userId: string): Promise<void> {
   });
 }
 
-/** Erasures of what is listed by its person and not simply deleted. */
 type Erase = (entry: Key, userId: string, isGone: Write) => Promise<unknown>;
+
+/** Erasures of what is listed by its person and not simply deleted. */
 const erasures: { [K in KindName]?: Erase } = {
   application: async (application, _, isGone) => {
     const client = idIn(application);
@@ -46,18 +46,19 @@ const erasures: { [K in KindName]?: Erase } = {
 };
 
 async function eraseAll(userId: string, isGone: Write): Promise<void> {
-  await deleteGrants(userId, undefined, (keys) => deleteItems(keys, isGone));
   // Claims find reviews that the index does not show yet.
   for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
     await eraseReview(String(claim.review_id), isGone);
-    await deleteItems([claim], isGone);
   }
   for (const name of kindNames) {
-    const erase = erasures[name] ?? ((entry) => deleteItems([entry], isGone));
+    const erase = erasures[name];
     for (const list of [kinds[name].author ?? []].flat()) {
       if (!list.endsWith('<user_id>')) continue;
-      const entries = queryIndex('author-by-date', list.replace('<user_id>', userId));
-      for await (const entry of eachOf(entries)) await erase(entry, userId, isGone);
+      const pages = queryIndex('author-by-date', list.replace('<user_id>', userId));
+      for await (const entries of pages) {
+        if (!erase) await deleteItems(entries, isGone);
+        else for (const entry of entries) await erase(entry, userId, isGone);
+      }
     }
   }
   const { pk, sk } = userKey(userId);

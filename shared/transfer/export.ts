@@ -9,7 +9,7 @@ import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import type { Item, Key } from '../table/item.ts';
+import type { Item } from '../table/item.ts';
 import { caseKey, userKey } from '../table/keys.ts';
 import { type ExportedKind, kindNames, kinds } from '../table/kinds.ts';
 import { parseItems } from '../table/parse.ts';
@@ -21,7 +21,6 @@ import {
   fullReviewRecord,
   isObject,
   rawRecord,
-  thingsOf,
   userRecord,
   voteRecord,
   wholeReview,
@@ -49,15 +48,12 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
   spool.sort();
 }
 
-type Has = (key: Key) => boolean;
-
 /**
  * Yields all records of a spool in a deterministic order: kinds in the order of their table. Each
  * review is followed by its votes, reports, waiting text and case. A record that names a missing
  * record is left out: the missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
-  const has: Has = (key) => spool.has(key);
   const replaced = spool.replaced();
   for (const kind of kindNames) {
     if (kinds[kind].unexported || kinds[kind].beside) continue;
@@ -66,52 +62,54 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
         const user = itemAt('USER', items);
         if (user) yield userRecord(user, itemAt('CONTACT', items));
       } else if (kind === 'review') {
-        if (!replaced.has(id)) yield* recordsOfReview(items, has);
+        if (!replaced.has(id)) yield* recordsOfReview(items, spool);
       } else {
         const isReplaced = ({ user_id, entity_id }: Item) =>
           kind === 'claim' && replaced.has(`${user_id} ${entity_id}`);
         const lasting = items.filter((item) => !isReplaced(item));
-        yield* rawRecords(kind as RawKind, lasting, has);
+        yield* rawRecords(kind as RawKind, lasting, spool);
       }
     }
   }
 }
 
-function* recordsOfReview(items: readonly Item[], has: Has): Generator<TransferRecord> {
+function* recordsOfReview(items: readonly Item[], spool: Spool): Generator<TransferRecord> {
   const reviewItem = itemAt('REVIEW', items);
-  if (!reviewItem || !hasThings(reviewItem, has)) return;
+  if (!reviewItem || !spool.hasThings(reviewItem)) return;
   const revisions = ofKind('revision', items);
   const review = fullReviewRecord(reviewItem, { revisions, texts: ofKind('text', items) });
   if (!review) return;
   yield review;
   for (const item of ofKind('vote', items)) {
-    if (hasThings(item, has)) yield voteRecord(item, review.revisions.length);
+    if (spool.hasThings(item)) yield voteRecord(item, review.revisions.length);
   }
-  const reports = ofKind('report', items).filter((item) => hasThings(item, has));
-  yield* rawRecords('report', reports, has);
-  yield* rawRecords('waiting', ofKind('waiting', items), has);
+  const reports = ofKind('report', items).filter((item) => spool.hasThings(item));
+  yield* rawRecords('report', reports, spool);
+  yield* rawRecords('waiting', ofKind('waiting', items), spool);
   for (const item of ofKind('case', items)) yield caseRecord(item, reports);
 }
 
 /** Forms in which items are exported, if not as they are stored. */
-const forms: { [K in RawKind]?: (item: Item, has: Has) => Item[] } = {
+const forms: { [K in RawKind]?: (item: Item, spool: Spool) => Item[] } = {
   webhook: portable,
   entity: lastingRecord,
   decision: portableDecision,
 };
 
-function* rawRecords(kind: RawKind, items: readonly Item[], has: Has): Generator<TransferRecord> {
+function* rawRecords(
+  kind: RawKind,
+  items: readonly Item[],
+  spool: Spool,
+): Generator<TransferRecord> {
   for (const item of items) {
-    if (!kinds[kind].isLasting && !hasThings(item, has)) continue;
-    for (const form of forms[kind]?.(item, has) ?? [item]) yield rawRecord(kind, form);
+    if (!kinds[kind].isLasting && !spool.hasThings(item)) continue;
+    for (const form of forms[kind]?.(item, spool) ?? [item]) yield rawRecord(kind, form);
   }
 }
 
-const hasThings = (item: Item, has: Has) => thingsOf(item).every(has);
-
 /** A decision about an erased account stays without its note. */
-function portableDecision({ author, ...item }: Item, has: Has): Item[] {
-  return [thingsOf(item as Item).every(has) ? { author, ...item } : { ...item, note: '' }];
+function portableDecision({ author, ...item }: Item, spool: Spool): Item[] {
+  return [spool.hasThings(item as Item) ? { author, ...item } : { ...item, note: '' }];
 }
 
 /** Fields of a record that mean something in another table. */
@@ -129,10 +127,10 @@ const lastingFields = [
 ] as const;
 
 /** Returns the record of an entity as an export has it, without an account that is gone. */
-function lastingRecord(item: Item, has: Has): Item[] {
+function lastingRecord(item: Item, spool: Spool): Item[] {
   const { pk, sk, user_id, author, date } = item;
   const fields = lastingFields.filter((name) => item[name] !== undefined);
-  const writer = user_id !== undefined && hasThings(item, has) ? { user_id, author, date } : {};
+  const writer = user_id !== undefined && spool.hasThings(item) ? { user_id, author, date } : {};
   const { entity_type, entity_id } = entityOf(pk) ?? {};
   return [{ pk, sk, ...writer, ...pick(item, fields), entity_type, entity_id }];
 }

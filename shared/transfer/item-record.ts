@@ -7,6 +7,7 @@ import { isCount } from '../review/owner-counts.ts';
 import { countedFields, Review, type WholeReview } from '../review/review.ts';
 import { type Revision, revisionOf } from '../review/revision.ts';
 import { writtenNames } from '../review/written.ts';
+import { tableDefinition } from '../table/definition.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { applicationKey, idIn, reviewKey, userKey } from '../table/keys.ts';
 import { type ExportedKind, kindOf, kinds } from '../table/kinds.ts';
@@ -37,26 +38,21 @@ export function thingsOf({ pk, sk, user_id, client_id }: Item): Key[] {
 
 /** Attributes of users and reviews that are derived from other attributes or items. */
 const derived = new Set<string>([
-  'pk',
-  'sk',
-  'all',
-  'type',
-  'facet',
-  'entity',
-  'author',
-  'date',
-  'popularity_rank',
+  ...Object.keys(tableDefinition.attributeTypes),
   'kind',
   'rank_tree',
   ...countedFields,
 ]);
 
-/** Returns the attributes that are neither `named`, nor derived, nor counts. */
-function otherAttributes(attributes: object, named: readonly string[]): Record<string, unknown> {
-  const rest = Object.entries(attributes).filter(
-    ([name]) => !named.includes(name) && !derived.has(name) && !isCount(name),
+/** Attributes that the record of a user or review has elsewhere. */
+const elsewhere = ['contact', 'revisions', ...writtenNames, 'long_text'];
+
+/** Returns the attributes of a user or review, or of its record, that are facts of themselves. */
+export function factsIn(attributes: object): Record<string, unknown> {
+  const facts = Object.entries(attributes).filter(
+    ([name]) => !elsewhere.includes(name) && !derived.has(name) && !isCount(name),
   );
-  return ordered(Object.fromEntries(rest));
+  return ordered(Object.fromEntries(facts));
 }
 
 /** Sorts all names, because DynamoDB keeps no order of attributes. */
@@ -87,27 +83,15 @@ const reviewStart = [
   'source',
   'source_url',
 ] as const;
-const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
-const reviewNames = ['kind', ...reviewStart, 'revisions', ...writtenNames, 'long_text'];
-
-/** Returns the attributes of a record that are neither named nor derived. */
-export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {
-  return otherAttributes(record, record.kind === 'user' ? userNames : reviewNames);
-}
 
 /** Returns the record of a user, with the contact if there is one. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
   return {
     kind: 'user',
     ...pick(v.parse(User, item), ['id', 'display_name', 'created']),
-    ...otherAttributes(item, userNames),
-    contact: contact ? contactRecord(contact) : null,
+    ...factsIn(item),
+    contact: contact ? { ...v.parse(Contact, contact), ...factsIn(contact) } : null,
   };
-}
-
-function contactRecord(contact: Item): NonNullable<UserRecord['contact']> {
-  const { email, musicdb_username } = v.parse(Contact, contact);
-  return { email, musicdb_username, ...otherAttributes(contact, ['email', 'musicdb_username']) };
 }
 
 /** Reads a review with its long text among the items beside it. Undefined if that is missing. */
@@ -133,7 +117,7 @@ export function fullReviewRecord(
   return {
     kind: 'review',
     ...pick({ ...review, language }, reviewStart),
-    ...otherAttributes(item, reviewNames),
+    ...factsIn(item),
     revisions: revisionsToCurrent.map((revision) =>
       pick(revision, ['id', ...writtenNames, 'timestamp']),
     ),

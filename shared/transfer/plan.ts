@@ -24,7 +24,7 @@ import { isNameTaken, keysOfName } from '../user/moderator-name.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
-import { othersOf, rawItem, thingsOf } from './item-record.ts';
+import { factsIn, rawItem, thingsOf } from './item-record.ts';
 import type {
   FullReviewRecord,
   RawRecord,
@@ -160,7 +160,7 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   if (existing) return existing.deleted_at === undefined ? [] : unfinished;
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
-  const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
+  const user: User = { id, display_name, created, karma: 0, ...factsIn(record) };
   if (!user.is_moderator && keysOfName(display_name).some((each) => isNameTaken(find(each)))) {
     user.display_name = readerName(id);
     user.has_proposed_name = true;
@@ -213,11 +213,10 @@ function reviewIn(record: FullReviewRecord, version: number): WholeReview {
   });
   return {
     ...review,
-    ...pick(record, ['id', 'created', 'published_on', 'is_hidden', 'source', 'source_url']),
     last_updated: current.timestamp,
     edits: record.revisions.length - 1,
     version,
-    ...othersOf(record),
+    ...factsIn(record),
   };
 }
 

@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
 import { type ExportedKind, type KindName, kindOf, kinds } from '../table/kinds.ts';
-import { exportedKindOf } from './item-record.ts';
+import { exportedKindOf, thingsOf } from './item-record.ts';
 
 /** Items of some kinds are read together with a user or review. */
 const groupOf = (kind: KindName) => kinds[kind].beside ?? kind;
@@ -84,6 +84,11 @@ export class Spool {
   has(key: Key): boolean {
     const kind = kindOf(key);
     return kind !== undefined && this.#find.get(groupOf(kind), idIn(key), key.sk) !== undefined;
+  }
+
+  /** Returns true if the things that an item is of are exported. */
+  hasThings(item: Item): boolean {
+    return thingsOf(item).every((key) => this.has(key));
   }
 
   /**

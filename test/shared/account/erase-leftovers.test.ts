@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { findLeftovers, type Leftovers } from '../../../shared/account/erase-leftovers.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import {
+  eraseLeftovers,
+  findLeftovers,
+  type Leftovers,
+} from '../../../shared/account/erase-leftovers.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import {
   applicationKey,
@@ -9,9 +13,13 @@ import {
   entityKey,
   reviewKey,
   userKey,
+  webhookKey,
 } from '../../../shared/table/keys.ts';
 import { type KindName, kindNames, kinds, placeholder } from '../../../shared/table/kinds.ts';
-import '../../helpers/table.ts';
+import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
+import { readItem } from '../../helpers/items.ts';
+import { makeClient } from '../../helpers/oauth-client.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 /** Names of things in the forms of keys, the leftovers of these things, and their keys. */
 const things = {
@@ -80,4 +88,24 @@ test('a decision that is reduced to ids is no leftover', async () => {
   const user_id = randomUUID();
   await batchWrite([{ put: { ...decisionKey(randomUUID()), user_id } as never }]);
   expect((await findLeftovers()).users).not.toContain(user_id);
+});
+
+test('the webhook of a deleted application is found and deleted, and no other', async () => {
+  const ann = await makeUser();
+  const { client_id } = await makeClient(ann);
+  const kept = await makeClient(ann);
+  const receiver = { address: 'https://receiver.example/', types: ['review.published'] as never };
+  for (const client of [client_id, kept.client_id]) await insertWebhook(client, ann.id, receiver);
+  const stored = await readItem(webhookKey(client_id, 1));
+  await batchDelete([applicationKey(client_id)]);
+  const { applications } = await findLeftovers();
+  expect(applications).toContain(client_id);
+  expect(applications).not.toContain(kept.client_id);
+  expect((await eraseLeftovers({ applications: [client_id] })).applications).toBe(1);
+  expect(await readItem(webhookKey(client_id, 1))).toBeUndefined();
+  expect(await readItem(webhookKey(kept.client_id, 1))).toBeDefined();
+  // An application that exists keeps its webhook.
+  await batchWrite([{ put: { ...stored, ...webhookKey(kept.client_id, 2) } }]);
+  await eraseLeftovers({ applications: [kept.client_id] });
+  expect(await readItem(webhookKey(kept.client_id, 2))).toBeDefined();
 });
