@@ -2,10 +2,11 @@ import { anonymous } from '../entity/record.ts';
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
+import { isRemains } from '../review/erase.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import type { Key } from '../table/item.ts';
-import { claimKey, idIn, projectionKey, userKey, webhookKeys } from '../table/keys.ts';
+import { claimKey, idIn, userKey, webhookKeys } from '../table/keys.ts';
 import { type KindName, kindNames, kinds } from '../table/kinds.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, tryTransact, type Write } from '../table/transact.ts';
@@ -61,12 +62,7 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
       }
     }
   }
-  const { pk, sk } = userKey(userId);
-  const lasting = [sk, projectionKey({ pk }).sk];
-  for await (const items of queryItems({ pk, sk: '' })) {
-    await deleteItems(
-      items.filter((item) => !lasting.includes(item.sk)),
-      isGone,
-    );
+  for await (const items of queryItems({ pk: userKey(userId).pk, sk: '' })) {
+    await deleteItems(items.filter(isRemains), isGone);
   }
 }

@@ -12,28 +12,19 @@ import { getItem, scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
-/**
- * Ids of deleted things that may have left items behind, and in `hiding` of accounts whose reviews
- * are to be hidden.
- */
-export type Leftovers = Record<
-  'users' | 'reviews' | 'applications' | 'entities' | 'hiding',
-  string[]
->;
-
 /** Ids of things in the table, and of things that other items name. */
 function idSets(...present: string[]) {
   return { present: new Set(present), referenced: new Set<string>() };
 }
 
 /** Erasures of one thing. They return false for a thing that exists. */
-const erasures: { [list in keyof Leftovers]: (id: string) => Promise<unknown> } = {
-  users: async (id) => !(await findUser(id)) && eraseAccount(id),
-  reviews: async (id) => {
+const erasures = {
+  users: async (id: string) => !(await findUser(id)) && eraseAccount(id),
+  reviews: async (id: string) => {
     await finishDeletion(id);
     return !(await getItem(reviewKey(id))) && eraseRemains(id);
   },
-  applications: async (id) => {
+  applications: async (id: string) => {
     const revoked = await eraseGrants(id);
     if (await findApplication(id)) return revoked > 0;
     const isMissing = { Key: applicationKey(id), was: { pk: undefined } };
@@ -42,6 +33,12 @@ const erasures: { [list in keyof Leftovers]: (id: string) => Promise<unknown> } 
   entities: eraseEntity,
   hiding: hideAll,
 };
+
+/**
+ * Ids of deleted things that may have left items behind, and in `hiding` of accounts whose reviews
+ * are to be hidden.
+ */
+export type Leftovers = Record<keyof typeof erasures, string[]>;
 
 /** Repeats incomplete erasures; returns their numbers. Things that still exist stay. Repeatable. */
 export async function eraseLeftovers(

@@ -1,4 +1,5 @@
 import type { Route } from '../routes.ts';
+import type { IndexScope } from './definition.ts';
 import type { Item, Key } from './item.ts';
 import {
   applicationKey,
@@ -44,14 +45,8 @@ export type Writer = 'health' | 'webhooks' | NonNullable<Route['within']> | 'ask
  * A kind of stored items. In keys and index partitions, `<user_id>`, `<review_id>` and
  * `<client_id>` are the account, the review and the application that an item is of.
  */
-export interface Kind {
+export interface Kind extends Lists {
   key: { form: Key };
-  /** Index partitions of its items. An item is in an index when it has both attributes of it. */
-  all?: Partitions;
-  type?: Partitions;
-  facet?: Partitions;
-  entity?: Partitions;
-  author?: Partitions;
   /** The most that an item has, in DynamoDB's counting: 1 unless it is given. */
   kilobytes?: number;
   /** Why it is in no export. Any other kind has a schema in transfer/record.ts. */
@@ -68,7 +63,8 @@ export interface Kind {
   writers?: readonly Writer[];
 }
 
-type Partitions = string | readonly string[];
+/** Index partitions. An item is in an index when it has both attributes of the index. */
+type Lists = { readonly [scope in IndexScope]?: string | readonly string[] };
 
 /**
  * Every kind of stored items, in the order of an export: a record stands after those it names. The

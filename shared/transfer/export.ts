@@ -8,9 +8,9 @@ import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic } from '../review/review.ts';
-import { Revision, revisionOf } from '../review/revision.ts';
+import { type Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/item.ts';
-import { caseKey, userKey } from '../table/keys.ts';
+import { caseKey } from '../table/keys.ts';
 import { type ExportedKind, kindNames, kinds } from '../table/kinds.ts';
 import { parseItems } from '../table/parse.ts';
 import { scanItems } from '../table/query.ts';
@@ -59,8 +59,8 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
     if (kinds[kind].unexported || kinds[kind].beside) continue;
     for (const { id, items } of spool.read(kind as ExportedKind)) {
       if (kind === 'user') {
-        const user = itemAt('USER', items);
-        if (user) yield userRecord(user, itemAt('CONTACT', items));
+        const [user] = ofKind('user', items);
+        if (user) yield userRecord(user, ofKind('contact', items)[0]);
       } else if (kind === 'review') {
         if (!replaced.has(id)) yield* recordsOfReview(items, spool);
       } else {
@@ -74,14 +74,12 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
 }
 
 function* recordsOfReview(items: readonly Item[], spool: Spool): Generator<TransferRecord> {
-  const reviewItem = itemAt('REVIEW', items);
-  if (!reviewItem || !spool.hasThings(reviewItem)) return;
-  const revisions = ofKind('revision', items);
-  const review = fullReviewRecord(reviewItem, { revisions, texts: ofKind('text', items) });
-  if (!review) return;
-  yield review;
+  const found = reviewIn(items);
+  if (!found || !spool.hasThings(found.item)) return;
+  const { item: reviewItem, revisions } = found;
+  yield fullReviewRecord(reviewItem, revisions);
   for (const item of ofKind('vote', items)) {
-    if (spool.hasThings(item)) yield voteRecord(item, review.revisions.length);
+    if (spool.hasThings(item)) yield voteRecord(item, revisions.length);
   }
   const reports = ofKind('report', items).filter((item) => spool.hasThings(item));
   yield* rawRecords('report', reports, spool);
@@ -171,14 +169,22 @@ function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
 export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   const replaced = spool.replaced();
   for (const { id, items } of spool.read('review')) {
-    const item = itemAt('REVIEW', items);
-    const review = item && wholeReview(item, ofKind('text', items));
-    if (!review || replaced.has(id) || !isPublic(review)) continue;
-    const revisions = ofKind('revision', items).map((revision) => v.parse(Revision, revision));
-    const earlier = revisions.filter((revision) => revision.id <= review.edits);
-    if (earlier.length < review.edits || !spool.has(userKey(review.user_id))) continue;
-    yield reviewRecord(review, [...earlier, revisionOf(review)]);
+    const found = reviewIn(items);
+    if (!found || replaced.has(id) || !isPublic(found.review)) continue;
+    if (spool.hasThings(found.item)) yield reviewRecord(found.review, found.revisions);
   }
+}
+
+/** Returns a review of these items with all its revisions, unless something is missing. */
+function reviewIn(items: readonly Item[]) {
+  const [item] = ofKind('review', items);
+  const review = item && wholeReview(item, ofKind('text', items));
+  if (!review) return undefined;
+  const revisions = ofKind('revision', items) as unknown[] as Revision[];
+  // Revisions made after the review was read are skipped.
+  const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
+  if (earlier.length < review.edits) return undefined;
+  return { item, review, revisions: [...earlier, revisionOf(review)] };
 }
 
 /** The record of an entity in a public dump. */
@@ -213,7 +219,7 @@ type PublicUser = { kind: 'user' } & Pick<User, (typeof publicNames)[number]>;
 /** Yields the public accounts of a spool by id. */
 export function* publicUsers(spool: Spool): Generator<PublicUser> {
   for (const { items } of spool.read('user')) {
-    const item = itemAt('USER', items);
+    const [item] = ofKind('user', items);
     if (item) yield { kind: 'user', ...pick(v.parse(User, item), publicNames) };
   }
 }
@@ -275,10 +281,6 @@ export function* jsonLines(records: Iterable<object>): Generator<string> {
     chunk = '';
   }
   if (chunk) yield chunk;
-}
-
-function itemAt(sk: string, items: readonly Item[]): Item | undefined {
-  return items.find((item) => item.sk === sk);
 }
 
 function ofKind(kind: ExportedKind, items: readonly Item[]): Item[] {

@@ -5,7 +5,7 @@ import { pick } from '../pick.ts';
 import { join } from '../review/long-text.ts';
 import { isCount } from '../review/owner-counts.ts';
 import { countedFields, Review, type WholeReview } from '../review/review.ts';
-import { type Revision, revisionOf } from '../review/revision.ts';
+import type { Revision } from '../review/revision.ts';
 import { writtenNames } from '../review/written.ts';
 import { tableDefinition } from '../table/definition.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
@@ -69,29 +69,12 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Attributes of every review, which begin the record. */
-const reviewStart = [
-  'id',
-  'entity_id',
-  'entity_type',
-  'user_id',
-  'language',
-  'license',
-  'created',
-  'published_on',
-  'is_hidden',
-  'source',
-  'source_url',
-] as const;
-
 /** Returns the record of a user, with the contact if there is one. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
-  return {
-    kind: 'user',
-    ...pick(v.parse(User, item), ['id', 'display_name', 'created']),
-    ...factsIn(item),
-    contact: contact ? { ...v.parse(Contact, contact), ...factsIn(contact) } : null,
-  };
+  const { id, display_name, created } = v.parse(User, item);
+  const facts = { id, display_name, created, ...factsIn(item) };
+  const fields = contact && { ...v.parse(Contact, contact), ...factsIn(contact) };
+  return { kind: 'user', ...facts, contact: fields ?? null };
 }
 
 /** Reads a review with its long text among the items beside it. Undefined if that is missing. */
@@ -102,26 +85,14 @@ export function wholeReview(item: Item, texts: readonly Item[]): WholeReview | u
   );
 }
 
-/** Makes the record of a review, or undefined if revisions are missing: it is being deleted. */
-export function fullReviewRecord(
-  item: Item,
-  { revisions, texts }: Record<'revisions' | 'texts', readonly Item[]>,
-): FullReviewRecord | undefined {
-  const review = wholeReview(item, texts);
-  if (!review) return undefined;
-  // Revisions made after the review was read are skipped.
-  const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
-  if (earlier.length < review.edits) return undefined;
-  const revisionsToCurrent = [...(earlier as unknown[] as Revision[]), revisionOf(review)];
-  const { language } = review as { language: FullReviewRecord['language'] };
-  return {
+/** Makes the record of a review of all its revisions. */
+export function fullReviewRecord(item: Item, revisions: readonly Revision[]): FullReviewRecord {
+  const record: object = {
     kind: 'review',
-    ...pick({ ...review, language }, reviewStart),
     ...factsIn(item),
-    revisions: revisionsToCurrent.map((revision) =>
-      pick(revision, ['id', ...writtenNames, 'timestamp']),
-    ),
+    revisions: revisions.map((revision) => pick(revision, ['id', ...writtenNames, 'timestamp'])),
   };
+  return record as FullReviewRecord;
 }
 
 /** Makes the record of a vote on a review with `revisions` revisions. */
