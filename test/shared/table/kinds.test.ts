@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
+import { createTable } from '../../../infra/local/table.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { readOwnData } from '../../../shared/account/export.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
@@ -14,8 +15,8 @@ import { updateNames } from '../../../shared/names/update.ts';
 import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
-import type { Item } from '../../../shared/table/item.ts';
-import { idIn } from '../../../shared/table/keys.ts';
+import type { Item, Key } from '../../../shared/table/item.ts';
+import { changesKey, grantKey, idIn, revisionKey, webhookKey } from '../../../shared/table/keys.ts';
 import {
   idsIn,
   type Kind,
@@ -145,6 +146,15 @@ test('every item that a journey writes is of a kind, and as its row says', async
   await expectSmallItems();
 });
 
+test.each<[string, Key, string]>([
+  ['a number has its digits', revisionKey('r', 7), 'REVIEW#r REVISION#000007'],
+  ['a number may be missing', changesKey(1, ''), 'CHANGES#1 AT#'],
+  ['a last id may be missing', grantKey('u', 'c', ''), 'USER#u GRANT#c#'],
+  ['all ids may be missing', webhookKey('', ''), 'WEBHOOK HOOK#'],
+])('in a key, %s', (_, { pk, sk }, expected) => {
+  expect(`${pk} ${sk}`).toBe(expected);
+});
+
 test('only imported texts are larger than 64 KB', () => {
   const { text: longest, ...others } = kinds;
   expect(longest.kilobytes).toBeLessThan(400_000 / 1024);
@@ -164,6 +174,22 @@ test('every kind is in an export, or says why not, and the guide lists it', asyn
     [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );
   expect(listed.toSorted()).toEqual(expected.toSorted());
+});
+
+test.each([
+  ['user', 'user_id'],
+  ['application', 'client_id'],
+  ['review', 'review_id'],
+] as const)('nothing is imported without the %s that it names', async (missing, id) => {
+  const records = (await exported()).filter(({ kind }) => kind !== missing);
+  const own = process.env.TABLE_NAME;
+  process.env.TABLE_NAME = `without-${missing}`;
+  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
+  const { written } = await importRecords(sourced(records));
+  process.env.TABLE_NAME = own;
+  const naming = kindNames.filter((name) => namesThing(name, id) && !kinds[name].isLasting);
+  expect(naming.filter((name) => name in written)).toEqual([]);
+  expect(written).toMatchObject({ entity: 1, decision: expect.any(Number) });
 });
 
 test('whatever names a person is in the own data of somebody, unless no export has it', async () => {
