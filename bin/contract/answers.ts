@@ -66,7 +66,7 @@ export const answers: Section = {
     decided('HEAD is GET without the body', 'visitor HEAD /review/languages', { 200: '', has: { 'content-type': /^application\/json\b/, etag: sentence } }),
     decided('HEAD of a list', 'visitor HEAD /review/', { 200: '' }),
     decided('HEAD of a review', 'visitor HEAD /review/{album}', { 200: '' }),
-    decided('HEAD of an unknown review', 'visitor HEAD /review/{nobody}', { 404: '' }),
+    decided('HEAD of an unknown review', 'visitor HEAD /review/{nobody}', { 404: undefined }),
   ],
 };
 

@@ -11,7 +11,7 @@ export const changes: Section = {
   rows: [
     decided('The answer has changes, and where the log goes on', 'visitor GET /changes', { 200: { changes: listOf({ version: integer }), next: sentence, has_more: boolean }, keep: { position: 'next' }, quick: true }),
     given('ann POST /review/', { json: aReview('logged'), 200: {}, keep: { logged: 'id' } }),
-    decided('A publication is in the log', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: { id: '{logged}', last_updated: isoTime } }) }, eventually: true }),
+    decided('A publication is in the log', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: { id: '{logged}', user_id: '{ann_id}', created: isoTime, published_on: isoTime, revisions: [{ id: 1, timestamp: isoTime }] } }) }, eventually: true }),
     given('ann DELETE /review/{logged}', { 200: {} }),
     decided('So is a deletion, with null', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: null }) }, eventually: true }),
     decided('cursor is refused by name', 'visitor GET /changes?cursor=x', { 400: { error: 'invalid_request', description: /since/ } }),

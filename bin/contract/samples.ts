@@ -3,7 +3,10 @@ export const done = 'Request processed successfully';
 
 /** Returns a text of this length. */
 export const letters = (length: number) =>
-  'A record that gets better. '.repeat(200).slice(0, length - 1).concat('.');
+  'A record that gets better. '
+    .repeat(200)
+    .slice(0, length - 1)
+    .concat('.');
 
 /** A text that is long enough. */
 export const text = letters(60);

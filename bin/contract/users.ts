@@ -1,5 +1,15 @@
 import { aReview, done } from './samples.ts';
-import { boolean, httpDate, integer, listOf, listWith, oneOf, sentence, string, uuid } from './suite/match.ts';
+import {
+  boolean,
+  httpDate,
+  integer,
+  listOf,
+  listWith,
+  oneOf,
+  sentence,
+  string,
+  uuid,
+} from './suite/match.ts';
 import { decided, given, type Section, spec } from './suite/row.ts';
 
 // biome-ignore format: one row, one line

@@ -13,7 +13,6 @@ export const votes: Section = {
     spec('GET returns the own vote', 'ben GET /review/{voted}/vote', { 200: { vote: { vote: true, voted_at: httpDate } } }),
     spec('true counts as positive', 'visitor GET /review/{voted}', { 200: { review: { votes: { positive: 1, negative: 0 } } } }),
     decided('popularity is positive minus negative votes', 'visitor GET /review/{voted}', { 200: { review: { popularity: 1 } } }),
-    decided('karma of the author follows', 'visitor GET /review/{voted}', { 200: { review: { user: { karma: 1 } } } }),
     decided('The same vote again changes nothing', 'ben PUT /review/{voted}/vote', { json: { vote: true }, 200: { message: done } }),
     spec('false is a downvote', 'ben PUT /review/{voted}/vote', { json: { vote: false }, 200: { message: done } }),
     decided('A user has one vote on a review', 'visitor GET /review/{voted}', { 200: { review: { votes: { positive: 0, negative: 1 }, popularity: -1 } } }),

@@ -83,11 +83,13 @@ export function makeBrowser(send: Send) {
   };
 
   async function press(page: Shown, answer: 'yes' | 'no'): Promise<Shown> {
-    const buttons = [...page.html.matchAll(/<button([^>]*)>([^<]*)/g)].map(([, tag = '', text]) => ({
-      name: attribute(tag, 'name'),
-      value: attribute(tag, 'value'),
-      isNo: /not|deny|refuse|decline|cancel/i.test(`${text}`),
-    }));
+    const buttons = [...page.html.matchAll(/<button([^>]*)>([^<]*)/g)].map(
+      ([, tag = '', text]) => ({
+        name: attribute(tag, 'name'),
+        value: attribute(tag, 'value'),
+        isNo: /not|deny|refuse|decline|cancel/i.test(`${text}`),
+      }),
+    );
     const button = buttons.find(({ name, isNo }) => name !== '' && isNo === (answer === 'no'));
     if (!button) return page;
     const { name, value } = button;

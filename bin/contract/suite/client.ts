@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeBrowser } from './browser.ts';
+import type { Operator } from './people.ts';
 import type { Exchange } from './row.ts';
-import type { Things } from './things.ts';
+import { Missing, type Things } from './things.ts';
 
 /** The answer to a request. A body that is not JSON is its text. */
 export interface Answer {
@@ -15,51 +16,64 @@ export class Unreachable extends Error {}
 
 /** In milliseconds: the longest wait for an answer. A function of AWS may take ten seconds. */
 const patience = 15_000;
+/** How often a request is repeated that the service refuses because there are too many. */
+const mostRepetitions = 10;
 
-/** Makes the client that sends the requests of rows to a service. */
-export function makeClient(things: Things) {
+export type Client = ReturnType<typeof makeClient>;
+
+/** Makes the client that sends the requests of rows to a service, and runs its operator's tool. */
+export function makeClient(things: Things, operator: Operator | undefined) {
   const browser = makeBrowser(send);
-  /** The last answer to a client that sends too many requests. */
-  let throttled: Answer | undefined;
+  /** The last answer of a service that refused to be asked so often. */
+  let refusal: Answer | undefined;
 
-  /** Sends a request, and repeats it for as long as the service refuses more requests. */
+  /** Sends a request, at the pace that the service allows. */
   async function send(url: string | URL, init: RequestInit): Promise<Response> {
-    for (let left = 10; ; left--) {
+    for (let left = mostRepetitions; ; left--) {
       const response = await fetchOrSay(url, init);
       if (response.status !== 429 || left === 0) return response;
-      throttled = await read(response);
+      refusal = await read(response);
       await wait(1000 * Number(response.headers.get('retry-after') ?? 1));
     }
   }
 
+  /** Returns the parts of a request, with its names filled in. Throws Missing. */
+  function parse(request: string) {
+    const [person = '', method = '', ...rest] = request.split(' ');
+    if (person === 'operator') return { person, method, path: things.fill(rest.join(' ')) };
+    return { person, method, path: things.address(rest.join(' ')) };
+  }
+
   return {
     browser,
-    throttled: () => throttled,
+    parse,
+    refusal: () => refusal,
 
-    /** Sends the request of a row, whose names are filled in. Throws Missing for a person. */
+    /** Sends the request of a row. Throws Missing, or Unreachable. */
     async ask(request: string, exchange: Exchange): Promise<Answer> {
-      const [person = '', method = '', path = ''] = request.split(' ');
-      const url = things.address(path);
-      if (method === 'APPROVE' || method === 'REFUSE') {
+      const { person, method, path } = parse(request);
+      if (person === 'operator') {
+        if (!operator) throw new Missing('operator');
+        const answering = operator(method, ...path.split(' '));
+        const body = await answering.catch((error: Error) => error.message);
+        return { status: typeof body === 'string' ? 500 : 200, headers: new Headers(), body };
+      }
+      if (person === 'browser') {
         things.get('browser');
-        return browser.answerConsent(url, method === 'APPROVE' ? 'yes' : 'no');
+        return browser.answerConsent(path, method === 'APPROVE' ? 'yes' : 'no');
       }
       const headers = new Headers(exchange.headers);
       if (person !== 'visitor') headers.set('Authorization', `Bearer ${things.get(person)}`);
       const [type, body] = bodyOf(exchange);
       if (type && !headers.has('Content-Type')) headers.set('Content-Type', type);
-      const answering = send(url, { method, headers, body, redirect: 'manual' });
-      // The row expects that nobody listens.
-      if (0 in exchange) {
-        const silent = { status: 0, headers: new Headers(), body: undefined };
-        return answering.then(read).catch(() => silent);
-      }
-      return read(await answering);
+      const answering = send(path, { method, headers, body, redirect: 'manual' });
+      if (!(0 in exchange)) return read(await answering);
+      // Nobody may listen there.
+      const silence = { status: 0, headers: new Headers(), body: undefined };
+      return answering.then(read).catch(() => silence);
     },
   };
 }
-
-export type Client = ReturnType<typeof makeClient>;
 
 function bodyOf({ json, form, body }: Exchange): [type?: string, body?: string] {
   if (json !== undefined) return ['application/json', JSON.stringify(json)];

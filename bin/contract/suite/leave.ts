@@ -25,7 +25,9 @@ export function makeCaretaker(client: Client, things: Things) {
   };
 
   async function isDeleted(person: string, path: string): Promise<boolean> {
-    const { status } = await client.ask(`${person} DELETE ${path}`, {}).catch(() => ({ status: 0 }));
+    const { status } = await client
+      .ask(`${person} DELETE ${path}`, {})
+      .catch(() => ({ status: 0 }));
     // A review that is gone takes its votes with it.
     return status === 200 || status === 404;
   }
@@ -41,7 +43,9 @@ export function makeCaretaker(client: Client, things: Things) {
       }
       for (const person of made) {
         if (things.find(person) === undefined) continue;
-        const { status } = await client.ask(`${person} DELETE /user/me`, {}).catch(() => ({ status: 0 }));
+        const { status } = await client
+          .ask(`${person} DELETE /user/me`, {})
+          .catch(() => ({ status: 0 }));
         if (status === 200 || status === 401) continue;
         left.push(`the account ${things.find(`${person}_name`)}, ${things.find(`${person}_id`)}`);
       }

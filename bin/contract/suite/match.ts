@@ -26,9 +26,9 @@ const matches = (pattern: RegExp) => (value: unknown) =>
   typeof value === 'string' && pattern.test(value);
 
 const shown = (value: unknown) =>
-  typeof value === 'function'
-    ? value.name
-    : inspect(value, { depth: 5, breakLength: Number.POSITIVE_INFINITY }).slice(0, 300);
+  inspect(value, { depth: 5, breakLength: Number.POSITIVE_INFINITY })
+    .replaceAll(/\[Function: (.*?)\]/g, '$1')
+    .slice(0, 300);
 
 export const anything = named('anything', (value) => value !== undefined);
 export const string = named('a string', (value) => typeof value === 'string');
@@ -45,7 +45,9 @@ export const httpDate = named(
   'an HTTP date',
   (value) => typeof value === 'string' && new Date(value).toUTCString() === value,
 );
-export const webAddress = named('a URL', (value) => /^https?:$/.test(URL.parse(`${value}`)?.protocol ?? ''));
+export const webAddress = named('a URL', (value) =>
+  /^https?:$/.test(URL.parse(`${value}`)?.protocol ?? ''),
+);
 
 /** A list whose elements are all like this. */
 export const listOf = (expected: Expected) => ({ 'every element': expected });

@@ -43,6 +43,12 @@ const grants: Record<string, [application: string, seconds: number]> = {
   third: ['other', 3600],
 };
 
+/** Returns true for the name of a person, or of what a person has: `ann`, `ann_id`, `first_refresh`. */
+export function isOfPeople(name: string): boolean {
+  const owner = name.split('_')[0] ?? '';
+  return [people, applications, grants].some((table) => owner in table);
+}
+
 type Answer = Record<string, string>;
 
 /** Runs a command of the operator's tool, and returns its answer. Throws what the tool says. */
@@ -74,7 +80,10 @@ export async function makePeople(
   const isNeeded = (name: string) =>
     [...names].some((each) => each === name || each.startsWith(`${name}_`));
   const makeEach = <T>(table: Record<string, T>, make: (name: string, entry: T) => Promise<void>) =>
-    inTurns(Object.entries(table).filter(([name]) => isNeeded(name)), ([name, entry]) => make(name, entry));
+    inTurns(
+      Object.entries(table).filter(([name]) => isNeeded(name)),
+      ([name, entry]) => make(name, entry),
+    );
 
   await makeEach(people, async (name) => {
     const display_name = `${name[0]?.toUpperCase()}${name.slice(1)} ${mark}`;

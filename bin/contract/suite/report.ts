@@ -1,11 +1,14 @@
 import type { Result } from './run.ts';
 
+/** In characters: what is shown of a request, which may have a long query. */
+const longestRequest = 200;
+
 const words = { holds: 'ok      ', differs: 'DIFFERS ', untried: 'untried ' };
 
 /** The lines of a row in the report. */
-export function lineOf({ outcome, row, why }: Result): string {
-  if (outcome !== 'differs') return `${words[outcome]}${row.claim}${why ? `: ${why}` : ''}`;
-  return `${words[outcome]}${row.claim}\n        ${row.request}: ${why}`;
+export function lineOf({ outcome, claim, request, why }: Result): string {
+  if (outcome !== 'differs') return `${words[outcome]}${claim}${why ? `: ${why}` : ''}`;
+  return `${words[outcome]}${claim}\n        ${request.slice(0, longestRequest)}: ${why}`;
 }
 
 /** Returns the numbers of results by outcome, with their sum over all sections. */
@@ -25,7 +28,7 @@ export function summaryOf(results: readonly Result[]): string {
     return title.padEnd(width) + numbers.join('');
   };
   const inSection = (title: string) => results.filter(({ section }) => section === title);
-  const inSource = (source: string) => results.filter(({ row }) => row.source === source);
+  const inSource = (source: string) => results.filter((result) => result.source === source);
   const rows = [
     `${' '.repeat(width)}    holds  differs  untried`,
     ...sections.map((title) => line(title, inSection(title))),

@@ -32,6 +32,8 @@ export interface Row {
   /** A person, a method and a path: `ann PUT /review/{album}/vote`. */
   request: string;
   exchange: Exchange;
+  /** Why the suite cannot try it over HTTP. */
+  untried?: string;
 }
 
 export interface Section {
@@ -52,6 +54,11 @@ const rowOf =
 export const spec = rowOf('specification');
 /** Left open by the specification, and decided by this service. */
 export const decided = rowOf('decision');
+/** Decided, but beyond what this suite can try. */
+export const beyond = (claim: string, untried: string): Row => ({
+  ...decided(claim, '', {}),
+  untried,
+});
 /** Prepares the rows after it. */
 export const given = (request: string, exchange: Exchange): Row =>
   rowOf('given')(request, request, exchange);
