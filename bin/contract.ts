@@ -7,7 +7,7 @@ import { makeCaretaker } from './contract/suite/leave.ts';
 import { makePeople, operatorBy, people } from './contract/suite/people.ts';
 import { count, lineOf, summaryOf } from './contract/suite/report.ts';
 import type { Row } from './contract/suite/row.ts';
-import { namesIn, type Result, tryRows } from './contract/suite/run.ts';
+import { namesIn, paceOf, type Result, tryRows } from './contract/suite/run.ts';
 import { makeThings } from './contract/suite/things.ts';
 
 const command = new Command('npm run contract --')
@@ -88,13 +88,21 @@ for (const [index, value] of token.entries()) things.set(Object.keys(people)[ind
 const client = makeClient(things, operator);
 const { witness, leave } = makeCaretaker(client, things);
 const chosen = sections
-  .map(({ title, rows }) => ({ title, rows: quick ? rows.filter(isQuick) : rows }))
+  .map(({ title, rows }) => ({ title, rows: quick ? quickRows(rows) : rows }))
   .filter(({ rows }) => rows.length > 0);
 
-/** Returns true for a row of the quick check, which writes only if it was told to. */
-function isQuick({ exchange, request }: Row): boolean {
-  const isRead = request.startsWith('visitor ') || (token.length > 0 && request.includes(' GET '));
-  return exchange.quick === true && (canWrite || isRead);
+/** Returns the rows of the quick check, without those that write unless it was told to. */
+function quickRows(rows: readonly Row[]): Row[] {
+  const lost = new Set<string>();
+  return rows.filter((row) => {
+    const { exchange, request } = row;
+    const isRead =
+      request.startsWith('visitor ') || (token.length > 0 && request.includes(' GET '));
+    const isChosen =
+      exchange.quick && (canWrite || isRead) && !namesIn(row).some((name) => lost.has(name));
+    if (!isChosen) for (const name of Object.keys(exchange.keep ?? {})) lost.add(name);
+    return isChosen;
+  });
 }
 
 console.log(`Checking ${base}`);
@@ -125,6 +133,7 @@ try {
       ? 'the service cannot be reached, so the other rows were not tried'
       : `${(error as Error).message}`;
 }
+if (stopped === undefined && !quick) results.push(paceOf(client));
 const left = await leave(made);
 const { holds, differs, untried } = count(results);
 const seconds = Math.round((Date.now() - began) / 1000);

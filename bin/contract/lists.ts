@@ -4,6 +4,7 @@ import {
   httpDate,
   integer,
   listOf,
+  oldestFirst,
   oneOf,
   sentence,
   string,
@@ -100,6 +101,7 @@ export const userList: Section = {
   rows: [
     spec('The answer has count, limit, offset and users', 'visitor GET /user/', { 200: { count: integer, limit: 50, offset: 0, users: listOf({ id: uuid, display_name: sentence, created: httpDate, karma: integer, user_type: sentence }) }, quick: true }),
     decided('Profiles in it have no e-mail address', 'visitor GET /user/', { 200: { users: listOf({ email: undefined, musicdb_username: undefined }) } }),
+    decided('The oldest is first', 'visitor GET /user/', { 200: { users: oldestFirst } }),
     spec('limit', 'visitor GET /user/?limit=1', { 200: { count: atLeast(2), limit: 1, users: [{ id: uuid }], next: sentence }, has: { link: /rel="?next/ }, keep: { first_user: 'users.0.id', next_users: 'next' }, eventually: true }),
     spec('offset', 'visitor GET /user/?limit=1&offset=1', { 200: { limit: 1, offset: 1, users: [{ id: uuid }] }, keep: { second_user: 'users.0.id' } }),
     decided('next goes on as cursor', 'visitor GET /user/?limit=1&cursor={next_users}', { 200: { users: [{ id: '{second_user}' }] } }),

@@ -115,6 +115,7 @@ export const authorization: Section = {
     spec('Plain HTTP is refused', 'visitor GET {plain}/oauth/authorize', { 0: undefined, 301: undefined, 302: undefined, 308: undefined, 400: undefined, 403: undefined, 404: undefined, 426: undefined, quick: true }),
     decided('The metadata of the server name its addresses', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { issuer: '{auth}', authorization_endpoint: '{auth}/oauth/authorize', token_endpoint: '{base}/oauth/token', revocation_endpoint: '{base}/oauth/revoke' }, quick: true }),
     decided('They name scopes, grants and methods', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { scopes_supported: ['review', 'vote', 'user'], response_types_supported: ['code'], grant_types_supported: ['authorization_code', 'refresh_token'], token_endpoint_auth_methods_supported: listOf(/^client_secret_(post|basic)$/), code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true } }),
-    decided('Sign-in leads to the identity provider', 'visitor GET {auth}/account/sign-in', { 302: undefined, 303: undefined, has: { location: /^https?:.*[?&]code_challenge_method=S256/ }, quick: true }),
+    decided('Sign-in leads to the identity provider', 'visitor GET {auth}/account/sign-in', { 302: undefined, 303: undefined, has: { location: /^https?:.*[?&]code_challenge_method=S256/ }, keep: { provider: '@location' }, quick: true }),
+    decided('The identity provider answers', 'visitor GET {provider}', { 200: undefined, 302: undefined, 303: undefined, quick: true }),
   ],
 };

@@ -1,5 +1,6 @@
 import * as answers from './answers.ts';
 import * as beside from './beside.ts';
+import { beyondReach } from './beyond.ts';
 import * as lists from './lists.ts';
 import * as moderation from './moderation.ts';
 import * as oauth from './oauth.ts';
@@ -38,4 +39,5 @@ export const sections: readonly Section[] = [
   moderation.blocked,
   users.leaving,
   beside.pages,
+  beyondReach,
 ];

@@ -45,6 +45,10 @@ export const httpDate = named(
   'an HTTP date',
   (value) => typeof value === 'string' && new Date(value).toUTCString() === value,
 );
+export const oldestFirst = named('a list, the oldest first', (value) => {
+  const times = Array.isArray(value) ? value.map(({ created }) => Date.parse(created)) : [];
+  return times.every((time, index) => time >= (times[index - 1] ?? 0));
+});
 export const webAddress = named('a URL', (value) =>
   /^https?:$/.test(URL.parse(`${value}`)?.protocol ?? ''),
 );

@@ -54,9 +54,9 @@ const rowOf =
 export const spec = rowOf('specification');
 /** Left open by the specification, and decided by this service. */
 export const decided = rowOf('decision');
-/** Decided, but beyond what this suite can try. */
-export const beyond = (claim: string, untried: string): Row => ({
-  ...decided(claim, '', {}),
+/** Stated or decided, but beyond what this suite can try. */
+export const beyond = (source: Row['source'], claim: string, untried: string): Row => ({
+  ...rowOf(source)(claim, '', {}),
   untried,
 });
 /** Prepares the rows after it. */

@@ -36,6 +36,18 @@ export function namesIn({ request, exchange }: Row): string[] {
   return [request.split(' ')[0] ?? '', ...inBraces];
 }
 
+/** Returns what became of the promise to say when a refused request may be repeated. */
+export function paceOf({ refusal }: Client): Result {
+  const claim = 'Beyond the limit of requests the answer is 429 with Retry-After';
+  const result = { section: 'Every answer', source: 'decision', claim, request: 'any' } as const;
+  const answer = refusal();
+  if (!answer)
+    return { ...result, outcome: 'untried', why: 'the service did not refuse a request' };
+  const has = { 'retry-after': /^\d+$/ };
+  const why = faultIn(answer, 'visitor GET /', { 429: 'too_many_requests', has });
+  return { ...result, outcome: why === undefined ? 'holds' : 'differs', why };
+}
+
 /** Tries the rows of all sections in their order. Throws Unreachable if the service is silent. */
 export async function* tryRows(sections: readonly Section[], tools: Tools): AsyncGenerator<Result> {
   let silences = 0;
@@ -121,7 +133,7 @@ function faultIn(
   const isError = typeof wanted === 'string' && status >= 400;
   const expected: Expected = isError ? { error: wanted, description: sentence } : wanted;
   const isJson =
-    !/^(operator|browser) | HEAD |\{auth\}/.test(request) && ![0, 204, 304].includes(status);
+    !/^(operator|browser) | HEAD | \{/.test(request) && ![0, 204, 304].includes(status);
   const type: Record<string, Expected> = isJson ? { 'content-type': /^application\/json\b/ } : {};
   const parts = Object.entries({ ...type, ...exchange.has });
   const inBody = expected === undefined ? undefined : faultOf(body, expected);

@@ -62,9 +62,9 @@ export function makeThings(base: string, environment: NodeJS.ProcessEnv) {
     set: (name: string, value: string) => things.set(name, value),
     /** Replaces each name in braces, in all texts of a value. Throws Missing. */
     fill,
-    /** Returns the URL of a path. Most paths are relative to the base URL. */
+    /** Returns the URL of a path: relative to the base URL, or to the URL that a name stands for. */
     address(path: string): string {
-      const [, host, rest = ''] = /^(?:\{(auth|plain)\})?(.*)/.exec(path) ?? [];
+      const [, host, rest = ''] = /^(?:\{(\w+)\})?(.*)/.exec(path) ?? [];
       return get(host ?? 'base') + fillText(rest, encodeURIComponent);
     },
   };
