@@ -108,12 +108,16 @@ function quickRows(rows: readonly Row[]): Row[] {
 console.log(`Checking ${base}`);
 const began = Date.now();
 const results: Result[] = [];
-let made: string[] = [];
+const made = new Set<string>();
 let stopped: string | undefined;
+// What was written is deleted first.
+process.once('SIGINT', () => {
+  stopped = 'interrupted';
+});
 try {
   if (operator) {
     const names = new Set(chosen.flatMap(({ rows }) => rows.flatMap(namesIn)));
-    made = await makePeople(things, names, operator);
+    await makePeople(things, names, operator, made);
   }
   await signIn();
   let section = '';
@@ -124,21 +128,21 @@ try {
     results.push(result);
     if (results.length === 1 && result.outcome === 'differs') {
       stopped = `${base} is not the base URL of a review service`;
-      break;
     }
+    if (stopped !== undefined) break;
   }
 } catch (error) {
   stopped =
     error instanceof Unreachable
-      ? 'the service cannot be reached, so the other rows were not tried'
-      : `${(error as Error).message}`;
+      ? `the service cannot be reached (${error.message})`
+      : (error as Error).message;
 }
 if (stopped === undefined && !quick) results.push(paceOf(client));
 const left = await leave(made);
 const { holds, differs, untried } = count(results);
 const seconds = Math.round((Date.now() - began) / 1000);
 
-console.log(`\n${summaryOf(results)}\n`);
+if (results.length > 0) console.log(`\n${summaryOf(results)}\n`);
 for (const thing of left) console.log(`left    ${thing}`);
 if (stopped !== undefined) console.log(`Stopped: ${stopped}`);
 console.log(`${holds} hold, ${differs} differ, ${untried} could not be tried, in ${seconds} s`);

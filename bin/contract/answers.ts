@@ -36,8 +36,8 @@ const paths = [
 export const access: Section = {
   title: 'Tokens and scopes',
   rows: [
-    ...protectedRequests.map(([request]) => spec(`${request} needs a token`, `visitor ${request}`, { 401: 'invalid_token', has: bearer })),
-    ...protectedRequests.flatMap(([request, scope]) => (scope ? [spec(`${request} needs the scope ${scope}`, `${without[scope]} ${request}`, { 403: 'insufficient_scope', has: { 'www-authenticate': new RegExp(`^Bearer .*scope="${scope}"`) } })] : [])),
+    ...protectedRequests.map(([request]) => decided(`${request} needs a token`, `visitor ${request}`, { 401: 'invalid_token', has: bearer })),
+    ...protectedRequests.flatMap(([request, scope]) => (scope ? [decided(`${request} needs the scope ${scope}`, `${without[scope]} ${request}`, { 403: 'insufficient_scope', has: { 'www-authenticate': new RegExp(`^Bearer .*scope="${scope}"`) } })] : [])),
     ...protectedRequests.flatMap(([request, scope]) => (scope === undefined ? [spec(`${request} needs no scope`, `ann_none ${request}`, { 200: {} })] : [])),
     ...[undefined, 'Bearer rva_nonsense', 'Bearer ', 'Basic YTpi'].map((value) => decided(`Authorization: ${value ?? 'none'} is 401`, 'visitor PUT /review/{nobody}/vote', { headers: value === undefined ? {} : { Authorization: value }, 401: { error: 'invalid_token', description: sentence }, has: { ...bearer, ...anyOrigin }, quick: true })),
     decided('The scheme may be in lower case', 'visitor GET /user/me', { headers: { Authorization: 'bearer {ann}' }, 200: {} }),

@@ -16,6 +16,7 @@ import { decided, given, type Section, spec } from './suite/row.ts';
 export const profiles: Section = {
   title: 'User profiles: GET /user/{user_id}',
   rows: [
+    ...['ann', 'ben', 'cleo', 'dan', 'eve'].map((person) => given(`${person} GET /user/me`, { 200: {}, keep: { [`${person}_id`]: 'user.id' } })),
     spec('A profile has all its fields', 'visitor GET /user/{ann_id}', { 200: { user: { id: '{ann_id}', display_name: sentence, created: httpDate, karma: integer, user_type: sentence } } }),
     decided('A newcomer is a Noob', 'visitor GET /user/{ann_id}', { 200: { user: { user_type: 'Noob' } } }),
     spec('It shows no e-mail address and no linked account', 'visitor GET /user/{ann_id}', { 200: { user: { email: undefined, musicdb_username: undefined } } }),
@@ -77,7 +78,7 @@ export const leaving: Section = {
     given('eve POST /review/', { json: { ...aReview('left'), rating: 4 }, 200: {}, keep: { left: 'id' } }),
     given('ann POST /review/', { json: aReview('stays'), 200: {}, keep: { stays: 'id' } }),
     given('eve PUT /review/{stays}/vote', { json: { vote: true }, 200: {} }),
-    spec('The answer has a message', 'eve DELETE /user/me', { 200: { message: done } }),
+    spec('The answer has a message', 'eve DELETE /user/me', { 200: { message: sentence } }),
     decided('The token is refused at once', 'eve GET /user/me', { 401: 'invalid_token' }),
     decided('The profile is gone at once', 'visitor GET /user/{eve_id}', { 404: 'not_found' }),
     decided('The reviews are gone at once', 'visitor GET /review/{left}', { 404: 'not_found' }),

@@ -11,10 +11,13 @@ export function makeCaretaker(client: Client, things: Things) {
   /** Paths of reviews and votes, by the person who can delete them. */
   const written = new Map<string, string>();
   const writes = new Map<string, number>();
+  let decisions = 0;
 
   const witness: Witness = (request, { status, body }) => {
     const [person = '', method = '', template = ''] = request.split(' ');
-    if (status !== 200 || method === 'GET' || !(person in people)) return;
+    if (status !== 200 || method === 'GET') return;
+    if (person === 'operator') decisions += 1;
+    if (!(person in people)) return;
     writes.set(person, (writes.get(person) ?? 0) + 1);
     const path = things.fill(template);
     if (method === 'DELETE') written.delete(path);
@@ -35,23 +38,24 @@ export function makeCaretaker(client: Client, things: Things) {
   return {
     witness,
     /** Returns a line for each thing that stays. `made` has the accounts of the suite. */
-    async leave(made: readonly string[]): Promise<string[]> {
+    async leave(made: ReadonlySet<string>): Promise<string[]> {
       const left: string[] = [];
       for (const [path, person] of [...written].toReversed()) {
-        if (made.includes(person) || (await isDeleted(person, path))) continue;
+        if (made.has(person) || (await isDeleted(person, path))) continue;
         left.push(`${path}, written with the token of ${person}`);
       }
       for (const person of made) {
-        if (things.find(person) === undefined) continue;
         const { status } = await client
           .ask(`${person} DELETE /user/me`, {})
           .catch(() => ({ status: 0 }));
+        // 401 if it was deleted before.
         if (status === 200 || status === 401) continue;
         left.push(`the account ${things.find(`${person}_name`)}, ${things.find(`${person}_id`)}`);
       }
       for (const [person, number] of writes) {
-        if (!made.includes(person)) left.push(`${number} writes in the daily limits of ${person}`);
+        if (!made.has(person)) left.push(`${number} writes in the daily limits of ${person}`);
       }
+      if (decisions > 0) left.push(`${decisions} decisions in the log of moderators`);
       return left;
     },
   };

@@ -68,14 +68,15 @@ export function operatorBy(command: string): Operator {
 }
 
 /**
- * Makes those people, tokens, applications and grants that rows with these names need. Returns the
- * names of the people.
+ * Makes those people, tokens, applications and grants that rows with these names need. Adds each
+ * person whose account it has made to `made`.
  */
 export async function makePeople(
   { get, set }: Things,
   names: ReadonlySet<string>,
   operator: Operator,
-): Promise<string[]> {
+  made: Set<string>,
+): Promise<void> {
   const mark = randomBytes(3).toString('hex');
   const isNeeded = (name: string) =>
     [...names].some((each) => each === name || each.startsWith(`${name}_`));
@@ -88,6 +89,7 @@ export async function makePeople(
   await makeEach(people, async (name) => {
     const display_name = `${name[0]?.toUpperCase()}${name.slice(1)} ${mark}`;
     const { id = '' } = await operator('user', 'create', '--name', display_name);
+    made.add(name);
     set(`${name}_id`, id);
     set(`${name}_name`, display_name);
   });
@@ -112,7 +114,6 @@ export async function makePeople(
     set(`${name}_access`, access_token);
     set(`${name}_refresh`, refresh_token);
   });
-  return Object.keys(people).filter(isNeeded);
 }
 
 /** Does this for each element, three at a time. */

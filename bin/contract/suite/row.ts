@@ -50,7 +50,10 @@ const rowOf =
     exchange,
   });
 
-/** Stated by the specification. */
+/**
+ * Stated by the specification. It leaves the bodies and headers of errors open, so what a row expects
+ * of these counts as decided.
+ */
 export const spec = rowOf('specification');
 /** Left open by the specification, and decided by this service. */
 export const decided = rowOf('decision');

@@ -44,43 +44,50 @@ export function paceOf({ refusal }: Client): Result {
   if (!answer)
     return { ...result, outcome: 'untried', why: 'the service did not refuse a request' };
   const has = { 'retry-after': /^\d+$/ };
-  const why = faultIn(answer, 'visitor GET /', { 429: 'too_many_requests', has });
-  return { ...result, outcome: why === undefined ? 'holds' : 'differs', why };
+  const fault = faultIn(answer, 'visitor GET /', { 429: 'too_many_requests', has });
+  return { ...result, outcome: fault ? 'differs' : 'holds', why: fault?.why };
 }
 
-/** Tries the rows of all sections in their order. Throws Unreachable if the service is silent. */
+/**
+ * Tries the rows of all sections in their order. Throws Unreachable if the service does not answer
+ * the first, or three in a row.
+ */
 export async function* tryRows(sections: readonly Section[], tools: Tools): AsyncGenerator<Result> {
-  let silences = 0;
-  for (const { title, rows } of sections) {
+  let silences = 2;
+  for (const { title: section, rows } of sections) {
     for (const row of rows) {
       try {
-        const result = await tryRow(row, tools);
+        for (const result of await tryRow(row, tools)) yield { section, ...result };
         silences = 0;
-        // What prepares other rows is reported only if it fails. They cannot be tried then.
-        if (row.source !== 'given') yield { section: title, ...result };
-        else if (result.why) yield { section: title, ...result, outcome: 'untried' };
       } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
+        if (!(error instanceof Unreachable) || ++silences === 3) throw error;
         const { source, claim, request } = row;
-        yield { section: title, source, claim, request, outcome: 'differs', why: error.message };
-        if (++silences === 3) throw error;
+        yield { section, source, claim, request, outcome: 'differs', why: error.message };
       }
     }
   }
 }
 
-async function tryRow(row: Row, tools: Tools): Promise<Omit<Result, 'section'>> {
+async function tryRow(row: Row, tools: Tools): Promise<Omit<Result, 'section'>[]> {
   const { source, claim } = row;
-  const result = { source, claim, request: row.request };
-  if (row.untried) return { ...result, outcome: 'untried', why: row.untried };
+  let { request } = row;
+  const untried = (why: string | undefined) =>
+    [{ source, claim, request, outcome: 'untried', why }] as const;
+  if (row.untried) return [...untried(row.untried)];
   try {
-    const { person, method, path } = tools.client.parse(row.request);
-    const request = `${person} ${method} ${path}`;
-    const why = await tryUntil(row, tools);
-    return { ...result, request, outcome: why === undefined ? 'holds' : 'differs', why };
+    const { person, method, path } = tools.client.parse(request);
+    request = `${person} ${method} ${path}`;
+    const fault = await tryUntil(row, tools);
+    // What prepares other rows is reported only if it fails. They cannot be tried then.
+    if (source === 'given') return fault ? [...untried(fault.why)] : [];
+    const holds = { source, claim, request, outcome: 'holds' } as const;
+    if (!fault) return [holds];
+    const differs = { source, claim, request, outcome: 'differs', why: fault.why } as const;
+    if (source === 'decision' || !fault.isInError) return [differs];
+    return [holds, { ...differs, source: 'decision', claim: `${claim}: the error` }];
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    return { ...result, outcome: 'untried', why: whyMissing(error.thing) };
+    return [...untried(whyMissing(error.thing))];
   }
 }
 
@@ -93,8 +100,14 @@ function whyMissing(thing: string): string {
     : `it needs ${thing}, which an earlier row did not get`;
 }
 
+interface Fault {
+  why: string;
+  /** True if only the body or a header of an error differs. */
+  isInError: boolean;
+}
+
 /** Sends the request of a row. Returns what differs, if anything does. Throws Missing. */
-async function tryUntil(row: Row, { client, things, witness }: Tools): Promise<string | undefined> {
+async function tryUntil(row: Row, { client, things, witness }: Tools): Promise<Fault | undefined> {
   const exchange = things.fill(row.exchange);
   if (exchange.after !== undefined) things.get(exchange.after);
   const giveUp = Date.now() + longestLag;
@@ -102,8 +115,8 @@ async function tryUntil(row: Row, { client, things, witness }: Tools): Promise<s
     const answer = await client.ask(row.request, exchange);
     witness(row.request, answer);
     keep(answer, exchange.keep, things);
-    const why = faultIn(answer, row.request, exchange);
-    if (why === undefined || !exchange.eventually || Date.now() > giveUp) return why;
+    const fault = faultIn(answer, row.request, exchange);
+    if (!fault || !exchange.eventually || Date.now() > giveUp) return fault;
     await wait(200);
   }
 }
@@ -123,11 +136,12 @@ function faultIn(
   { status, headers, body }: Answer,
   request: string,
   exchange: Exchange,
-): string | undefined {
+): Fault | undefined {
   const statuses = Object.keys(exchange).filter((field) => /^\d+$/.test(field));
   if (!statuses.includes(`${status}`)) {
     const wanted = statuses.join(' or ');
-    return `expected status ${wanted}, got ${status} ${JSON.stringify(body ?? '').slice(0, 200)}`;
+    const why = `expected status ${wanted}, got ${status} ${JSON.stringify(body ?? '').slice(0, 200)}`;
+    return { why, isInError: false };
   }
   const wanted = exchange[status];
   const isError = typeof wanted === 'string' && status >= 400;
@@ -137,10 +151,10 @@ function faultIn(
   const type: Record<string, Expected> = isJson ? { 'content-type': /^application\/json\b/ } : {};
   const parts = Object.entries({ ...type, ...exchange.has });
   const inBody = expected === undefined ? undefined : faultOf(body, expected);
-  return (
+  const why =
     inBody ??
     parts
       .map(([name, each]) => faultOf(headers.get(name) ?? undefined, each, name))
-      .find((fault) => fault !== undefined)
-  );
+      .find((fault) => fault !== undefined);
+  return why === undefined ? undefined : { why, isInError: status >= 400 };
 }
