@@ -221,9 +221,9 @@ describe('the whole contract', () => {
           ? { status: 200, body: '{"message":"Request processed successfully"}' }
           : undefined,
       // A lookup that does not say which id is which.
-      ({ url }, { body }) =>
-        url.includes('/reviews/?review_ids=')
-          ? { body: body.replace(/"review_id_mapping":\{[^}]+\}/, '"review_id_mapping":{}') }
+      ({ url }, { status, body }) =>
+        url.includes('/reviews/?review_ids=') && status === 200
+          ? { body: JSON.stringify({ ...JSON.parse(body), review_id_mapping: {} }) }
           : undefined,
     ];
 
@@ -260,7 +260,7 @@ describe('the whole contract', () => {
       const honest = { status: answer.status, body: await answer.text() };
       const change = mistakes.flatMap((mistake) => mistake({ method, url }, honest) ?? [])[0];
       const kept = [...answer.headers].filter(
-        ([name]) => !/^(connection|keep-alive|content-length|date)$/.test(name),
+        ([name]) => !/^(connection|keep-alive|content-encoding|content-length|date)$/.test(name),
       );
       response.writeHead(change?.status ?? honest.status, Object.fromEntries(kept));
       response.end(change?.body ?? honest.body);
@@ -271,6 +271,17 @@ describe('the whole contract', () => {
     close();
     await service.end('SIGTERM');
     expect(run.code).toBe(1);
-    expect(run.differs.map((line) => line.replace(/: .*/s, ''))).toEqual([]);
+    expect(run.differs.map((line) => line.replace(/: .*/s, ''))).toEqual([
+      'A review without text takes no vote',
+      'limit=51 is refused',
+      'Reviews by their ids, and the ids as they were sent',
+      'An id in another form has its canonical key',
+      'An id without hyphens',
+      'An id as urn:uuid:',
+      'An id in braces',
+      // The service names its own address, and not that of the server between.
+      'The metadata of the server name its addresses',
+      'The description names the parameter',
+    ]);
   });
 });

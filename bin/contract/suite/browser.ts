@@ -8,7 +8,14 @@ interface Shown {
   isAway: boolean;
 }
 
-type Send = (url: string | URL, init: RequestInit) => Promise<Response>;
+/** An answer as it was received. */
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+type Send = (url: string | URL, init: RequestInit) => Promise<Reply>;
 
 /** Makes a browser without scripts, which signs in and answers consent pages. */
 export function makeBrowser(send: Send) {
@@ -23,9 +30,7 @@ export function makeBrowser(send: Send) {
       const cookies = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
       const method = body ? 'POST' : 'GET';
       const init = { method, body, headers: { Cookie: cookies }, redirect: 'manual' } as const;
-      const response = await send(url, init);
-      const { status, headers } = response;
-      const html = await response.text();
+      const { status, headers, text: html } = await send(url, init);
       for (const line of headers.getSetCookie()) keep(line);
       const target = headers.get('location') ?? refreshIn(html);
       const shown = { url, status, headers, html };

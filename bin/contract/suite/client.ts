@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeBrowser } from './browser.ts';
+import { makeBrowser, type Reply } from './browser.ts';
 import type { Operator } from './people.ts';
 import type { Exchange } from './row.ts';
 import { Missing, type Things } from './things.ts';
@@ -28,12 +28,12 @@ export function makeClient(things: Things, operator: Operator | undefined) {
   let refusal: Answer | undefined;
 
   /** Sends a request, at the pace that the service allows. */
-  async function send(url: string | URL, init: RequestInit): Promise<Response> {
+  async function send(url: string | URL, init: RequestInit): Promise<Reply> {
     for (let left = mostRepetitions; ; left--) {
-      const response = await fetchOrSay(url, init);
-      if (response.status !== 429 || left === 0) return response;
-      refusal = await read(response);
-      await wait(1000 * Number(response.headers.get('retry-after') ?? 1));
+      const reply = await replyTo(url, init);
+      if (reply.status !== 429 || left === 0) return reply;
+      refusal = answerIn(reply);
+      await wait(1000 * Number(reply.headers.get('retry-after') ?? 1));
     }
   }
 
@@ -67,10 +67,10 @@ export function makeClient(things: Things, operator: Operator | undefined) {
       const [type, body] = bodyOf(exchange);
       if (type && !headers.has('Content-Type')) headers.set('Content-Type', type);
       const answering = send(path, { method, headers, body, redirect: 'manual' });
-      if (!(0 in exchange)) return read(await answering);
+      if (!(0 in exchange)) return answerIn(await answering);
       // Nobody may listen there.
       const silence = { status: 0, headers: new Headers(), body: undefined };
-      return answering.then(read).catch(() => silence);
+      return answering.then(answerIn).catch(() => silence);
     },
   };
 }
@@ -83,9 +83,11 @@ function bodyOf({ json, form, body }: Exchange): [type?: string, body?: string] 
   return body === undefined ? [] : ['application/json', body];
 }
 
-async function fetchOrSay(url: string | URL, init: RequestInit): Promise<Response> {
+async function replyTo(url: string | URL, init: RequestInit): Promise<Reply> {
   try {
-    return await fetch(url, { ...init, signal: AbortSignal.timeout(patience) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(patience) });
+    const { status, headers } = response;
+    return { status, headers, text: await response.text() };
   } catch (error) {
     const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
     const silence = name === 'TimeoutError' && `no answer in ${patience / 1000} seconds`;
@@ -93,9 +95,7 @@ async function fetchOrSay(url: string | URL, init: RequestInit): Promise<Respons
   }
 }
 
-async function read(response: Response): Promise<Answer> {
-  const { status, headers } = response;
-  const text = await response.text();
+function answerIn({ status, headers, text }: Reply): Answer {
   try {
     return { status, headers, body: JSON.parse(text) };
   } catch {

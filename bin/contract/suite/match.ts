@@ -62,7 +62,7 @@ export const oneOf = (...expected: readonly Expected[]) => ({ 'one of': expected
 export const atLeast = (least: number) =>
   named(`a number of at least ${least}`, (value) => typeof value === 'number' && value >= least);
 
-/** Returns what differs, such as `expected review.rating: 4, got null`; undefined if nothing does. */
+/** Returns what differs, such as `expected review.rating: 4, got null`, if anything does. */
 export function faultOf(value: unknown, expected: Expected, path = ''): string | undefined {
   return isLike(value, expected)
     ? undefined

@@ -43,7 +43,7 @@ const grants: Record<string, [application: string, seconds: number]> = {
   third: ['other', 3600],
 };
 
-/** Returns true for the name of a person, or of what a person has: `ann`, `ann_id`, `first_refresh`. */
+/** Returns true for the name of a person or of a thing they have: `ann`, `first_refresh`. */
 export function isOfPeople(name: string): boolean {
   const owner = name.split('_')[0] ?? '';
   return [people, applications, grants].some((table) => owner in table);

@@ -1,8 +1,8 @@
 import type { Expected } from './match.ts';
 
 /**
- * The request of a row, and the answer that it must get. A name in braces, such as `{album}`, stands
- * for a value that another row has kept, or that the people of the suite have.
+ * The request of a row, and the answer that it must get. A name in braces, such as `{album}`,
+ * stands for a value that another row has kept, or that the people of the suite have.
  */
 export interface Exchange {
   json?: unknown;
@@ -14,7 +14,7 @@ export interface Exchange {
   [status: number]: Expected;
   /** What the headers of the answer must have. */
   has?: Record<string, Expected>;
-  /** Values of the answer for later rows, by their names: a path such as `review.id`, or `@etag`. */
+  /** Values of the answer for later rows: a path such as `review.id`, or a header as `@etag`. */
   keep?: Record<string, string>;
   /** Repeats the request until it holds: lists and background work follow a change. */
   eventually?: true;
@@ -51,8 +51,8 @@ const rowOf =
   });
 
 /**
- * Stated by the specification. It leaves the bodies and headers of errors open, so what a row expects
- * of these counts as decided.
+ * Stated by the specification. It leaves the bodies and headers of errors open, so what a row
+ * expects of these counts as decided.
  */
 export const spec = rowOf('specification');
 /** Left open by the specification, and decided by this service. */

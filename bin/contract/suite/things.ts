@@ -62,7 +62,7 @@ export function makeThings(base: string, environment: NodeJS.ProcessEnv) {
     set: (name: string, value: string) => things.set(name, value),
     /** Replaces each name in braces, in all texts of a value. Throws Missing. */
     fill,
-    /** Returns the URL of a path: relative to the base URL, or to the URL that a name stands for. */
+    /** Returns the URL of a path, which is relative to the base URL or to that of a first name. */
     address(path: string): string {
       const [, host, rest = ''] = /^(?:\{(\w+)\})?(.*)/.exec(path) ?? [];
       return get(host ?? 'base') + fillText(rest, encodeURIComponent);
