@@ -41,8 +41,9 @@ export function paceOf({ refusal }: Client): Result {
   const claim = 'Beyond the limit of requests the answer is 429 with Retry-After';
   const result = { section: 'Every answer', source: 'decision', claim, request: 'any' } as const;
   const answer = refusal();
-  if (!answer)
+  if (!answer) {
     return { ...result, outcome: 'untried', why: 'the service did not refuse a request' };
+  }
   const has = { 'retry-after': /^\d+$/ };
   const fault = faultIn(answer, 'visitor GET /', { 429: 'too_many_requests', has });
   return { ...result, outcome: fault ? 'differs' : 'holds', why: fault?.why };
@@ -57,7 +58,7 @@ export async function* tryRows(sections: readonly Section[], tools: Tools): Asyn
   for (const { title: section, rows } of sections) {
     for (const row of rows) {
       try {
-        for (const result of await tryRow(row, tools)) yield { section, ...result };
+        for (const result of await tryRow(row, tools)) yield { section, ...withoutSecrets(result) };
         silences = 0;
       } catch (error) {
         if (!(error instanceof Unreachable) || ++silences === 3) throw error;
@@ -68,26 +69,34 @@ export async function* tryRows(sections: readonly Section[], tools: Tools): Asyn
   }
 }
 
-async function tryRow(row: Row, tools: Tools): Promise<Omit<Result, 'section'>[]> {
+/** Takes tokens and secrets out of what is reported. */
+function withoutSecrets(result: Outcome): Outcome {
+  const conceal = (text: string) =>
+    text.replaceAll(/(client_secret=)[^&]*/g, '$1…').replaceAll(/[\w-]{40,}/g, '…');
+  const { request, why } = result;
+  return { ...result, request: conceal(request), why: why && conceal(why) };
+}
+
+type Outcome = Omit<Result, 'section'>;
+
+async function tryRow(row: Row, tools: Tools): Promise<Outcome[]> {
   const { source, claim } = row;
-  let { request } = row;
-  const untried = (why: string | undefined) =>
-    [{ source, claim, request, outcome: 'untried', why }] as const;
-  if (row.untried) return [...untried(row.untried)];
+  const untried: Outcome = { source, claim, request: row.request, outcome: 'untried' };
+  if (row.untried) return [{ ...untried, why: row.untried }];
   try {
-    const { person, method, path } = tools.client.parse(request);
-    request = `${person} ${method} ${path}`;
+    const { person, method, path } = tools.client.parse(row.request);
+    const request = `${person} ${method} ${path}`;
     const fault = await tryUntil(row, tools);
     // What prepares other rows is reported only if it fails. They cannot be tried then.
-    if (source === 'given') return fault ? [...untried(fault.why)] : [];
-    const holds = { source, claim, request, outcome: 'holds' } as const;
+    if (source === 'given') return fault ? [{ ...untried, request, why: fault.why }] : [];
+    const holds: Outcome = { source, claim, request, outcome: 'holds' };
     if (!fault) return [holds];
-    const differs = { source, claim, request, outcome: 'differs', why: fault.why } as const;
+    const differs: Outcome = { ...holds, outcome: 'differs', why: fault.why };
     if (source === 'decision' || !fault.isInError) return [differs];
     return [holds, { ...differs, source: 'decision', claim: `${claim}: the error` }];
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    return [...untried(whyMissing(error.thing))];
+    return [{ ...untried, why: whyMissing(error.thing) }];
   }
 }
 
