@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { makeBrowser, type Reply } from './browser.ts';
 import type { Operator } from './people.ts';
 import type { Exchange } from './row.ts';
-import { Missing, type Things } from './things.ts';
+import type { Things } from './things.ts';
 
 /** The answer to a request. A body that is not JSON is its text. */
 export interface Answer {
@@ -24,6 +24,7 @@ export type Client = ReturnType<typeof makeClient>;
 /** Makes the client that sends the requests of rows to a service, and runs its operator's tool. */
 export function makeClient(things: Things, operator: Operator | undefined) {
   const browser = makeBrowser(send);
+  if (operator) things.set('operator', 'here');
   /** The last answer of a service that refused to be asked so often. */
   let refusal: Answer | undefined;
 
@@ -37,9 +38,10 @@ export function makeClient(things: Things, operator: Operator | undefined) {
     }
   }
 
-  /** Returns the parts of a request, with its names filled in. Throws Missing. */
+  /** Returns the parts of a request, with its names filled in. Throws Missing, also for a person. */
   function parse(request: string) {
     const [person = '', method = '', ...rest] = request.split(' ');
+    if (person !== 'visitor') things.get(person);
     if (person === 'operator') return { person, method, path: things.fill(rest.join(' ')) };
     return { person, method, path: things.address(rest.join(' ')) };
   }
@@ -53,13 +55,11 @@ export function makeClient(things: Things, operator: Operator | undefined) {
     async ask(request: string, exchange: Exchange): Promise<Answer> {
       const { person, method, path } = parse(request);
       if (person === 'operator') {
-        if (!operator) throw new Missing('operator');
-        const answering = operator(method, ...path.split(' '));
-        const body = await answering.catch((error: Error) => error.message);
+        const answering = operator?.(method, ...path.split(' '));
+        const body = await answering?.catch((error: Error) => error.message);
         return { status: typeof body === 'string' ? 500 : 200, headers: new Headers(), body };
       }
       if (person === 'browser') {
-        things.get('browser');
         return browser.answerConsent(path, method === 'APPROVE' ? 'yes' : 'no');
       }
       const headers = new Headers(exchange.headers);

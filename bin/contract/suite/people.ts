@@ -11,7 +11,7 @@ export const people = {
   ben: 'writes as well, and owns the other application',
   cleo: 'votes and reports until the limits of a day',
   dan: 'is blocked',
-  eve: 'deletes the account',
+  eve: 'changes the profile, and deletes the account',
 };
 
 type Person = keyof typeof people;
@@ -46,7 +46,7 @@ const grants: Record<string, [application: string, seconds: number]> = {
 /** Returns true for the name of a person or of a thing they have: `ann`, `first_refresh`. */
 export function isOfPeople(name: string): boolean {
   const owner = name.split('_')[0] ?? '';
-  return [people, applications, grants].some((table) => owner in table);
+  return name === 'redirect_uri' || [people, applications, grants].some((table) => owner in table);
 }
 
 type Answer = Record<string, string>;

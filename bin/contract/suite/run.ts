@@ -79,16 +79,26 @@ function withoutSecrets(result: Outcome): Outcome {
 
 type Outcome = Omit<Result, 'section'>;
 
+/** Returns the names that later rows have from a row: what it keeps, and what it reviews. */
+function namesMadeBy({ exchange: { keep, json } }: Row): string[] {
+  const reviewed = JSON.stringify(json ?? '').matchAll(/\{(entity\w+)/g);
+  return [...Object.keys(keep ?? {}), ...[...reviewed].map(([, name = '']) => name)];
+}
+
 async function tryRow(row: Row, tools: Tools): Promise<Outcome[]> {
   const { source, claim } = row;
   const untried: Outcome = { source, claim, request: row.request, outcome: 'untried' };
-  if (row.untried) return [{ ...untried, why: row.untried }];
+  const without = (why: string): Outcome[] => {
+    for (const name of namesMadeBy(row)) tools.things.lose(name, why);
+    return [{ ...untried, why }];
+  };
+  if (row.untried) return without(row.untried);
   try {
     const { person, method, path } = tools.client.parse(row.request);
     const request = `${person} ${method} ${path}`;
     const fault = await tryUntil(row, tools);
     // What prepares other rows is reported only if it fails. They cannot be tried then.
-    if (source === 'given') return fault ? [{ ...untried, request, why: fault.why }] : [];
+    if (source === 'given') return fault ? without(fault.why) : [];
     const holds: Outcome = { source, claim, request, outcome: 'holds' };
     if (!fault) return [holds];
     const differs: Outcome = { ...holds, outcome: 'differs', why: fault.why };
@@ -96,7 +106,7 @@ async function tryRow(row: Row, tools: Tools): Promise<Outcome[]> {
     return [holds, { ...differs, source: 'decision', claim: `${claim}: the error` }];
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    return [{ ...untried, why: whyMissing(error.thing) }];
+    return without(error.reason ?? whyMissing(error.thing));
   }
 }
 
@@ -106,7 +116,7 @@ function whyMissing(thing: string): string {
   if (thing === 'operator') return 'it needs the operator’s tool: give --admin';
   return isOfPeople(thing)
     ? `it needs ${thing}: give --admin, or set CONTRACT_${thing.toUpperCase()}`
-    : `it needs ${thing}, which an earlier row did not get`;
+    : `it needs ${thing}, which no earlier row got`;
 }
 
 interface Fault {

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
-/** Thrown if a row needs something that nobody has. */
+/** Thrown if a row needs something that nobody has. `reason` says why, if an earlier row knows. */
 export class Missing extends Error {
   readonly thing: string;
+  readonly reason: string | undefined;
 
-  constructor(thing: string) {
+  constructor(thing: string, reason?: string) {
     super(`there is no ${thing}`);
     this.thing = thing;
+    this.reason = reason;
   }
 }
 
@@ -25,10 +27,12 @@ export function makeThings(base: string, environment: NodeJS.ProcessEnv) {
     ['nobody', '00000000-0000-4000-8000-000000000000'],
   ]);
 
+  const lost = new Map<string, string>();
   if (auth.startsWith('https:')) things.set('plain', auth.replace('https:', 'http:'));
 
   function find(name: string): string | undefined {
     const [plain = '', form] = name.split(':');
+    if (lost.has(plain)) return undefined;
     if (plain === 'client_basic') {
       return Buffer.from(`${get('client_id')}:${get('client_secret')}`).toString('base64');
     }
@@ -40,8 +44,9 @@ export function makeThings(base: string, environment: NodeJS.ProcessEnv) {
 
   /** Throws Missing. */
   function get(name: string): string {
+    const [plain = ''] = name.split(':');
     const value = find(name);
-    if (value === undefined) throw new Missing(name);
+    if (value === undefined) throw new Missing(plain, lost.get(plain));
     return value;
   }
 
@@ -60,6 +65,8 @@ export function makeThings(base: string, environment: NodeJS.ProcessEnv) {
     find,
     get,
     set: (name: string, value: string) => things.set(name, value),
+    /** Says why nobody has a value. Rows that need it then cannot be tried, for the same reason. */
+    lose: (name: string, reason: string) => lost.set(name, reason),
     /** Replaces each name in braces, in all texts of a value. Throws Missing. */
     fill,
     /** Returns the URL of a path, which is relative to the base URL or to that of a first name. */
