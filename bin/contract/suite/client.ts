@@ -38,7 +38,7 @@ export function makeClient(things: Things, operator: Operator | undefined) {
     }
   }
 
-  /** Returns the parts of a request, with its names filled in. Throws Missing, also for a person. */
+  /** Returns the parts of a request, with its names filled in. Throws Missing. */
   function parse(request: string) {
     const [person = '', method = '', ...rest] = request.split(' ');
     if (person !== 'visitor') things.get(person);
