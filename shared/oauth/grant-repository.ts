@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
 import { batchDelete, getItems } from '../table/batch.ts';
-import type { Key } from '../table/item.ts';
 import { applicationKey, grantKey, userKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
