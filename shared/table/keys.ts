@@ -43,6 +43,7 @@ import type { Key } from './item.ts';
  * | pace of names | METADATA#<database> | PACE#NAMES           | earliest time of the next run that asks for names       |
  * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |
  * | totals      | TOTALS           | TOTAL#<type>              | counts of the public reviews of a type                  |
+ * | sums        | TOTALS           | SUMS                      | copy of the totals of all types, without languages      |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
  * | rank tree   | TREE#<list>      | date#<child>…             | counters of the children of a node                      |
  * | rank tree   | TREE#<list>      | popularity#<child>…       | counters of the children of a node                      |
@@ -144,6 +145,12 @@ export const totalKey = (type = '') => key('TOTALS', `TOTAL#${type}`);
 
 /** Returns true for the key of the totals of a type, which are not the only items beside them. */
 export const isTotalKey = ({ pk, sk }: Key) => pk === totalKey().pk && sk.startsWith(totalKey().sk);
+
+/** Returns the type that a key of totals counts. */
+export const typeOfTotal = ({ sk }: Pick<Key, 'sk'>) => sk.slice(totalKey().sk.length);
+
+/** Key of the copy of all totals without languages. Lists read one item instead of each total. */
+export const sumsKey = key('TOTALS', 'SUMS');
 
 /** Returns the key of a node. `path` holds the child numbers from the root of the list's tree. */
 export const rankTreeKey = (list: string, order: Order | 'root', path: readonly number[]) =>

@@ -149,6 +149,7 @@ const notExported = {
   PACE: 'temporary',
   SEARCH: 'comes from another database, kept for an hour',
   TOTAL: 'counted from reviews',
+  SUMS: 'copied from totals',
   root: 'counted from reviews and users',
   date: 'counted from reviews and users',
   popularity: 'counted from reviews',
