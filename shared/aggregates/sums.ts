@@ -7,14 +7,14 @@ import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, tryUpdate } from '../table/transact.ts';
 
 /**
- * Copies the totals of types, without their languages, to the one item that most lists read. Without
- * `types`, or if there is no such item yet, it copies all. Call it after the totals have changed: it
- * can be repeated, writes nothing that is there already, and costs one write unit.
+ * Copies the totals of types, without their languages, to the one item that most lists read. It
+ * copies all types without `types`, or if there is no such item yet. Call it after the totals have
+ * changed. It can be repeated, writes nothing that is there already, and costs one write unit.
  */
 export async function copySums(types?: Iterable<string>): Promise<void> {
   await retryStale(async () => {
     const before = await getItem(sumsKey);
-    // Read after the item. Whoever changes totals later finds the item changed, or copies later.
+    // Read after the item. A consumer that counts later finds the item changed, or copies later.
     const options = { consistent: true, attributes: totalNames([]) };
     const totals = await readTotals(before && types ? { ...options, types } : options);
     const copied = [...totals].map(([type, { pk: _, sk: __, ...counts }]) => [type, counts]);

@@ -145,8 +145,8 @@ async function listReviewOf(user_id: string, entityId: string, query: ReviewQuer
 type CountsOfAll = Map<EntityType, ReviewCounts>;
 
 /**
- * Reads the counts of all public reviews, with languages. With a `language`, only with that one, and
- * for a list of one type only of that type.
+ * Reads the counts of all public reviews, with languages. With a `language` only that one counts,
+ * and for a list of one type only that type.
  */
 export async function readCountsByLanguage({
   entity_type,
