@@ -217,10 +217,10 @@ describe('the measurement', () => {
     const unit = { service: 2, engine: 1 };
     const landing = (service: number, engine: number | undefined) =>
       toCpuLine('show-home', { service, engine }, unit).broken;
-    expect(landing(8.1, 3.6)).toEqual([]);
+    expect(landing(8.1, 3.3)).toEqual([]);
     expect(landing(16.2, 7.2)).toEqual([
-      'show-home: CPU of the service is 5.40 of get-review’s > 3.6',
-      'show-home: CPU of the engine is 2.40 of get-review’s > 1.6',
+      'show-home: CPU of the service is 5.40 of get-review’s > 3.3',
+      'show-home: CPU of the engine is 2.40 of get-review’s > 1.2',
     ]);
     expect(landing(8.1, undefined)).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { maxActions, transact, type Write } from '../table/transact.ts';
 import { projectionItem } from './contribution.ts';
 import { markTrees } from './grow.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { copySums } from './sums.ts';
 import { Tally } from './tally.ts';
 
 /** A write of the rebuild. */
@@ -77,6 +78,7 @@ async function rebuild(
   const obsolete = tally.obsolete().filter((key) => !isTotalKey(key));
   await writeAll(obsolete.map((key) => ({ delete: key })));
   await lock.putTotals([...tally.items().filter(isTotalKey)]);
+  await copySums();
   for (const owner of tally.owners()) {
     await keepLock();
     await markTrees(owner, 'ready');

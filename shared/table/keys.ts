@@ -112,6 +112,12 @@ export const totalKey = keyOf('TOTALS', 'TOTAL#<entity_type>');
 export const isTotalKey = ({ pk, sk }: Key) =>
   pk === totalKey('').pk && sk.startsWith(totalKey('').sk);
 
+/** Returns the type that a key of totals counts. */
+export const typeOfTotal = ({ sk }: Pick<Key, 'sk'>) => sk.slice(totalKey('').sk.length);
+
+/** Key of the copy of all totals without languages. Lists read one item instead of each total. */
+export const sumsKey = key('TOTALS', 'SUMS');
+
 /** Returns the key of a node. `path` holds the child numbers from the root of the list's tree. */
 export const rankTreeKey = (list: string, order: Order | 'root', path: readonly number[]) =>
   key(`TREE#${list}`, [order, ...path].join('#'));
