@@ -44,8 +44,8 @@ import type { Key } from './item.ts';
  * | search      | METADATA#SEARCH#<sha-256> | SEARCH           | entities that a database found by a name, for an hour   |
  * | totals      | TOTALS           | TOTAL#<type>              | counts of the public reviews of a type                  |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
- * | rank tree   | TREE#<list>      | date#<child>…             | counters of the children of a node                      |
- * | rank tree   | TREE#<list>      | popularity#<child>…       | counters of the children of a node                      |
+ * | rank tree   | TREE#<list>#<child>… | date                  | counters of the children of a node                      |
+ * | rank tree   | TREE#<list>#<child>… | popularity            | counters of the children of a node                      |
  * | projection  | REVIEW#<id>      | PROJECTION                | contribution of a review to totals and rank trees       |
  * | projection  | USER#<id>        | PROJECTION                | contribution of a user                                  |
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts to be added to totals and upper nodes after the batch |
@@ -145,9 +145,15 @@ export const totalKey = (type = '') => key('TOTALS', `TOTAL#${type}`);
 /** Returns true for the key of the totals of a type, which are not the only items beside them. */
 export const isTotalKey = ({ pk, sk }: Key) => pk === totalKey().pk && sk.startsWith(totalKey().sk);
 
-/** Returns the key of a node. `path` holds the child numbers from the root of the list's tree. */
+/**
+ * Returns the key of a node. `path` holds the child numbers from the root of the list's tree. Every
+ * node has a partition key of its own, so DynamoDB spreads the writes of a tree from the start.
+ */
 export const rankTreeKey = (list: string, order: Order | 'root', path: readonly number[]) =>
-  key(`TREE#${list}`, [order, ...path].join('#'));
+  key(`TREE#${[list, ...path].join('#')}`, order);
+
+/** Returns the prefix under which older code kept the nodes of the tree of all users. */
+export const formerNodesKey = key('TREE#users', 'date#');
 
 /**
  * Locks of a rebuild of totals and rank trees, which holds all 16, and the totals of each type.
