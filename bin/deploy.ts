@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { formatIn } from '../infra/aws/connect.ts';
 import { findQuotaProblems } from '../infra/aws/quotas.ts';
+import { findUnconfirmed } from '../infra/aws/subscriptions.ts';
 import { dataFormat } from '../shared/table/format.ts';
 import { overFormerTrees } from './over-former-trees.ts';
 import { rehearse } from './rehearse.ts';
@@ -66,10 +67,8 @@ process.env.AWS_REGION ??= region;
 process.exitCode = await (format < oldestMoved
   ? deploy()
   : overFormerTrees(name, format, deploy).catch(explained));
-if (process.exitCode === 0 && planOf().hasAlarmMail) {
-  console.log(
-    `Alarms reach an address once it has confirmed two mails of AWS. This lists addresses that have not: aws sns list-subscriptions --region ${region} --query "Subscriptions[?SubscriptionArn=='PendingConfirmation'].Endpoint"`,
-  );
+if (process.exitCode === 0 && plan.hasAlarmMail) {
+  for (const sentence of await findUnconfirmed({ region, name })) console.log(sentence);
 }
 
 /** Runs the CDK, and returns its exit status. */

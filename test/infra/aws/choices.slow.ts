@@ -370,6 +370,12 @@ describe('the alarm on spend', () => {
   });
 });
 
+test('the alarm on mails of sign-ups is there where Cognito sends them', () => {
+  expect(rings(plain.service, 'SignUpMails', [[31]])).toBe(true);
+  expect(rings(plain.service, 'SignUpMails', [[30]])).toBe(false);
+  expect(Object.keys(alarms(chosen.service))).not.toContain('SignUpMails');
+});
+
 describe('the alarm on the certificate', () => {
   const behind = deployed({
     ...ownDomain,
