@@ -1,6 +1,6 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { databaseTypes } from '../../shared/entity/databases.ts';
-import type { Route } from '../../shared/routes.ts';
+import type { Route, Within } from '../../shared/routes.ts';
 import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
@@ -30,11 +30,38 @@ const parts: Partial<Record<Route['table'], Part>> = {
 /** The part of functions that ask databases, and keep the answers. */
 const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
 
-/** Partitions that functions with `within` may read and write. Nothing of sign-in is in them. */
-const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
+/** Partitions that functions with `within` may read and write. */
+const partitionsWithin: Record<Within, string[]> = {
   votes: ['REVIEW#*', 'USER#*'],
   reports: ['REVIEW#*', 'USER#*', 'IDEMPOTENCY#*'],
   reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'NAME#*', 'IDEMPOTENCY#*'],
+  profile: ['USER#*', 'CONTACT#*', 'NAME#*'],
+  accounts: [
+    'REVIEW#*',
+    'USER#*',
+    'CONTACT#*',
+    'NAME#*',
+    'APP#*',
+    'REQUEST#*',
+    'CODE#*',
+    'IDENTITY#*',
+  ],
+  grants: ['USER#*', 'APP#*', 'REQUEST#*', 'CODE#*'],
+  hooks: ['USER#*', 'WEBHOOK', 'CHANGES', 'CHANGES#*'],
+  counters: ['USER#*', 'HEALTH'],
+  lists: [
+    'REVIEW#*',
+    'USER#*',
+    'ENTITY#*',
+    'METADATA#*',
+    'WORD#*',
+    'TREE#*',
+    'TOTALS',
+    'DEFERRED',
+    'CHANGES',
+    'CHANGES#*',
+    'HEALTH',
+  ],
 };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
@@ -87,7 +114,7 @@ export function tableRights(
     indexes,
   }: {
     allowed: Route['table'];
-    within?: Route['within'];
+    within?: Within;
     asks?: Route['asks'];
     /** Types of this service, whose lists have partitions too. */
     ownTypes?: readonly string[];
@@ -120,7 +147,7 @@ export function tableRights(
   ].flat();
 }
 
-function limitsWithin(within: NonNullable<Route['within']>) {
+function limitsWithin(within: Within) {
   const partitions = partitionsWithin[within];
   return { read: partitions, queried: partitions, listed: undefined };
 }
