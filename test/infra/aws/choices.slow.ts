@@ -163,7 +163,7 @@ describe('the API', () => {
         .filter(([, executions]) => executions !== undefined);
     expect(reserved(plain)).toEqual([]);
     const limited =
-      'answer-authorization create-token pages-none-sign-in pages-write-sign-in request-authorization revoke-token';
+      'answer-authorization create-token pages-none-sign-in pages-write-accounts-sign-in request-authorization revoke-token';
     expect(reserved(chosen).sort()).toEqual(limited.split(' ').map((operation) => [operation, 20]));
   });
   test('answers at its own domain only, for IPv4 and IPv6', () => {
