@@ -6,7 +6,7 @@ export type Scope = (typeof scopes)[number];
 /** Access to an endpoint: public, with any access token, or with a token of this scope. */
 export type Access = 'public' | 'token' | Scope;
 
-/** Things of which a function may write the items: infra/aws/table-rights.ts has their partitions. */
+/** Things whose items a function may write. infra/aws/table-rights.ts has their partitions. */
 export type Within =
   | 'votes'
   | 'reports'
