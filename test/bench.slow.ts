@@ -162,7 +162,7 @@ test('request units of a vote and a new review are bounded in a large table', as
   await allOf(benchEndpoints());
   for (const item of await scanTable()) {
     // A minute has 60 seconds, so its node stays small.
-    if (!item.pk.startsWith('TREE#') || item.sk.split('#').length > 3) continue;
+    if (!item.pk.startsWith('TREE#') || /(#-?\d+){3}$/.test(item.pk)) continue;
     const padding = 'x'.repeat(item.sk === 'root' ? 7_500 : 3_800);
     await setAttributes({ pk: item.pk, sk: item.sk }, { padding });
   }

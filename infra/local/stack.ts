@@ -175,7 +175,8 @@ export async function startStack(
     // Imported here because the environment now has the address of the table.
     const { table } = await import('../../shared/table/client.ts');
     if (file !== undefined) skipSignatures(table);
-    if (missing.length > 0) {
+    const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
+    if (missing.length > 0 || (await hasFormerNodes())) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
       await upgradeItems();
       // Last, because they tell the next start that the upgrade is complete.

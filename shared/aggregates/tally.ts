@@ -171,10 +171,10 @@ export class Tally {
     if (item) yield item;
   }
 
-  /** Yields the keys of stored totals and nodes in which nothing counts. */
+  /** Yields the keys of stored totals and nodes in which nothing counts, in the order of keys. */
   *obsolete(): Generator<Key> {
     const rows = this.#database.prepare(
-      'SELECT DISTINCT pk, sk FROM stored EXCEPT SELECT DISTINCT pk, sk FROM counted',
+      'SELECT DISTINCT pk, sk FROM stored EXCEPT SELECT DISTINCT pk, sk FROM counted ORDER BY pk, sk',
     );
     for (const { pk, sk } of rows.iterate()) yield { pk: `${pk}`, sk: `${sk}` };
   }

@@ -121,10 +121,9 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
     const when = [Math.floor(slots / 128), slots % 128, minutes % 240, seconds];
     const along = (order: string, path: number[], letter: string) => {
       for (const [i, child] of path.entries()) {
-        const node = i === 0 ? 'root' : [order, ...path.slice(0, i)].join('#');
-        bump(
-          `TREE#${list} ${node} ${i === 0 && order === 'popularity' ? 'v' : ''}${child}${letter}`,
-        );
+        const node = [list, ...path.slice(0, i)].join('#');
+        const mark = i === 0 && order === 'popularity' ? 'v' : '';
+        bump(`TREE#${node} ${i === 0 ? 'root' : order} ${mark}${child}${letter}`);
       }
     };
     const letter = content.charAt(0) + content.replace(/\D/g, '');
