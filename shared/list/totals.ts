@@ -25,8 +25,13 @@ export async function readTotals({
 } = {}): Promise<Map<string, Item>> {
   const options = { consistent, attributes };
   const items = types
-    ? (await batchGet([...types].map(totalKey), options)).values()
-    : await collect(queryItems(totalKey(), options));
+    ? (
+        await batchGet(
+          [...types].map((type) => totalKey(type)),
+          options,
+        )
+      ).values()
+    : await collect(queryItems(totalKey(''), options));
   return new Map([...items].map((item) => [typeOfTotal(item), item]));
 }
 
