@@ -306,13 +306,6 @@ const rows = {
     kilobytes: 2,
     unexported: 'copied from totals',
   },
-  // Three contents of 19 types. With counts of 100 million and the longest own names it has 1.3 KB,
-  // and each publication then costs a unit more. Usually it has 0.6 KB.
-  sums: {
-    key: { form: sumsKey },
-    kilobytes: 2,
-    unexported: 'copied from totals',
-  },
   // It grows by 12 bytes in three weeks for each content, as no other item does.
   treeRoot: {
     key: { form: { pk: 'TREE#<list>', sk: 'root' } },
