@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { getItems } from '../table/batch.ts';
@@ -28,6 +29,9 @@ export interface Entity {
 const origins = ['musicdb', 'bookdb', 'member', 'moderator', 'operator'] as const;
 export type Origin = (typeof origins)[number];
 
+/** States of a thing that is not public, see state.ts. */
+export const entityStates = ['waiting', 'removed'] as const;
+
 const Words = v.pipe(
   v.string(),
   v.check((text) => [...text].length <= mostCharacters, `must have at most ${mostCharacters}`),
@@ -52,6 +56,14 @@ export const EntityRecord = v.object({
   /** The person who wrote it, unless a database or the operator did, or the account is gone. */
   user_id: v.optional(v.string()),
   written_at: v.optional(v.string()),
+  /** Absent if it is public, see state.ts. */
+  state: v.optional(v.picklist(entityStates)),
+  /** The thing that a moderator has called the same, of the same type. */
+  same_as: v.optional(v.string()),
+  /** The thing that it leads to: `same_as`, or the end of the chain that begins there. */
+  leads_to: v.optional(v.string()),
+  /** The things that lead here. */
+  led_from: v.optional(v.array(v.string())),
   /** When a database is asked again. What a person wrote is never due. */
   due_at: v.optional(v.number()),
   /** Set for a record that only a search has found (epoch seconds). */
@@ -64,17 +76,30 @@ export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 /** Milliseconds after which a database is asked again for a name that it gave. */
 export const renewedAfter = 30 * 86_400_000;
 
-/** Fields that people read. A change of anything else is no change of the entity. */
-export const shownFields = ['name', 'about', 'by', 'year', 'url', 'image', 'origin'] as const;
+/** Fields of a state, which stay when the words change. */
+export const stateFields = ['state', 'same_as', 'leads_to', 'led_from'] as const;
+
+const wordFields = ['name', 'about', 'by', 'year', 'url', 'image'] as const;
+
+/** Fields of a record. A change of anything else is no change of the entity. */
+const changingFields = [...wordFields, 'origin', 'user_id', ...stateFields] as const;
+
+/** Index partition of the names that wait for a moderator. */
+export const waitingNames = 'NAMING';
 
 /**
  * Index attributes of a record. One that a person wrote is listed by the person, who can thus be
- * erased from it. One of a database is in the queue of the database.
+ * erased from it. One that waits is in the queue of moderators, and one of a database in the queue
+ * of the database.
  */
 function indexesOf(record: EntityRecord): IndexAttributes {
-  const { entity_id, user_id, written_at } = record;
-  if (user_id === undefined) return queuedIn(record, record);
-  return { author: `NAMER#${user_id}`, date: `${written_at}#${entity_id}` };
+  const { entity_id, user_id, written_at, state } = record;
+  if (user_id === undefined && state !== 'waiting') return queuedIn(record, record);
+  return {
+    all: state === 'waiting' ? waitingNames : undefined,
+    author: user_id === undefined ? undefined : `NAMER#${user_id}`,
+    date: `${written_at}#${entity_id}`,
+  };
 }
 
 /** Returns the index partition of the entities that a database is asked for. */
@@ -123,9 +148,13 @@ export function isByPerson({ origin }: Pick<EntityRecord, 'origin'>): boolean {
   return origin === 'member' || origin === 'moderator' || origin === 'operator';
 }
 
-/** Returns true if people read the same in both. */
-export function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
-  return shownFields.every((name) => one[name] === other[name]);
+/** Returns true if people read the same words in both. Their author makes no difference. */
+export function hasSameWords(one: EntityRecord, other: EntityRecord): boolean {
+  return wordFields.every((name) => one[name] === other[name]);
+}
+
+function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
+  return isDeepStrictEqual(pick(one, changingFields), pick(other, changingFields));
 }
 
 /**
@@ -135,7 +164,7 @@ export function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
 export function recordWrites(before: EntityRecord | undefined, after: EntityRecord): Write[] {
   const Key = recordKey(after);
   const was = before && { name: before.name, version: before.version };
-  if (before && was && isSameRecord(before, after) && before.user_id === after.user_id) {
+  if (before && was && isSameRecord(before, after)) {
     const queued = after.user_id === undefined ? indexesOf(after) : {};
     return [{ Update: { Key, set: { ...pick(after, ['due_at', 'expires_at']), ...queued }, was } }];
   }
@@ -176,7 +205,8 @@ export async function keepRecords(
 
 /** Returns the write that removes from a record the person who wrote it. The name stays. */
 export function anonymous({ pk, sk }: Key, user_id: string): Write {
-  const set = { user_id: undefined, author: undefined, date: undefined };
+  // The time stays for the queue of names that wait.
+  const set = { user_id: undefined, author: undefined };
   return { Update: { Key: { pk, sk }, set, was: { user_id } } };
 }
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import {
   type Entity,
   type EntityRecord,
+  hasSameWords,
   readRecord,
   recordIn,
   recordKey,
@@ -37,7 +38,6 @@ import { logEntry, logged, newDecision } from './decision-log.ts';
 import { checkNaming, type Namer, type Naming, recordOf, writtenBy } from './naming.ts';
 import {
   acceptedChange,
-  hasSameWords,
   type Outcome,
   outcomeOf,
   personToTell,

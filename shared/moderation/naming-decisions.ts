@@ -1,5 +1,5 @@
 // Decisions on names: pure functions of what is stored, what somebody wants, and the time.
-import { type Entity, type EntityRecord, isByPerson, isSameRecord } from '../entity/record.ts';
+import { type Entity, type EntityRecord, hasSameWords, isByPerson } from '../entity/record.ts';
 import { invalidRequest, preconditionFailed } from '../errors.ts';
 import { canModerate } from '../user/user-type.ts';
 import type { Decision } from './decision.ts';
@@ -103,11 +103,6 @@ export function personToTell(
 ): string | undefined {
   const userId = replaced?.user_id;
   return userId !== undefined && writers.includes(userId) ? undefined : userId;
-}
-
-/** Returns true if people read the same in both. Their author makes no difference. */
-export function hasSameWords(one: EntityRecord, other: EntityRecord): boolean {
-  return isSameRecord({ ...one, origin: undefined }, { ...other, origin: undefined });
 }
 
 /** A log entry leaves out empty words. */

@@ -6,6 +6,7 @@ import {
   type Origin,
   readRecord,
   recordWrites,
+  stateFields,
 } from '../entity/record.ts';
 import { invalidRequest } from '../errors.ts';
 import { pick } from '../pick.ts';
@@ -77,6 +78,7 @@ export function recordOf(
     url,
     ...(isSameLine && pick(before, ['by', 'year'])),
     image: before?.image,
+    ...(before && pick(before, stateFields)),
     ...by,
   };
 }

@@ -36,6 +36,7 @@ import type { Key } from './item.ts';
  * | entity      | ENTITY#<id>      | ENTITY                    | counts of its reviews, see review/owner-counts.ts       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | record of an entity; by a person: author NAMER#<user> → date |
  * |             |                  |                           | of a database, or waiting for a name: all DUE#<database> → date |
+ * |             |                  |                           | named by a newcomer, not public yet: all NAMING → date  |
  * | proposal    | METADATA#<type>#<id> | PROPOSAL#<user>       | all PROPOSAL → date, author PROPOSER#<user> → date      |
  * | name        | WORD#<character> | NAMED#<words>#<type>#<entity> | one for each of the first words of a name           |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |

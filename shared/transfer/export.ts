@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
 import type { EntityType } from '../entity/entity-type.ts';
-import { entityOf, recordIn } from '../entity/record.ts';
+import { entityOf, recordIn, stateFields } from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
@@ -130,6 +130,7 @@ const lastingFields = [
   'image',
   'origin',
   'written_at',
+  ...stateFields,
 ] as const;
 
 /** Returns the record of an entity as an export has it, without an account that is gone. */
