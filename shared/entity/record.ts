@@ -14,6 +14,7 @@ import {
   type EntityType,
   entityTypes,
   groupOf,
+  isOwnType,
   StoredEntityType,
 } from './entity-type.ts';
 
@@ -64,7 +65,9 @@ export const EntityRecord = v.object({
   leads_to: v.optional(v.string()),
   /** The things that lead here. */
   led_from: v.optional(v.array(v.string())),
-  /** When a database is asked again. What a person wrote is never due. */
+  /** Set if a moderator has accepted or confirmed what a member wrote. */
+  is_confirmed: v.optional(v.literal(true)),
+  /** When a database is asked again. Means nothing for a record that is settled. */
   due_at: v.optional(v.number()),
   /** Set for a record that only a search has found (epoch seconds). */
   expires_at: v.optional(v.number()),
@@ -76,8 +79,11 @@ export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 /** Milliseconds after which a database is asked again for a name that it gave. */
 export const renewedAfter = 30 * 86_400_000;
 
-/** Fields of a state, which stay when the words change. */
-export const stateFields = ['state', 'same_as', 'leads_to', 'led_from'] as const;
+/** Fields that join things which are the same. They stay when the words change. */
+export const linkFields = ['same_as', 'leads_to', 'led_from'] as const;
+
+/** Fields of the state of a thing, and of the trust in its name. */
+export const stateFields = ['state', 'is_confirmed', ...linkFields] as const;
 
 const wordFields = ['name', 'about', 'by', 'year', 'url', 'image'] as const;
 
@@ -89,17 +95,17 @@ export const waitingNames = 'NAMING';
 
 /**
  * Index attributes of a record. One that a person wrote is listed by the person, who can thus be
- * erased from it. One that waits is in the queue of moderators, and one of a database in the queue
- * of the database.
+ * erased from it. One that waits is in the queue of moderators. One that may give way to a database
+ * is in the queue of the database, by the time when it is due.
  */
-function indexesOf(record: EntityRecord): IndexAttributes {
+export function indexesOf(record: EntityRecord): IndexAttributes {
   const { entity_id, user_id, written_at, state } = record;
-  if (user_id === undefined && state !== 'waiting') return queuedIn(record, record);
-  return {
-    all: state === 'waiting' ? waitingNames : undefined,
-    author: user_id === undefined ? undefined : `NAMER#${user_id}`,
-    date: `${written_at}#${entity_id}`,
-  };
+  const author = user_id === undefined ? undefined : `NAMER#${user_id}`;
+  const written = `${written_at}#${entity_id}`;
+  if (state === 'waiting') return { all: waitingNames, author, date: written };
+  const queued = isSettled(record) ? {} : queuedIn(record, record);
+  if (author === undefined) return { all: queued.all, author, date: queued.date };
+  return { all: queued.all, author, date: queued.date ?? written };
 }
 
 /** Returns the index partition of the entities that a database is asked for. */
@@ -143,9 +149,28 @@ export function recordIn(entity: Entity, item: Item | undefined): EntityRecord |
   return parseItem(EntityRecord, { ...item, entity_id, entity_type });
 }
 
-/** Returns true if a person wrote the record, so that no database overwrites it. */
-export function isByPerson({ origin }: Pick<EntityRecord, 'origin'>): boolean {
-  return origin === 'member' || origin === 'moderator' || origin === 'operator';
+/** Returns true if a database gave the name, or older code stored it, which asked nobody else. */
+export function isByDatabase({ origin }: Pick<EntityRecord, 'origin'>): boolean {
+  return origin === undefined || origin === 'musicdb' || origin === 'bookdb';
+}
+
+/**
+ * Returns true if no database overwrites the record: a moderator or the operator has written,
+ * confirmed or removed it, or no database knows its type.
+ */
+export function isSettled({
+  entity_type,
+  origin,
+  is_confirmed,
+  state,
+}: Pick<EntityRecord, 'entity_type' | 'origin' | 'is_confirmed' | 'state'>): boolean {
+  if (state === 'removed' || is_confirmed || isOwnType(entity_type)) return true;
+  return origin === 'moderator' || origin === 'operator';
+}
+
+/** Returns the record that a database gives, in the place of `before`. */
+export function renewed(before: EntityRecord | undefined, record: EntityRecord): EntityRecord {
+  return { ...record, ...(before && pick(before, linkFields)) };
 }
 
 /** Returns true if people read the same words in both. Their author makes no difference. */
@@ -165,8 +190,8 @@ export function recordWrites(before: EntityRecord | undefined, after: EntityReco
   const Key = recordKey(after);
   const was = before && { name: before.name, version: before.version };
   if (before && was && isSameRecord(before, after)) {
-    const queued = after.user_id === undefined ? indexesOf(after) : {};
-    return [{ Update: { Key, set: { ...pick(after, ['due_at', 'expires_at']), ...queued }, was } }];
+    const set = { ...pick(after, ['due_at', 'expires_at']), ...indexesOf(after) };
+    return [{ Update: { Key, set, was } }];
   }
   // Above every version before, also of a record that has expired.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
@@ -210,12 +235,15 @@ export function anonymous({ pk, sk }: Key, user_id: string): Write {
   return { Update: { Key: { pk, sk }, set, was: { user_id } } };
 }
 
-/** Condition that there is a record. */
-export const whereNamed = {
-  ConditionExpression: 'attribute_type(#name, :text)',
-  ExpressionAttributeNames: { '#name': 'name' },
-  ExpressionAttributeValues: { ':text': 'S' },
-};
+/** Condition that there is a record with a name that this person may read. */
+export function whereNamedFor(userId: string) {
+  const isPublic = 'attribute_not_exists(#state) OR (#state = :waiting AND user_id = :reader)';
+  return {
+    ConditionExpression: `attribute_type(#name, :text) AND (${isPublic})`,
+    ExpressionAttributeNames: { '#name': 'name', '#state': 'state' },
+    ExpressionAttributeValues: { ':text': 'S', ':waiting': 'waiting', ':reader': userId },
+  };
+}
 
 /** Condition that there is no record. The item may wait for a name. */
 export const whereUnnamed = {
