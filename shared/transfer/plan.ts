@@ -298,8 +298,8 @@ function planEntity({ item }: RawRecord, find: Find): Write[] {
 /** A database is asked again in its time, and at once for what a member wrote. */
 function dueAfterImport(record: EntityRecord): number | undefined {
   if (isSettled(record)) return undefined;
-  const renewal = Date.parse(`${record.written_at}`) + renewedAfter;
-  return isByDatabase(record) ? renewal || Date.now() : Date.now();
+  const wait = isByDatabase(record) ? renewedAfter : 0;
+  return Date.parse(`${record.written_at}`) + wait || Date.now();
 }
 
 type Links = Pick<EntityRecord, (typeof linkFields)[number]>;

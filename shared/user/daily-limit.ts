@@ -186,9 +186,11 @@ function limitOf(what: Writing): number {
 /** Returns the condition that each of these counters is below its limit. */
 function below(limits: Readonly<Record<string, number>>) {
   const all = Object.entries(limits);
-  const terms = all.map((_, i) => `(attribute_not_exists(#spent${i}) OR #spent${i} < :limit${i})`);
+  const terms = all.map((_, i) => `attribute_not_exists(#spent${i}) OR #spent${i} < :limit${i}`);
   return {
-    ConditionExpression: terms.join(' AND '),
+    // DynamoDB refuses redundant parentheses.
+    ConditionExpression:
+      terms.length > 1 ? terms.map((term) => `(${term})`).join(' AND ') : terms[0],
     ExpressionAttributeNames: Object.fromEntries(all.map(([name], i) => [`#spent${i}`, name])),
     ExpressionAttributeValues: Object.fromEntries(all.map(([, most], i) => [`:limit${i}`, most])),
   };
