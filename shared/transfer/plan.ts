@@ -312,7 +312,8 @@ function linksIn({ entity_type, entity_id, ...links }: EntityRecord, find: Find)
   const isLed = !end || [end.led_from].flat().includes(entity_id);
   const rest = led_from.filter((id) => isLedTo(findThing(id), entity_id));
   return {
-    ...(isLed && { same_as, leads_to }),
+    same_as: isLed ? same_as : undefined,
+    leads_to: isLed ? leads_to : undefined,
     led_from: rest.length > 0 ? rest : undefined,
   };
 }
