@@ -10,9 +10,9 @@ export type RecordDecision = (typeof recordDecisions)[number];
 /**
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
  * which also hides all its reviews and withdraws its votes. A user may review an entity again after
- * `allow`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought back
- * by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one that
- * is the same, which `return` ends too.
+ * `allow`. A name is changed by `correct`, kept by `confirm`, taken down by `remove`, and brought
+ * back by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one
+ * that is the same, which `return` ends too.
  */
 export const decisions = [
   ...verdicts,

@@ -154,7 +154,8 @@ async function hideReviewsOf({ entity_id, entity_type }: Entity, by: Decider): P
 
 /**
  * Lets a thing lead to another one of its type that is the same, or to the end of the chain that
- * begins there. No review moves. Throws ApiError 400 as `joinChanges` does, or if one is not public.
+ * begins there. No review moves. Throws ApiError 400 as `joinChanges` does, or if the other is not
+ * public.
  */
 export function leadThing(
   entity: Entity,

@@ -147,7 +147,8 @@ describe('a thing that is removed, brought back and joined', () => {
 
   test('is told to mirrors and receivers, without the name that was taken down', async () => {
     const receiver = await startReceiver();
-    const [thing, other] = [await add('Cheap watches'), await add('The other')];
+    const thing = await add('Cheap watches');
+    const other = await add('The other');
     await beginWebhook(receiver, { types: ['entity.edited'], entity_id: thing.entity_id });
     const steps: [() => Promise<unknown>, object][] = [
       [() => removeThing(thing, { by }), { entity: null, state: 'removed', leads_to: null }],
