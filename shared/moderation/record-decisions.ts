@@ -1,5 +1,5 @@
 // Decisions on the state of a thing: it stays, is taken down, leads to another, or comes back.
-import { changeWrites, type RecordChange } from '../entity/links.ts';
+import { changesWith, type RecordChange, writesOf } from '../entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../entity/record.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import { pick } from '../pick.ts';
@@ -78,12 +78,10 @@ function decideRecord(
       throw invalidRequest('It has changed since you opened this page: please look once more');
     }
     const { decision, change, also = [] } = await choose(record);
-    await transact([
-      ...(await changeWrites(change)),
-      ...logged(entryOf(decision, change, by)),
-      ...also,
-    ]);
-    return change.after;
+    const changes = await changesWith(change);
+    const entry = entryOf(decision, change, by);
+    await transact([...writesOf(changes), ...logged(entry), ...also]);
+    return changes[0]?.after ?? change.after;
   });
 }
 
@@ -197,7 +195,7 @@ export function undoChange(decisionId: string, by: Decider): Promise<void> {
     const restored = writer ? change.after : words;
     const undone = { before: change.before, after: restored };
     const writes = [
-      ...(await changeWrites(undone)),
+      ...writesOf(await changesWith(undone)),
       ...(await isAllowed(undone)),
       ...logged(entryOf('correct', undone, by)),
       ...(await newsOf(change.before, [by.moderator_id])),
