@@ -6,7 +6,7 @@ import { listCases } from '../../shared/moderation/case-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { nameWithRole, viewerOf } from '../../shared/pages/frame/person.ts';
 import { ageOf, counted } from '../../shared/pages/frame/words.ts';
 import {
   moderationTabs,
@@ -42,7 +42,10 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   );
   const { cases } = page;
   const { cursor } = endAfter();
-  const metadata = await findMetadata(cases.map(({ review }) => review));
+  const metadata = await findMetadata(
+    cases.map(({ review }) => review),
+    viewerOf(visitor),
+  );
   const rows = cases.map(({ review, author, moderationCase }, i) => {
     const { reports, appeal, opened_at, is_held } = moderationCase;
     const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;

@@ -3,10 +3,16 @@ import { EntityRecord } from '../entity/record.ts';
 import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
 
+/** Decisions that change the state of a thing and leave its words. */
+export const recordDecisions = ['confirm', 'remove', 'lead', 'return'] as const;
+export type RecordDecision = (typeof recordDecisions)[number];
+
 /**
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
  * which also hides all its reviews and withdraws its votes. A user may review an entity again after
- * `allow`. A name is changed by `correct`, and a proposed name is refused by `decline`.
+ * `allow`. A name is changed by `correct`, kept by `confirm`, taken down by `remove`, and brought
+ * back by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one
+ * that is the same, which `return` ends too.
  */
 export const decisions = [
   ...verdicts,
@@ -16,6 +22,7 @@ export const decisions = [
   'allow',
   'correct',
   'decline',
+  ...recordDecisions,
 ] as const;
 
 export const Grounds = v.object({
@@ -34,6 +41,9 @@ export const loggedFields = [
   'image',
   'origin',
   'user_id',
+  'state',
+  'same_as',
+  'is_confirmed',
 ] as const;
 const Corrected = v.pick(EntityRecord, loggedFields);
 export type Corrected = v.InferOutput<typeof Corrected>;
@@ -55,7 +65,7 @@ export const Decision = v.object({
   reports: v.number(),
   /** With `hide_all`: the votes of the account that were withdrawn so far. */
   votes: v.optional(v.number()),
-  /** Set for a correction: the entity, and its record before and after. */
+  /** Set for a decision on a record: the entity, and its record before and after. */
   entity_id: v.optional(v.string()),
   entity_type: v.optional(EntityRecord.entries.entity_type),
   before: v.optional(Corrected),

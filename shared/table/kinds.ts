@@ -137,11 +137,11 @@ const rows = {
     own: 'hidden_and_deleted',
     isCounted: true,
   },
-  // The record of an entity: three texts of 200 characters, and two URLs of 2,048. By a person, or
-  // in the queue of a database.
+  // The record of an entity: three texts of 200 characters, and two URLs of 2,048. By a person, in
+  // the queue of a database, or named by a newcomer and not public yet.
   entity: {
     key: metadataKey,
-    all: 'DUE#<database>',
+    all: ['DUE#<database>', 'NAMING'],
     author: 'NAMER#<user_id>',
     kilobytes: 8,
     isLasting: true,

@@ -117,6 +117,38 @@ describe('a correction', () => {
     expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
   });
 
+  test.each([
+    ['accept', 'A moderator has accepted a correction of yours.', 'Accepted'],
+    ['decline', 'A moderator has declined a correction of yours.', 'Correction declined'],
+  ] as const)(
+    'is listed for who proposed it, and the outcome is news: %s',
+    async (decision, news, outcome) => {
+      const [ann, ben] = await makeUsers(2);
+      const entity = await reviewNew(ann, { name: 'Bleu' });
+      await correct(ben, entity, { name: 'Blue', note: 'A typo' });
+      await applyStream();
+      const link = `href="${at}/entity/${entity.entity_id}?entity_type=work"`;
+      const open = (await ask('show-my-names', ben)).html;
+      expect(open).toContain(link);
+      expect(open).toContain('A typo');
+      expect(open).not.toContain(outcome);
+      expect((await ask('show-my-names', ann)).html).not.toContain(link);
+      await decideName(mia, entity, ben, decision);
+      await applyStream();
+      const account = (await ask('show-account', ben)).html;
+      expect(account).toContain(`${news} <a href="${at}/account/names">See your corrections</a>`);
+      const decided = (await ask('show-my-names', ben)).html;
+      expect(decided).toContain(link);
+      expect(decided).toContain(outcome);
+      expect(decided).not.toContain('A typo');
+      // What she corrects herself is no outcome, nor is a decision on a review.
+      const own = await reviewNew(ann, { name: 'Rouge' });
+      await correct(ann, own, { name: 'Red' });
+      await applyStream();
+      expect((await ask('show-my-names', ann)).html).not.toContain('Red');
+    },
+  );
+
   test('of a name that somebody else gave is proposed, although nobody has reviewed', async () => {
     const [ann, ben] = await makeUsers(2);
     const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
@@ -159,7 +191,7 @@ describe('a correction', () => {
     const again = await ask('undo-correction', mia, { form });
     expect([again.status, faultsOn(again.shown)['']]).toEqual([
       400,
-      'The name has been corrected again since.',
+      'The name has been changed again since.',
     ]);
   });
 
@@ -359,19 +391,18 @@ describe('races', () => {
     expect((await wordsOf(entity)).name).toBe('Bleu');
   });
 
-  test('a correction and a renewal by a database: the person’s words stay', async () => {
+  test('a correction and a renewal by a database: the moderator’s words stay', async () => {
     for (let round = 0; round < 5; round++) {
-      const [ann] = await makeUsers(1);
       const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
       await nameEntities({ [entity.entity_id]: 'Database' }, 'work');
       const before = (await readRecord(entity)) as EntityRecord;
       const renewal = recordWrites(before, { ...before, name: 'Renewed' });
       const [answer] = await Promise.all([
-        correct(ann, entity, { name: 'Person' }),
+        correct(mia, entity, { name: 'Person' }),
         writeRecords([renewal]),
       ]);
       const words = await wordsOf(entity);
-      if (answer.status === 303) expect(words).toMatchObject({ name: 'Person', origin: 'member' });
+      if (answer.status === 303) expect(words.origin).toBe('moderator');
       else expect([answer.status, words.name]).toEqual([412, 'Renewed']);
       await writeRecords([renewal]);
       expect((await wordsOf(entity)).name).toBe(words.name);

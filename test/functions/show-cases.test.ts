@@ -53,12 +53,13 @@ describe('the pages of moderators', () => {
     const blocked = await makeModerator('Bea');
     await setModerator(former.id, false);
     await decideUser(blocked.id, 'block', operator);
-    const path = { review_id, user_id: author.id };
+    const path = { review_id, user_id: author.id, entity_id: review_id };
+    const query = { entity_type: 'work' };
     const form = { reason: 'spam', note: '', ...(await seen(review_id)) };
     const decision = operation === 'decide-user' ? 'block' : 'hide';
     for (const user of [author, former, blocked]) {
       for (const fields of [{ ...form, decision }, {}]) {
-        const sent = method === 'POST' ? { path, form: fields } : { path };
+        const sent = method === 'POST' ? { path, query, form: fields } : { path, query };
         const { status, html } = await ask(operation, user, sent);
         expect(status).toBe(404);
         expect(html.includes('<h1>Page not found</h1>')).toBe(true);

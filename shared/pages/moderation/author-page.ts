@@ -41,7 +41,7 @@ export async function authorPage(
   const [history, claims, written] = await Promise.all([
     findHistory(userId),
     listHiddenClaims(userId),
-    readWritten(userId, cursor),
+    readWritten(userId, cursor, visitor),
   ]);
   if (!history) throw notFound('User');
   const { user } = history;

@@ -46,6 +46,10 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   allow: 'May be reviewed again',
   correct: 'Name corrected',
   decline: 'Correction declined',
+  confirm: 'Name confirmed',
+  remove: 'Removed',
+  lead: 'Leads to the same thing elsewhere',
+  return: 'Brought back',
 };
 
 /** Tabs of the moderation pages. */
@@ -73,7 +77,7 @@ export function decisionOf({
 
 /** Approval needs no reason, and a name is right or wrong. */
 function isWithoutReason(decision: Decision['decision']): boolean {
-  return ['approve', 'correct', 'decline'].includes(decision);
+  return ['approve', 'correct', 'decline', 'confirm', 'lead', 'return'].includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
