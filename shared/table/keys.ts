@@ -14,7 +14,7 @@ import type { Key } from './item.ts';
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one; the review holds the current one         |
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
  * | spam report | REVIEW#<id>      | REPORT#<user>             | author REPORTER#<user> → date                           |
- * | case        | REVIEW#<id>      | CASE                      | all CASE → both while it is open                        |
+ * | case        | REVIEW#<id>      | CASE                      | while it is open: all CASE, CASE#held or CASE#appeal → both |
  * | waiting text | REVIEW#<id>     | WAITING                   | the text of an edit that waits for a moderator          |
  * | decision    | DECISION#<id>    | DECISION                  | all DECISION → date, author SUBJECT#<user> → date       |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
@@ -62,6 +62,18 @@ import type { Key } from './item.ts';
  */
 
 const key = (pk: string, sk: string): Key => ({ pk, sk });
+
+/**
+ * Index partitions (`all`) of what waits for a moderator, by kind. Together they are the queue of
+ * the desk. Older code has put all open cases into the first.
+ */
+export const deskPartitions = {
+  report: 'CASE',
+  held: 'CASE#held',
+  appeal: 'CASE#appeal',
+  proposal: 'PROPOSAL',
+  name: 'NAMING',
+} as const;
 
 export const reviewKey = (id: string) => key(`REVIEW#${id}`, 'REVIEW');
 
