@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { nameOfEntityType } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import type { Metadata } from '../../shared/entity/presented.ts';
-import type { Entity, EntityRecord } from '../../shared/entity/record.ts';
+import type { EntityRecord } from '../../shared/entity/record.ts';
 import { readFromCursor } from '../../shared/list/cursor.ts';
 import { type DeskKind, deskKinds } from '../../shared/moderation/desk.ts';
 import { listWaiting, type OpenReview, type Waiting } from '../../shared/moderation/desk-list.ts';
@@ -18,13 +17,16 @@ import {
   linkTo,
   moderationTabs,
   moderationUrl,
-  namesUrl,
   reasonsOf,
   reasonWords,
   requireModerator,
   saying,
 } from '../../shared/pages/moderation/moderation.ts';
-import { isReport, wordsBeforeAndAfter } from '../../shared/pages/moderation/names-page.ts';
+import {
+  isReport,
+  nameCell,
+  wordsBeforeAndAfter,
+} from '../../shared/pages/moderation/names-page.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { isHeld } from '../../shared/review/review.ts';
 import { reasons } from '../../shared/review/verdict.ts';
@@ -145,11 +147,4 @@ function nameRow(record: EntityRecord, users: ReadonlyMap<string, User>) {
     'A new name',
     ageOf(`${record.written_at}`),
   ];
-}
-
-function nameCell(entity: Entity, { name, about }: Pick<EntityRecord, 'name' | 'about'>) {
-  return html`<div class="cell">
-    <strong><a href="${namesUrl(entity)}"><bdi>${name}</bdi></a></strong>
-    <p class="soft">${nameOfEntityType(entity.entity_type)}${about && html` · <bdi>${about}</bdi>`}</p>
-  </div>`;
 }

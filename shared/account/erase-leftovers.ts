@@ -1,5 +1,5 @@
 // Finds and finishes erasures that were interrupted, by a look through the whole table.
-import { hideAll } from '../moderation/hide-all.ts';
+import { undoAll } from '../moderation/undo-all.ts';
 import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
@@ -54,7 +54,7 @@ export async function eraseLeftovers(
     }),
     entities: await countErased(entities, eraseEntity),
     hiding: await countErased(hiding, async (id) => {
-      await hideAll(id);
+      await undoAll(id);
       return true;
     }),
   };

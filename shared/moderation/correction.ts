@@ -45,7 +45,7 @@ import {
   type SeenProposal,
   undoingChange,
 } from './naming-decisions.ts';
-import { keyOfProposal, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
+import { endOf, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
 
 /** A correction as sent: the words, why, and the version of the record that the form showed. */
 export interface Correction {
@@ -231,12 +231,6 @@ async function readProposal(
   const open = { proposal, record: recordIn(entity, recordItem) };
   refuseUnseen(open, seen);
   return open;
-}
-
-/** Deletes a proposal, unless the person has made another in its place. */
-function endOf(proposal: Proposal): Write {
-  const { proposed_at } = proposal;
-  return { Delete: { Key: keyOfProposal(proposal), was: { proposed_at } } };
 }
 
 /** Spends an edit of a person, who must still have the rights of now. */

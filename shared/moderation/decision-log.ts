@@ -39,26 +39,31 @@ export function logged(decision: Decision): Write[] {
 
 /** Writes a decision into the log without that condition: it carries out an earlier decision. */
 export function logEntry(decision: Decision): Write {
-  const { id, user_id, decided_at } = decision;
+  const { id, user_id, moderator_id, decided_at } = decision;
+  // What people name or correct themselves is no decision on them.
+  const list = user_id === moderator_id ? 'NAMING' : 'SUBJECT';
   const Item = {
     ...decisionKey(id),
     all: 'DECISION',
-    ...(user_id !== null && { author: `SUBJECT#${user_id}` }),
+    ...(user_id !== null && { author: `${list}#${user_id}` }),
     date: `${decided_at}#${id}`,
     ...decision,
   };
   return { Put: { Item } };
 }
 
-/** Reads a page of the log, newest first: all, or decisions on a user and the user's reviews. */
+/** A part of the log about a person: decisions on them, or the names that they gave themselves. */
+export type Log = 'SUBJECT' | 'NAMING';
+
+/** Reads a page of the log, newest first: all, or a part of it about a person. */
 export async function listDecisions(
   limit: number,
-  { userId, after }: { userId?: string; after?: SortKey } = {},
+  { userId, about = 'SUBJECT', after }: { userId?: string; about?: Log; after?: SortKey } = {},
 ): Promise<Pick<ListPage, 'next'> & { decisions: Decision[] }> {
   const log: ListPlan =
     userId === undefined
       ? { partitions: [{ scope: 'all', value: 'DECISION' }] }
-      : { partitions: [{ scope: 'author', value: `SUBJECT#${userId}` }] };
+      : { partitions: [{ scope: 'author', value: `${about}#${userId}` }] };
   const { entries, next } = await readPage(log, {
     order: 'date',
     descending: true,
@@ -72,6 +77,20 @@ export async function listDecisions(
 /** Yields the whole log, newest first, page by page. For operators. */
 export async function* allDecisions(): AsyncGenerator<Decision[]> {
   const pages = queryIndex('all-by-date', 'DECISION', { descending: true, pageSize: 100 });
+  for await (const entries of pages) yield readDecisions(entries);
+}
+
+/** Yields the log about a person page by page: from a time on, or the newest first. */
+export async function* decisionsAbout(
+  userId: string,
+  about: Log,
+  since?: string,
+): AsyncGenerator<Decision[]> {
+  const pages = queryIndex('author-by-date', `${about}#${userId}`, {
+    range: { low: since },
+    descending: since === undefined,
+    pageSize: 100,
+  });
   for await (const entries of pages) yield readDecisions(entries);
 }
 
@@ -106,7 +125,12 @@ export async function findHistory(
     listDecisions(20, { userId }),
   ]);
   const user = parseUser(item);
-  return user && { user, reviews: countsIn(counts).all, decisions };
+  if (!user) return undefined;
+  // Its parts are newer, and may be many.
+  const isListed = decisions.some(({ id }) => id === user.taken_back);
+  const isMissing = user.taken_back !== undefined && !isListed;
+  const whole = isMissing ? await readDecisions([decisionKey(`${user.taken_back}`)]) : [];
+  return { user, reviews: countsIn(counts).all, decisions: [...whole, ...decisions] };
 }
 
 /** Reduces a decision on an account that is being erased to ids, and unlists it. */
@@ -115,6 +139,6 @@ export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<voi
   await transact([isGone, { Update: { Key: { pk, sk }, set, was: { sk } } }]);
 }
 
-async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
+async function readDecisions(entries: readonly Key[]): Promise<Decision[]> {
   return parseItems(Decision, await getItems(entries));
 }

@@ -29,6 +29,24 @@ export type Proposal = v.InferOutput<typeof Proposal>;
 export const keyOfProposal = ({ entity_type, entity_id, user_id }: Proposal): Key =>
   proposalKey(entity_type, entity_id, user_id);
 
+/** Deletes a proposal, unless the person has made another in its place. */
+export function endOf(proposal: Proposal): Write {
+  const { proposed_at } = proposal;
+  return { Delete: { Key: keyOfProposal(proposal), was: { proposed_at } } };
+}
+
+/** Returns the item of a proposal, listed for moderators and for the person. */
+export function proposalItem(proposal: Proposal) {
+  const { entity_id, user_id, proposed_at } = proposal;
+  return {
+    ...keyOfProposal(proposal),
+    all: deskPartitions.proposal,
+    author: `PROPOSER#${user_id}`,
+    date: `${proposed_at}#${entity_id}#${user_id}`,
+    ...proposal,
+  };
+}
+
 /** Returns the write that proposes the words of a record, in the place of an earlier proposal. */
 export function proposalWrite(
   wanted: EntityRecord,
@@ -36,15 +54,7 @@ export function proposalWrite(
 ): Write {
   const words = pick(wanted, ['entity_id', 'entity_type', 'name', 'about', 'url']);
   const proposed_at = new Date().toISOString();
-  const proposal: Proposal = { ...words, user_id, note, proposed_at };
-  const Item = {
-    ...keyOfProposal(proposal),
-    all: deskPartitions.proposal,
-    author: `PROPOSER#${user_id}`,
-    date: `${proposed_at}#${wanted.entity_id}#${user_id}`,
-    ...proposal,
-  };
-  return { Put: { Item } };
+  return { Put: { Item: proposalItem({ ...words, user_id, note, proposed_at }) } };
 }
 
 /** A proposal, and the record as it is now. */

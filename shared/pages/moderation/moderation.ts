@@ -48,9 +48,12 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   approve: 'Approved',
   refuse: 'Edit refused',
   block: 'Account blocked',
-  hide_all: 'Account blocked, all reviews hidden',
+  hold: 'Waits for a moderator',
+  hide_all: 'Account blocked, all taken back',
   unblock: 'Account unblocked',
+  restore_all: 'Account unblocked, all brought back',
   allow: 'May be reviewed again',
+  name: 'Named',
   correct: 'Name corrected',
   decline: 'Correction declined',
 };
@@ -69,8 +72,7 @@ export function decisionOf({
   reason,
   votes = 0,
 }: Pick<Moderation, 'reason'> &
-  Pick<Decision, 'votes'> & { decision: Decision['decision'] | 'hold' }): string {
-  if (decision === 'hold') return 'Waits for a moderator';
+  Pick<Decision, 'votes'> & { decision: Decision['decision'] }): string {
   const words = decisionWords[decision];
   if (isWithoutReason(decision)) return words;
   const withdrawn = votes > 0 ? `, ${counted(votes, 'vote')} withdrawn` : '';
@@ -79,7 +81,7 @@ export function decisionOf({
 
 /** Nothing was wrong, or it is about a name, which is right or wrong. */
 function isWithoutReason(decision: Decision['decision']): boolean {
-  return ['approve', 'dismiss', 'restore', 'correct', 'decline'].includes(decision);
+  return ['hold', 'approve', 'dismiss', 'restore', 'name', 'correct', 'decline'].includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */

@@ -44,6 +44,14 @@ export async function namesPage(
   };
 }
 
+/** The cell of a name in a table: it leads to the page of the name. */
+export function nameCell(entity: Entity, { name, about }: Pick<EntityRecord, 'name' | 'about'>) {
+  return html`<div class="cell">
+    <strong><a href="${namesUrl(entity)}"><bdi>${name}</bdi></a></strong>
+    <p class="soft">${nameOfEntityType(entity.entity_type)}${about && html` · <bdi>${about}</bdi>`}</p>
+  </div>`;
+}
+
 type Words = Pick<EntityRecord, 'name' | 'about' | 'url'>;
 
 /** The words of a record before and after a correction. Equal ones stand once. */

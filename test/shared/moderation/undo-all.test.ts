@@ -1,17 +1,29 @@
-import { expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, jest, test } from '@jest/globals';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
+import type { Entity } from '../../../shared/entity/record.ts';
+import type { Decision } from '../../../shared/moderation/decision.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {
+  appeal,
   decideReview,
   decideUser,
   setHidden,
 } from '../../../shared/moderation/decision-repository.ts';
-import { hideAll } from '../../../shared/moderation/hide-all.ts';
 import { insertReport } from '../../../shared/moderation/report-repository.ts';
+import { undoAll } from '../../../shared/moderation/undo-all.ts';
 import type { Item } from '../../../shared/table/item.ts';
-import { caseKey, dailyVotesKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import {
+  caseKey,
+  countsKey,
+  dailyVotesKey,
+  proposalKey,
+  reviewKey,
+  userKey,
+} from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
+import { correct } from '../../helpers/names-by-people.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -53,7 +65,7 @@ test('one decision blocks the account, and the background hides each public revi
   expect(await decideUser(author.id, 'hide_all', byMia)).toEqual(decision);
   await expect(decideUser(author.id, 'hide_all', byBen)).rejects.toMatchObject({
     status: 400,
-    message: 'Its reviews are being hidden already',
+    message: 'All that it did is being taken back already',
   });
   await applyStream();
   expect(await hiddenOf(ids)).toEqual(Array(30).fill(true));
@@ -141,7 +153,7 @@ test('votes are withdrawn beside votes, edits and deletions, and every number st
     await voter.votes(going, 'up');
     const ignore = () => undefined;
     await Promise.all([
-      decideUser(voter.id, 'hide_all', byMia).then(() => hideAll(voter.id).catch(ignore)),
+      decideUser(voter.id, 'hide_all', byMia).then(() => undoAll(voter.id).catch(ignore)),
       ...ids.slice(0, 3).map((id) => voter.triesToVote(id, { vote: true })),
       voter.withdrawsVote(`${ids[3]}`),
       ...others.map((other) => other.votes(`${ids[4]}`, 'up')),
@@ -207,7 +219,7 @@ test('it ends after crashes, beside votes, and although the moderator has left',
   const votes = voters.map((voter) => voter.votes(`${ids[11]}`).catch(() => {}));
   let crashes = 0;
   for (let isDone = false; !isDone; ) {
-    isDone = await hideAll(author.id).then(
+    isDone = await undoAll(author.id).then(
       () => true,
       () => {
         crashes++;
@@ -234,12 +246,12 @@ test('what others decided since, or the moderator may not decide on, stays publi
   await decideReview(dismissed, 'dismiss', byBen);
   await setHidden(restored, true);
   await setHidden(restored, false);
-  await hideAll(author.id);
+  await undoAll(author.id);
   expect(await hiddenOf(ids)).toEqual([false, false, false, true]);
   expect(await readItem(userKey(author.id))).not.toHaveProperty('hiding');
   // A late record, after somebody has restored a review.
   await setHidden(plain, false);
-  await hideAll(author.id);
+  await undoAll(author.id);
   expect(await isHidden(plain)).toBe(false);
 });
 
@@ -316,3 +328,145 @@ test('the operator can finish it', async () => {
   expect(await eraseLeftovers(await findLeftovers())).toMatchObject({ hiding: 1 });
   expect(await hiddenOf(ids)).toEqual([true, true]);
 });
+
+describe('bringing everything back', () => {
+  /** Something that others reviewed and named, whose name this person wants to correct. */
+  async function proposes(person: Person, note: string): Promise<Entity> {
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const other = await makeUser();
+    await other.publishes(entity);
+    await correct(other, entity, { name: 'Bleu' });
+    await correct(person, entity, { name: 'Cheap watches', about: 'Here', note });
+    return entity;
+  }
+
+  const proposalOf = ({ entity_type, entity_id }: Entity, { id }: Person) =>
+    readItem(proposalKey(entity_type, entity_id, id));
+
+  const partsOf = async (person: Person, { id }: Decision) =>
+    (await logOf(person)).filter(({ part_of, decision }) => {
+      return part_of === id && decision !== 'restore_all';
+    });
+
+  test('undoes all but votes in one go, however often it is stopped', async () => {
+    const { author, ids } = await written(3);
+    process.env.HELD_REVIEWS = '99';
+    const held = await author.publishes();
+    delete process.env.HELD_REVIEWS;
+    const entity = await proposes(author, 'Look here');
+    const proposal = await proposalOf(entity, author);
+    const other = await makeUser();
+    const voted = await other.publishes();
+    await author.votes(voted);
+    const counted = () => readItem(countsKey(author.id));
+    const before = await counted();
+
+    const taken = await decideUser(author.id, 'hide_all', byMia);
+    await inPieces(() => undoAll(author.id));
+    expect(await hiddenOf([...ids, held])).toEqual([true, true, true, true]);
+    expect(await proposalOf(entity, author)).toBeUndefined();
+    expect((await readItem(userKey(other.id)))?.karma).toBe(0);
+    const parts = await partsOf(author, taken);
+    expect(parts.map(({ decision }) => decision).toSorted()).toEqual([
+      'decline',
+      ...Array(4).fill('hide'),
+    ]);
+
+    const back = await decideUser(author.id, 'restore_all', byBen);
+    expect(await readItem(userKey(author.id))).not.toHaveProperty('blocked_at');
+    await inPieces(() => undoAll(author.id));
+    expect(await hiddenOf(ids)).toEqual([false, false, false]);
+    // It waits for a moderator, as it did.
+    expect(await readItem(reviewKey(held))).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hold' },
+    });
+    expect(await readItem(caseKey(held))).toMatchObject({ state: 'open', all: 'CASE#held' });
+    expect(await proposalOf(entity, author)).toEqual(proposal);
+    expect((await readItem(userKey(other.id)))?.karma).toBe(0);
+    const { version: _, ...counts } = (await counted()) as Item;
+    expect(before).toMatchObject(counts);
+    const restored = (await partsOf(author, back)).map(({ decision }) => decision);
+    expect(restored.toSorted()).toEqual(['hold', 'restore', 'restore', 'restore']);
+    expect(await readItem(userKey(author.id))).not.toHaveProperty('hiding');
+    await applyStream();
+    await expectExact();
+    // Nothing is left to bring back.
+    await expect(decideUser(author.id, 'restore_all', byMia)).rejects.toMatchObject({
+      status: 400,
+      message: 'Nothing of this account was taken back',
+    });
+    await decideReview(held, 'approve', byBen);
+    expect(await isHidden(held)).toBe(false);
+  });
+
+  test('leaves what somebody has decided on since', async () => {
+    const { author, ids } = await written(3);
+    const [upheld = '', hiddenAgain = '', left = ''] = ids;
+    await decideUser(author.id, 'hide_all', byMia);
+    await applyStream();
+    await appeal(upheld, author.id, 'It is no shop.');
+    await decideReview(upheld, 'uphold', byBen);
+    await decideReview(hiddenAgain, 'restore', byBen);
+    await decideReview(hiddenAgain, 'hide', byBen);
+    await decideUser(author.id, 'restore_all', byMia);
+    await applyStream();
+    expect(await hiddenOf([upheld, hiddenAgain, left])).toEqual([true, true, false]);
+    await expectExact();
+  });
+
+  test('two moderators at once, and one who changes their mind in the middle', async () => {
+    const { author, ids } = await written(4);
+    const tries = await Promise.allSettled([
+      decideUser(author.id, 'hide_all', byMia),
+      decideUser(author.id, 'hide_all', byBen),
+    ]);
+    expect(tries.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    let hidden = 0;
+    const spy = beforeSend(async ({ input }) => {
+      const isPart = input.TransactItems?.some(({ Put }) => Put?.Item?.decision === 'hide');
+      if (isPart && ++hidden === 3) await decideUser(author.id, 'restore_all', byBen);
+    });
+    await applyStream();
+    spy.mockRestore();
+    await applyStream();
+    expect(await hiddenOf(ids)).toEqual(ids.map(() => false));
+    const log = (await logOf(author)).map(({ decision }) => decision).toSorted();
+    expect(log).toEqual(['hide', 'hide', 'hide_all', 'restore', 'restore', 'restore_all']);
+    await expectExact();
+  });
+
+  test('an account that leaves while it gets everything back leaves no hidden reviews', async () => {
+    const first = await signIn({ subject: 'restored' });
+    const entity_id = randomUUID();
+    await first.publishes({ entity_id });
+    const other = await first.publishes();
+    await decideUser(first.id, 'hide_all', byMia);
+    await applyStream();
+    await decideUser(first.id, 'restore_all', byMia);
+    await applyStream();
+    await setAttributes(userKey(first.id), { hiding: 'x' });
+    await first.leaves();
+    await applyStream();
+    const next = await signIn({ subject: 'restored' });
+    await next.publishes({ entity_id });
+    expect(await readItem(reviewKey(other))).toBeUndefined();
+    await expectExact();
+  });
+});
+
+/** Runs something that is stopped before each of its transactions in turn, until it is done. */
+async function inPieces(run: () => Promise<unknown>): Promise<void> {
+  for (let stopAt = 1; ; stopAt++) {
+    let sent = 0;
+    const spy = beforeSend(({ input }) => {
+      if (input.TransactItems && ++sent > stopAt % 3) throw new Error('stopped');
+    });
+    const isStopped = await run().then(
+      () => false,
+      () => true,
+    );
+    spy.mockRestore();
+    if (!isStopped) return;
+  }
+}
