@@ -8,10 +8,10 @@ import { type DeskKind, deskKinds } from '../../shared/moderation/desk.ts';
 import { listWaiting, type OpenReview, type Waiting } from '../../shared/moderation/desk-list.ts';
 import type { OpenProposal } from '../../shared/moderation/proposal.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import type { Html } from '../../shared/pages/frame/layout.ts';
+import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { nameWithRole, viewerOf } from '../../shared/pages/frame/person.ts';
 import { ageOf, counted } from '../../shared/pages/frame/words.ts';
 import {
   linkTo,
@@ -64,7 +64,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
     ({ after }) => listWaiting({ kind, reason, order: sort }, limit, after),
   );
   const { cursor } = endAfter();
-  const rows = await rowsOf(page.waiting);
+  const rows = await rowsOf(page.waiting, visitor);
   const linkWith = (change: object) =>
     withQuery(moderationUrl(), { kind, sort, reason, ...change });
   const linkToKind = (each?: DeskKind) => withQuery(moderationUrl(), { kind: each });
@@ -99,10 +99,10 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   };
 });
 
-async function rowsOf(waiting: readonly Waiting[]): Promise<(Html | string)[][]> {
+async function rowsOf(waiting: readonly Waiting[], visitor: Visitor): Promise<(Html | string)[][]> {
   const reviews = waiting.flatMap((each) => ('review' in each ? [each.review] : []));
   const [metadata, users] = await Promise.all([
-    findMetadata(reviews),
+    findMetadata(reviews, viewerOf(visitor)),
     findUsers(waiting.flatMap((each) => namerOf(each) ?? [])),
   ]);
   const byReview = new Map(reviews.map(({ id }, i) => [id, metadata[i]]));

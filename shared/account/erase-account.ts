@@ -1,6 +1,7 @@
 import { anonymous } from '../entity/record.ts';
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
+import { takeBackNamesOfDeleted } from '../moderation/undo-all.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
@@ -54,6 +55,7 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
   for await (const report of entriesOf('REPORTER')) {
     await eraseReport(idIn(report), userId, isGone);
   }
+  await takeBackNamesOfDeleted(userId, isGone);
   for await (const record of entriesOf('NAMER')) {
     // Somebody else may have written it since.
     await tryTransact([isGone, anonymous(record, userId)]);
@@ -61,8 +63,8 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
   for await (const proposals of queryIndex('author-by-date', `PROPOSER#${userId}`)) {
     await deleteItems(proposals, isGone);
   }
-  for await (const decision of entriesOf('SUBJECT')) {
-    await eraseDecision(decision, isGone);
+  for (const list of ['SUBJECT', 'NAMING']) {
+    for await (const decision of entriesOf(list)) await eraseDecision(decision, isGone);
   }
   for await (const codes of queryIndex('author-by-date', `APPROVER#${userId}`)) {
     await deleteItems(codes, isGone);

@@ -38,6 +38,7 @@ const lists = [
   'votes',
   'reports',
   'names',
+  'given_names',
   'proposed_names',
 ] as const;
 type List = (typeof lists)[number];
@@ -83,6 +84,7 @@ export async function readOwnData(
     votes: [],
     reports: [],
     names: [],
+    given_names: [],
     proposed_names: [],
   };
   const end = performance.now() + maxMilliseconds;
@@ -136,6 +138,18 @@ const NamedEntity = v.pick(EntityRecord, [
   'written_at',
 ]);
 
+/** A name in the log that the person gave, also if it was corrected or removed since. */
+const GivenName = v.pipe(
+  v.object({
+    ...v.pick(NamedEntity, ['entity_id', 'entity_type']).entries,
+    after: v.pick(NamedEntity, ['name', 'about', 'url']),
+    decided_at: v.string(),
+  }),
+  v.transform(({ after, decided_at, ...entity }) => {
+    return { ...entity, ...after, written_at: decided_at };
+  }),
+);
+
 const sources: {
   [L in List]: (userId: string, after: string) => AsyncIterable<Batch<OwnData[L][number]>>;
 } = {
@@ -151,6 +165,7 @@ const sources: {
   votes: readListed('VOTER', v.omit(Vote, ['user_id'])),
   reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
   names: readListed('NAMER', NamedEntity),
+  given_names: readListed('NAMING', GivenName),
   proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
 };
 

@@ -41,13 +41,19 @@ export function entitiesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
   return records.flatMap(({ dynamodb: { Keys, OldImage, NewImage } = {} }) => {
     const entity = Keys?.sk?.S === recordSort ? entityOf(`${Keys.pk?.S}`) : undefined;
     const version = NewImage?.version?.N;
-    // What only a search has found expires, and a lease changes nothing that people read.
-    const isShown = NewImage?.name?.S !== undefined && NewImage.expires_at === undefined;
+    // A lease changes nothing that people read.
     const isSame = OldImage?.version?.N === version && OldImage?.expires_at === undefined;
+    const isShown = isRead(NewImage) || isRead(OldImage);
     if (!entity || version === undefined || !isShown || isSame) return [];
     const { entity_id: id, entity_type } = entity;
     return [{ id, version: Number(version), kind: 'named', entity_type }];
   });
+}
+
+/** Returns true for a name that everybody may read. What only a search has found expires. */
+function isRead(image: Image): boolean {
+  const isPublic = image?.state === undefined && image?.expires_at === undefined;
+  return image?.name?.S !== undefined && isPublic;
 }
 
 /** Returns the moderation cases that these stream records open. */

@@ -1,7 +1,9 @@
 // The log of decisions: an entry for each decision, listed for all and for the person concerned.
 import { randomUUID } from 'node:crypto';
+import type { RecordChange } from '../entity/links.ts';
 import { notFound } from '../errors.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
+import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
@@ -12,7 +14,7 @@ import { queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
-import { type Decider, Decision } from './decision.ts';
+import { type Decider, Decision, loggedFields, type RecordDecision } from './decision.ts';
 
 /** Makes a decision of this moment, with a new id. */
 export function newDecision(
@@ -22,6 +24,27 @@ export function newDecision(
 ): Decision {
   const decided_at = new Date().toISOString();
   return { id: randomUUID(), ...about, decision, reason, note, moderator_id, decided_at };
+}
+
+/**
+ * Makes the entry of the log for a change of a record, or for a first one. Its subject is who wrote
+ * the words.
+ */
+export function entryOf(
+  decision: 'name' | 'correct' | RecordDecision,
+  { before, after }: Partial<RecordChange> & Pick<RecordChange, 'after'>,
+  by: Decider,
+): Decision {
+  const { entity_id, entity_type, user_id = null } = after;
+  return newDecision(decision, by, {
+    user_id,
+    review_id: null,
+    reports: 0,
+    entity_id,
+    entity_type,
+    ...(before && { before: pick(before, loggedFields) }),
+    after: pick(after, loggedFields),
+  });
 }
 
 /** Writes a decision into the log, on condition that the decider is still a moderator. */
@@ -80,7 +103,7 @@ export async function* allDecisions(): AsyncGenerator<Decision[]> {
   for await (const entries of pages) yield readDecisions(entries);
 }
 
-/** Yields the log about a person page by page: from a time on, or the newest first. */
+/** Yields the log about a person page by page, the newest first, down to a time. */
 export async function* decisionsAbout(
   userId: string,
   about: Log,
@@ -88,7 +111,7 @@ export async function* decisionsAbout(
 ): AsyncGenerator<Decision[]> {
   const pages = queryIndex('author-by-date', `${about}#${userId}`, {
     range: { low: since },
-    descending: since === undefined,
+    descending: true,
     pageSize: 100,
   });
   for await (const entries of pages) yield readDecisions(entries);

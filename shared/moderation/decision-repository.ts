@@ -1,9 +1,11 @@
 // Decisions on reviews and accounts, and appeals against them.
+import { isOwnType } from '../entity/entity-type.ts';
+import { readRecord, recordKey, recordWrites, whereNamedFor } from '../entity/record.ts';
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { findWhole } from '../review/long-text.ts';
 import { countsIn } from '../review/owner-counts.ts';
-import { isHeld, type Review, revised, type WholeReview } from '../review/review.ts';
+import { isHeld, isPublic, type Review, revised, type WholeReview } from '../review/review.ts';
 import { changeReview, countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
 import { dropWaiting } from '../review/waiting.ts';
@@ -30,11 +32,12 @@ export function decideReview(
   reviewId: string,
   verdict: Verdict,
   by: Decider,
-  snapshot?: Pick<Case, 'version'> & Pick<Review, 'edits'>,
+  snapshot?: Pick<Case, 'version'> & Pick<Review, 'edits'> & { named?: number | undefined },
 ): Promise<Decision | undefined> {
   return applyVerdict(reviewId, by, async (current) => {
     if (snapshot) {
       checkShown(current);
+      if (verdict === 'approve') await checkName(current.review, snapshot.named);
       const { review, moderationCase } = current;
       if (snapshot.version !== moderationCase.version || snapshot.edits !== review.edits) {
         const { state, decided_by } = moderationCase;
@@ -124,9 +127,11 @@ export function applyVerdict(
       is_held: verdict === 'hold' || undefined,
       decided_by: moderator_id,
     };
+    const isNew = !isPublic(review) && isPublic(after);
     const writes = [
       ...changeReview(review, before, after),
       ...countWrites(review, after, whole?.writer ?? author, newsAmounts(verdict)),
+      ...(isNew ? await showName(review) : []),
       replaceCase(moderationCase, decided),
       ...(whole ? [logEntry(decision)] : logged(decision)),
     ];
@@ -138,6 +143,27 @@ export function applyVerdict(
     await transact(writes);
     return decision;
   });
+}
+
+/** Throws ApiError 400 if a name waits that is not the version which the moderator has seen. */
+async function checkName(review: Review, seen: number | undefined): Promise<void> {
+  const record = await readRecord(review);
+  if (record?.state !== 'waiting' || record.version === seen) return;
+  throw invalidRequest('The name has changed since you opened this page: please look once more');
+}
+
+/**
+ * Makes the name public that waits for the first approved review of its thing. Throws ApiError 400
+ * if the thing is of a type of this service and was removed.
+ */
+async function showName(review: Review): Promise<Write[]> {
+  const record = await readRecord(review);
+  if (record?.state === 'waiting') return recordWrites(record, { ...record, state: undefined });
+  if (!isOwnType(review.entity_type)) return [];
+  const otherwise = invalidRequest('What it reviews was removed: bring that back first');
+  return [
+    { ConditionCheck: { Key: recordKey(review), ...whereNamedFor(review.user_id) }, otherwise },
+  ];
 }
 
 /** Returns the review with the text of an edit that waited, if one did. */

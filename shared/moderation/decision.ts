@@ -3,12 +3,18 @@ import { EntityRecord } from '../entity/record.ts';
 import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
 
+/** Decisions that change the state of a thing and leave its words. */
+export const recordDecisions = ['confirm', 'remove', 'lead', 'return'] as const;
+export type RecordDecision = (typeof recordDecisions)[number];
+
 /**
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
  * which also takes back all that it did. It is unblocked by `unblock`, and by `restore_all`, which
  * also brings back what the last `hide_all` has taken, but for votes: reviews that waited then
  * `hold` again. A user may review an entity again after `allow`. A thing gets its first name by
- * `name`. A name is changed by `correct`, and a proposed name is refused by `decline`.
+ * `name`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought back
+ * by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one that
+ * is the same, which `return` ends too.
  */
 export const decisions = [
   ...verdicts,
@@ -21,6 +27,7 @@ export const decisions = [
   'name',
   'correct',
   'decline',
+  ...recordDecisions,
 ] as const;
 
 export const Grounds = v.object({
@@ -39,6 +46,9 @@ export const loggedFields = [
   'image',
   'origin',
   'user_id',
+  'state',
+  'same_as',
+  'is_confirmed',
 ] as const;
 const Corrected = v.pick(EntityRecord, loggedFields);
 export type Corrected = v.InferOutput<typeof Corrected>;
@@ -66,7 +76,7 @@ export const Decision = v.object({
   was_held: v.optional(v.literal(true)),
   /** Set as a part of `hide_all` for a proposal: the rest of it, beside `after`. */
   proposed: v.optional(v.object({ note: v.string(), proposed_at: v.string() })),
-  /** Set for a correction: the entity, and its record before and after. */
+  /** Set for a decision on a record: the entity, and its record before, if any, and after. */
   entity_id: v.optional(v.string()),
   entity_type: v.optional(EntityRecord.entries.entity_type),
   before: v.optional(Corrected),

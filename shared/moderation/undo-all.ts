@@ -1,5 +1,6 @@
 // Takes back all that an account did, or brings it back, in the background.
 import * as v from 'valibot';
+import { type EntityRecord, entityOf, readRecord, recordKey } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
 import { pick } from '../pick.ts';
 import { isHeld, isPublic, Review } from '../review/review.ts';
@@ -16,7 +17,9 @@ import { eraseVote } from '../vote/vote-repository.ts';
 import { type Decider, Decision, Grounds } from './decision.ts';
 import { decisionsAbout, logEntry, newDecision } from './decision-log.ts';
 import { applyVerdict, checkVerdict } from './decision-repository.ts';
+import { type LoggedChange, undoingChange } from './naming-decisions.ts';
 import { endOf, Proposal, proposalItem } from './proposal.ts';
+import { changeIn, undoneEntry, undoneWrites } from './record-decisions.ts';
 
 /** A decision on all that an account did, and the condition that it is still to be carried out. */
 interface Task {
@@ -53,7 +56,9 @@ export async function undoAll(userId: string): Promise<void> {
 
 /** Reviews come first, because a name stays that others have public reviews under. */
 async function takeBack(task: Task): Promise<void> {
+  const { userId, decision, writer } = task;
   await hideReviews(task);
+  await takeBackNames(userId, decision, checkWriter(userId, writer));
   await dropProposals(task);
   await withdrawVotes(task);
 }
@@ -103,6 +108,89 @@ async function unlessLeft(part: Promise<unknown>): Promise<void> {
   }
 }
 
+/**
+ * Sets the names that an account gave back to what they were before, each by one decision, as long
+ * as `check` holds. First names are removed. A name stays that a moderator has confirmed, or that
+ * others have public reviews under.
+ */
+async function takeBackNames(userId: string, decision: Decision, check: Write): Promise<void> {
+  const part = { userId, decision, check };
+  const known = new Set<string>();
+  /** Changes of names that were the person's own before, too. */
+  const open = new Map<string, LoggedChange>();
+  // Older code has listed own corrections among the decisions on a person.
+  for (const log of ['NAMING', 'SUBJECT'] as const) {
+    for await (const entry of eachOf(decisionsAbout(userId, log))) {
+      const change = entry.moderator_id === userId ? changeIn(entry) : undefined;
+      if (!change) continue;
+      const { pk } = recordKey(change);
+      const later = open.get(pk);
+      // What the person wrote before somebody else did is gone already.
+      if (known.has(pk) && !later) continue;
+      known.add(pk);
+      const whole = later ? { ...change, after: later.after } : change;
+      if (whole.before?.user_id === userId) {
+        open.set(pk, whole);
+      } else {
+        open.delete(pk);
+        await takeBackName(whole, part);
+      }
+    }
+  }
+  for (const change of open.values()) await takeBackName(change, part);
+  // Older code has logged no first names.
+  for await (const { pk } of eachOf(queryIndex('author-by-date', `NAMER#${userId}`))) {
+    const entity = known.has(pk) ? undefined : entityOf(pk);
+    const record = entity && (await readRecord(entity));
+    if (record?.user_id === userId) await takeBackName({ ...record, after: record }, part);
+  }
+}
+
+/**
+ * Sets the names of an account back that is deleted while all that it did is taken back. Otherwise
+ * they would outlive it.
+ */
+export async function takeBackNamesOfDeleted(userId: string, isGone: Write): Promise<void> {
+  const account = await getItem(userKey(userId));
+  if (account?.hiding === undefined || account.blocked_at === undefined) return;
+  const decision = parseItem(Decision, await getItem(decisionKey(`${account.hiding}`)));
+  if (decision) await takeBackNames(userId, decision, isGone);
+}
+
+/** Undoes one change of a name, unless somebody has changed it since or has decided on it. */
+async function takeBackName(entry: LoggedChange, part: NamePart): Promise<void> {
+  await undoName(entry, part, ({ state, is_confirmed, leads_to, led_from }) => {
+    const isJoined = leads_to !== undefined || led_from !== undefined;
+    return state !== 'removed' && !is_confirmed && !isJoined;
+  });
+}
+
+/** A decision on an account, and the check that it is still to be carried out. */
+interface NamePart {
+  userId: string;
+  decision: Decision;
+  check: Write;
+}
+
+/** Undoes a change of a record as a part of a decision on the account. */
+async function undoName(
+  entry: LoggedChange,
+  { userId, decision, check }: NamePart,
+  isToUndo: (record: EntityRecord) => boolean = () => true,
+): Promise<void> {
+  await unlessLeft(
+    retryStale(async () => {
+      const record = await readRecord(entry);
+      if (!record || !isToUndo(record)) return;
+      const change = undoingChange(entry, record, new Date(), { confirms: false });
+      const part = { user_id: userId, part_of: decision.id };
+      const undone = { ...undoneEntry(change, deciderOf(decision)), ...part };
+      const also = [logEntry(undone), check];
+      await transact([...(await undoneWrites(change, also)), ...also]);
+    }),
+  );
+}
+
 /** Declines the open proposals. The log keeps all of them, to bring them back. */
 async function dropProposals({ userId, decision, writer }: Task): Promise<void> {
   for await (const { pk, sk } of eachOf(queryIndex('author-by-date', `PROPOSER#${userId}`))) {
@@ -132,13 +220,14 @@ async function withdrawVotes({ userId, decision: { id }, writer }: Task): Promis
   }
 }
 
-/** Undoes each part of the decision that took everything back, as the log has it. */
+/** Undoes each part of the decision that took everything back, the last one first. */
 async function bringBack({ userId, decision, writer }: Task): Promise<void> {
   const { part_of: undone } = decision;
   const taken = parseItem(Decision, await getItem(decisionKey(undone ?? '')));
   if (!taken) return;
   const by = deciderOf(decision);
   const ofAll = { part_of: decision.id, writer };
+  const check = checkWriter(userId, writer);
   for await (const entries of decisionsAbout(userId, 'SUBJECT', taken.decided_at)) {
     for (const part of entries.filter(({ part_of }) => part_of === undone)) {
       if (part.review_id !== null) {
@@ -147,7 +236,10 @@ async function bringBack({ userId, decision, writer }: Task): Promise<void> {
         const choose = ({ review }: { review: Review }) => (isAsLeft(review) ? verdict : undefined);
         await unlessLeft(applyVerdict(part.review_id, by, choose, ofAll));
       } else if (part.decision === 'decline') {
-        await proposeAgain(part, checkWriter(userId, writer));
+        await proposeAgain(part, check);
+      } else {
+        const change = changeIn(part);
+        if (change) await undoName(change, { userId, decision, check });
       }
     }
   }

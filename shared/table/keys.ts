@@ -17,6 +17,7 @@ import type { Key } from './item.ts';
  * | case        | REVIEW#<id>      | CASE                      | while it is open: all CASE, CASE#held or CASE#appeal → both |
  * | waiting text | REVIEW#<id>     | WAITING                   | the text of an edit that waits for a moderator          |
  * | decision    | DECISION#<id>    | DECISION                  | all DECISION → date, author SUBJECT#<user> → date       |
+ * |             |                  |                           | a name that a person gave or corrected: author NAMING#<user> → date |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | counts      | USER#<id>        | COUNTS                    | counts of the user's reviews, see review/owner-counts.ts |
  * | contact     | CONTACT#<user>   | CONTACT                   | private fields of the account                           |
@@ -36,6 +37,7 @@ import type { Key } from './item.ts';
  * | entity      | ENTITY#<id>      | ENTITY                    | counts of its reviews, see review/owner-counts.ts       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | record of an entity; by a person: author NAMER#<user> → date |
  * |             |                  |                           | of a database, or waiting for a name: all DUE#<database> → date |
+ * |             |                  |                           | named by a newcomer, not public yet: all NAMING → date  |
  * | proposal    | METADATA#<type>#<id> | PROPOSAL#<user>       | all PROPOSAL → date, author PROPOSER#<user> → date      |
  * | name        | WORD#<character> | NAMED#<words>#<type>#<entity> | one for each of the first words of a name           |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |

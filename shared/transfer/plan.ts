@@ -1,6 +1,14 @@
 // Decides what an import writes for each record, from the records and what the table has.
 import * as v from 'valibot';
-import { EntityRecord, isByPerson, recordWrites, renewedAfter } from '../entity/record.ts';
+import {
+  EntityRecord,
+  isByDatabase,
+  isSettled,
+  type linkFields,
+  recordKey,
+  recordWrites,
+  renewedAfter,
+} from '../entity/record.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
@@ -144,6 +152,7 @@ export function decidingKeys(record: TransferRecord): Key[] {
   const application = applicationOf(record);
   if (application) keys.push(application);
   if (isOfReview(key)) keys.push(reviewBeside(key), caseBeside(key));
+  if (record.kind === 'entity') keys.push(...linkedKeys(v.parse(EntityRecord, record.item)));
   return keys;
 }
 
@@ -274,14 +283,47 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
   return writes;
 }
 
-/** Plans the record of an entity. It stays when the account of who wrote it is gone. */
+/**
+ * Plans the record of an entity. It stays when the account of who wrote it is gone. Its links to
+ * what is the same stay unless the table has other ones.
+ */
 function planEntity({ item }: RawRecord, find: Find): Write[] {
   if (typeof find(item)?.name === 'string') return [];
-  const { user_id, ...record } = v.parse(EntityRecord, item);
-  if (!isByPerson(record))
-    record.due_at = Date.parse(`${record.written_at}`) + renewedAfter || Date.now();
+  const { user_id, ...stored } = v.parse(EntityRecord, item);
+  const record = { ...stored, ...linksIn(stored, find), due_at: dueAfterImport(stored) };
   const isByAccount = user_id !== undefined && hasAccount(user_id, find);
   return recordWrites(undefined, isByAccount ? { ...record, user_id } : record);
+}
+
+/** A database is asked again in its time, and at once for what a member wrote. */
+function dueAfterImport(record: EntityRecord): number | undefined {
+  if (isSettled(record)) return undefined;
+  const renewal = Date.parse(`${record.written_at}`) + renewedAfter;
+  return isByDatabase(record) ? renewal || Date.now() : Date.now();
+}
+
+type Links = Pick<EntityRecord, (typeof linkFields)[number]>;
+
+/** Returns the links of a record, but for those that the thing at their other end does not have. */
+function linksIn({ entity_type, entity_id, ...links }: EntityRecord, find: Find): Links {
+  const { same_as, leads_to, led_from = [] } = links;
+  const findThing = (id: string) => find(recordKey({ entity_type, entity_id: id }));
+  const end = leads_to === undefined ? undefined : findThing(leads_to);
+  const isLed = !end || [end.led_from].flat().includes(entity_id);
+  const rest = led_from.filter((id) => isLedTo(findThing(id), entity_id));
+  return {
+    ...(isLed && { same_as, leads_to }),
+    led_from: rest.length > 0 ? rest : undefined,
+  };
+}
+
+/** Returns true if a thing leads to this one, or is not there yet. */
+const isLedTo = (other: Item | undefined, id: string) => !other || other.leads_to === id;
+
+/** Returns the keys of the thing that a record leads to, and of those that lead to it. */
+function linkedKeys({ entity_type, leads_to, led_from = [] }: EntityRecord): Key[] {
+  const ids = leads_to === undefined ? led_from : [leads_to, ...led_from];
+  return ids.map((entity_id) => recordKey({ entity_type, entity_id }));
 }
 
 function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefined {

@@ -1,8 +1,7 @@
 import { authUrl } from '../auth-url.ts';
 import { isOfReview, type LoggedChange } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
-import { knownEntity, presentMetadata } from '../entity/metadata.ts';
-import type { Metadata } from '../entity/presented.ts';
+import { presentEntity } from '../entity/metadata.ts';
 import type { EntityRecord } from '../entity/record.ts';
 import { openedBy, type ReviewCase } from '../moderation/case-repository.ts';
 import { pick } from '../pick.ts';
@@ -93,11 +92,10 @@ export function personMessage(type: PersonMessage['type'], change: Reported): Me
   return messageOf(messageIdOf(change), change.at, { type, data });
 }
 
-/** Makes the message about an entity whose name changed, as it is now. */
+/** Makes the message about an entity whose name or state changed, as it is now. */
 export function entityMessage(change: Reported, record: EntityRecord): Message {
-  const entity = presentMetadata(knownEntity(record)) as Metadata;
-  const subject = { type: entity.type, id: entity.id };
-  const data = { subject, entity, version: change.at };
+  const subject = { type: record.entity_type, id: record.entity_id };
+  const data = { subject, ...presentEntity(record), version: change.at };
   return messageOf(messageIdOf(change), change.at, { type: 'entity.edited', data });
 }
 

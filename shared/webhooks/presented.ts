@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Subject } from '../changes/presented.ts';
 import { AnyText, Count, described, Fields, Id, IsoTime } from '../described.ts';
-import { Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { EntityState, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { caseOrigins } from '../review/case.ts';
 import { PresentedReview } from '../review/presented.ts';
 import { reasons } from '../review/verdict.ts';
@@ -60,12 +60,16 @@ export const PersonMessage = Fields('A message about a person who used the appli
 });
 export type PersonMessage = v.InferOutput<typeof PersonMessage>;
 
-export const EntityMessage = Fields('A message about the name of an entity', {
+export const EntityMessage = Fields('A message about the name or state of an entity', {
   type: described(v.literal('entity.edited'), 'Always the same', 'entity.edited'),
   timestamp,
   data: Fields('The entity', {
     subject: Subject,
-    entity: Metadata,
+    entity: described(
+      v.nullable(Metadata),
+      'The entity as it is now. `null` if a moderator has taken its name down',
+    ),
+    ...EntityState.entries,
     version: Count('Rises with every change of the entity, and never goes back', 1_795_325_400_123),
   }),
 });

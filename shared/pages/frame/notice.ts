@@ -56,7 +56,11 @@ const notices = {
   'entity-added': 'It is here now. Be the first to review it.',
   'name-accept': 'The name is corrected.',
   'name-decline': 'The proposal is declined.',
-  'correction-undone': 'The correction is undone.',
+  'correction-undone': 'The change is undone.',
+  'thing-confirm': 'The name is confirmed.',
+  'thing-remove': 'It is removed.',
+  'thing-lead': 'It leads to the other now.',
+  'thing-return': 'It is a thing of its own again.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 

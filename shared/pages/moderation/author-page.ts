@@ -56,7 +56,7 @@ export async function authorPage(
   const [history, claims, list] = await Promise.all([
     findHistory(userId),
     listHiddenClaims(userId),
-    listOf(userId, query),
+    listOf(userId, query, visitor),
   ]);
   if (!history) throw notFound('User');
   const { user } = history;
@@ -88,11 +88,15 @@ export async function authorPage(
   };
 }
 
-async function listOf(userId: string, { show, cursor: start }: AuthorQuery): Promise<Html> {
+async function listOf(
+  userId: string,
+  { show, cursor: start }: AuthorQuery,
+  visitor: Visitor,
+): Promise<Html> {
   const none = html`<p>None.</p>`;
   const url = moderationUrl(`/users/${userId}`);
   if (show === 'reviews') {
-    const { written, cursor } = await readWritten(userId, start);
+    const { written, cursor } = await readWritten(userId, start, visitor);
     const rows = written.flatMap(({ review, metadata }) => {
       if (review.published_on === null) return [];
       const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));

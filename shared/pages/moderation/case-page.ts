@@ -2,8 +2,9 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { nameOfEntity } from '../../entity/entity-type.ts';
-import { findMetadata } from '../../entity/metadata.ts';
-import type { Metadata } from '../../entity/presented.ts';
+import { findRecords, knownEntity } from '../../entity/metadata.ts';
+import type { EntityRecord } from '../../entity/record.ts';
+import { isNameFor } from '../../entity/state.ts';
 import { notFound } from '../../errors.ts';
 import { checkShown, type ReviewCase, readCase } from '../../moderation/case-repository.ts';
 import { findHistory } from '../../moderation/decision-log.ts';
@@ -15,6 +16,7 @@ import type { Verdict } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
+import { recordUrl } from '../entity/naming-form.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
@@ -47,10 +49,10 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   const reviewCase = await readCase(reviewId);
   checkShown(reviewCase);
   const { review, moderationCase } = reviewCase;
-  const [{ open, earlier }, history, [metadata], whole] = await Promise.all([
+  const [{ open, earlier }, history, [record], whole] = await Promise.all([
     readReports(moderationCase, mostRead),
     findHistory(review.user_id),
-    findMetadata([review]),
+    findRecords([review]),
     findWhole(review),
   ]);
   if (!history || !whole) throw notFound('Review');
@@ -74,10 +76,10 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
           ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}
           ${carriedOver(moderationCase)}
           ${reports(' from before the last decision', earlier, earlier.length, users)}
-          ${verdict(reviewCase, [...open, ...earlier], visitor, filled)}
+          ${verdict(reviewCase, [...open, ...earlier], visitor, { filled, record })}
         </div>
         <div>
-          <section><h2>The review</h2>${facts(review, metadata)}</section>
+          <section><h2>The review</h2>${facts(review, record)}</section>
           <section>
             <h2>The author</h2>
             ${await historyOf(history)}
@@ -88,10 +90,12 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   };
 }
 
-function facts(review: Review, metadata?: Metadata | null) {
+function facts(review: Review, record: EntityRecord | undefined) {
+  const isKnown = record && isNameFor(record, { id: '', isModerator: true });
+  const metadata = isKnown ? knownEntity(record) : null;
   const { entity_id, language, published_on, created, edits } = review;
   return html`<dl>
-    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a>${aboutLine(review, metadata)}</dd>
+    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a>${aboutLine(review, metadata)}${record?.state === 'waiting' && html`<p class="soft">The name is new. It waits with the review, and is public once you approve it. <a href="${recordUrl(record)}">Remove or join it</a></p>`}</dd>
     <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
     <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
     <dt>Helpful?</dt><dd>Yes ${review.votes_positive} · No ${review.votes_negative}</dd>
@@ -181,7 +185,7 @@ function verdict(
   reviewCase: ReviewCase,
   reports: readonly Report[],
   { user, csrf }: Visitor,
-  filled: FormState,
+  { filled, record }: { filled: FormState; record: EntityRecord | undefined },
 ) {
   const { review, moderationCase } = reviewCase;
   const obstacle = obstacleOf(reviewCase, reports, user);
@@ -194,7 +198,8 @@ function verdict(
   const action = moderationUrl(`/reviews/${review.id}`);
   const snapshot = html`${csrfField(csrf)}
       <input type="hidden" name="version" value="${moderationCase.version}">
-      <input type="hidden" name="edits" value="${review.edits}">`;
+      <input type="hidden" name="edits" value="${review.edits}">
+      ${record?.state === 'waiting' && html`<input type="hidden" name="named" value="${record.version}">`}`;
   if (isHeld(review)) return approval(action, snapshot, filled);
   if (review.waiting_since !== undefined) return approvalOfEdit(action, snapshot, filled);
   const isOpen = moderationCase.state === 'open';

@@ -56,6 +56,10 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   name: 'Named',
   correct: 'Name corrected',
   decline: 'Correction declined',
+  confirm: 'Name confirmed',
+  remove: 'Removed',
+  lead: 'Leads to the same thing elsewhere',
+  return: 'Brought back',
 };
 
 /** Tabs of the moderation pages. */
@@ -81,7 +85,11 @@ export function decisionOf({
 
 /** Nothing was wrong, or it is about a name, which is right or wrong. */
 function isWithoutReason(decision: Decision['decision']): boolean {
-  return ['hold', 'approve', 'dismiss', 'restore', 'name', 'correct', 'decline'].includes(decision);
+  const without: readonly Decision['decision'][] = [
+    ...(['hold', 'approve', 'dismiss', 'restore'] as const),
+    ...(['name', 'correct', 'decline', 'confirm', 'lead', 'return'] as const),
+  ];
+  return without.includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */

@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
-import type { Entity } from '../../../shared/entity/record.ts';
+import {
+  type Entity,
+  type EntityRecord,
+  readRecord,
+  recordWrites,
+  writeRecords,
+} from '../../../shared/entity/record.ts';
 import type { Decision } from '../../../shared/moderation/decision.ts';
-import { listDecisions } from '../../../shared/moderation/decision-log.ts';
+import { entryOf, listDecisions, logEntry } from '../../../shared/moderation/decision-log.ts';
 import {
   appeal,
   decideReview,
   decideUser,
   setHidden,
 } from '../../../shared/moderation/decision-repository.ts';
+import { confirmName } from '../../../shared/moderation/record-decisions.ts';
 import { insertReport } from '../../../shared/moderation/report-repository.ts';
 import { undoAll } from '../../../shared/moderation/undo-all.ts';
+import { pick } from '../../../shared/pick.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import {
   caseKey,
@@ -21,9 +29,11 @@ import {
   reviewKey,
   userKey,
 } from '../../../shared/table/keys.ts';
+import { transact } from '../../../shared/table/transact.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
-import { correct } from '../../helpers/names-by-people.ts';
+import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -462,11 +472,141 @@ async function inPieces(run: () => Promise<unknown>): Promise<void> {
     const spy = beforeSend(({ input }) => {
       if (input.TransactItems && ++sent > stopAt % 3) throw new Error('stopped');
     });
-    const isStopped = await run().then(
-      () => false,
-      () => true,
-    );
+    const stopped = await run().catch((error: Error) => error);
     spy.mockRestore();
-    if (!isStopped) return;
+    if (!(stopped instanceof Error)) return;
+    expect(stopped.message).toBe('stopped');
   }
+}
+
+describe('the names of an account', () => {
+  const named = async (person: Person, words: { name: string; about?: string }) => {
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    expect((await correct(person, entity, words)).status).toBe(303);
+    return entity;
+  };
+  const recordsOf = (entities: readonly Entity[]) => Promise.all(entities.map(readRecord));
+
+  test('are set back to what they were before, or removed, and come back in one go', async () => {
+    const [spammer, other] = await makeUsers(2);
+    const first = await named(spammer, { name: 'Cheap watches' });
+    const twice = await named(spammer, { name: 'Cheap' });
+    stopClock(Date.now() + 1);
+    await correct(spammer, twice, { name: 'Cheaper', about: 'Call now' });
+    // A database's name, which a moderator lets the spammer have: so it was before the rule.
+    const ofDatabase = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const words = { name: 'Blue Train', origin: 'musicdb', version: 1 } as const;
+    await writeRecords([recordWrites(undefined, { ...ofDatabase, ...words })]);
+    const before = await readRecord(ofDatabase);
+    const byPerson = { ...ofDatabase, name: 'Watches', origin: 'member', user_id: spammer.id };
+    await logged(spammer, before, { ...byPerson, written_at: new Date().toISOString() } as never);
+    const published = await reviewNew(spammer, { name: 'In the form' });
+    const all = [first, twice, ofDatabase, published];
+    const given = await recordsOf(all);
+    await applyStream();
+
+    const taken = await decideUser(spammer.id, 'hide_all', byMia);
+    await inPieces(() => undoAll(spammer.id));
+    expect(await recordsOf(all)).toMatchObject([
+      { name: 'Cheap watches', state: 'removed' },
+      { name: 'Cheaper', state: 'removed' },
+      { name: 'Blue Train', origin: 'musicdb' },
+      { name: 'In the form', state: 'removed' },
+    ]);
+    const parts = (await logOf(spammer)).filter(({ part_of }) => part_of === taken.id);
+    expect(parts.map(({ decision }) => decision).toSorted()).toEqual([
+      'correct',
+      'hide',
+      'remove',
+      'remove',
+      'remove',
+    ]);
+
+    await decideUser(spammer.id, 'restore_all', byBen);
+    await inPieces(() => undoAll(spammer.id));
+    const restored = await recordsOf(all);
+    for (const [i, record] of restored.entries()) {
+      const shown = ['name', 'about', 'url', 'origin', 'user_id', 'state'] as const;
+      expect(pick(record ?? {}, shown as never)).toEqual(pick(given[i] ?? {}, shown as never));
+    }
+    await applyStream();
+    await expectExact();
+    expect((await other.publishes(first)).length).toBe(36);
+  });
+
+  test('stay where others have reviewed, or a moderator has confirmed or corrected', async () => {
+    const [spammer, other] = await makeUsers(2);
+    const reviewed = await named(spammer, { name: 'Metropolis' });
+    await other.publishes(reviewed);
+    const confirmed = await named(spammer, { name: 'Stalker' });
+    await confirmName(confirmed, { by: byMia });
+    const corrected = await named(spammer, { name: 'Solars' });
+    await correct(mia, corrected, { name: 'Solaris' });
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    const records = await recordsOf([reviewed, confirmed, corrected]);
+    expect(records.map((record) => [record?.name, record?.state])).toEqual([
+      ['Metropolis', undefined],
+      ['Stalker', undefined],
+      ['Solaris', undefined],
+    ]);
+    expect((await readItem(userKey(spammer.id))) as Item).not.toHaveProperty('hiding');
+  });
+
+  test('that older code has not logged are removed too', async () => {
+    const spammer = await makeUser();
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const written_at = new Date().toISOString();
+    const words = { name: 'Old watches', origin: 'member', user_id: spammer.id } as const;
+    await writeRecords([recordWrites(undefined, { ...entity, ...words, written_at })]);
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    expect(await readRecord(entity)).toMatchObject({ state: 'removed' });
+  });
+
+  test('do not outlive an account that is deleted while they are taken back', async () => {
+    const [spammer, quitter] = await makeUsers(2);
+    const ofSpammer = await named(spammer, { name: 'Cheap watches' });
+    const ofQuitter = await named(quitter, { name: 'Nosferatu' });
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await Promise.all([spammer.leaves(), quitter.leaves()]);
+    await applyStream();
+    const [taken, kept] = await recordsOf([ofSpammer, ofQuitter]);
+    expect(taken).toMatchObject({ state: 'removed' });
+    expect(taken?.user_id).toBeUndefined();
+    expect(kept).toMatchObject({ name: 'Nosferatu' });
+    expect(kept?.state).toBeUndefined();
+    expect(kept?.user_id).toBeUndefined();
+    const log = (await scanTable()).filter(({ sk }) => sk === 'DECISION');
+    expect(log.filter(({ author }) => `${author}`.endsWith(spammer.id))).toEqual([]);
+    await expectExact();
+  });
+
+  test('that are given at the moment of the decision are taken back or refused', async () => {
+    for (let round = 0; round < 3; round++) {
+      const spammer = await makeUser();
+      const entities = Array.from({ length: 6 }, () => {
+        return { entity_id: randomUUID(), entity_type: 'work' } as const;
+      });
+      await Promise.all([
+        decideUser(spammer.id, 'hide_all', byMia),
+        ...entities.map((entity) => correct(spammer, entity, { name: 'Watches' })),
+      ]);
+      await applyStream();
+      const states = (await recordsOf(entities)).map((record) => record && record.state);
+      expect(states.filter((state) => state !== undefined && state !== 'removed')).toEqual([]);
+      expect((await recordsOf(entities)).filter((each) => each && !each.state)).toEqual([]);
+    }
+  });
+});
+
+/** Writes a record as a correction by a person, with its entry in the log. */
+async function logged(
+  { id }: Person,
+  before: EntityRecord | undefined,
+  after: EntityRecord,
+): Promise<void> {
+  const by = { reason: 'other', note: '', moderator_id: id } as const;
+  const entry = logEntry(entryOf('correct', { before, after } as never, by));
+  await transact([...recordWrites(before, after), entry]);
 }
