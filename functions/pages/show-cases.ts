@@ -7,6 +7,7 @@ import { readFromCursor } from '../../shared/list/cursor.ts';
 import { type DeskKind, deskKinds } from '../../shared/moderation/desk.ts';
 import { listWaiting, type OpenReview, type Waiting } from '../../shared/moderation/desk-list.ts';
 import type { OpenProposal } from '../../shared/moderation/proposal.ts';
+import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
@@ -142,7 +143,7 @@ function proposalRow({ proposal, record }: OpenProposal, users: ReadonlyMap<stri
 
 function nameRow(record: EntityRecord, users: ReadonlyMap<string, User>) {
   return [
-    nameCell(record, record),
+    nameCell(record, record, recordUrl(record)),
     linkTo(record.user_id ?? null, users),
     'A new name',
     ageOf(`${record.written_at}`),

@@ -123,6 +123,10 @@ export const OwnData = Fields('A part of the stored data about the caller', {
       reports: Whole('Reports, which have a daily limit of their own', 1),
       publications: Whole('New reviews and drafts, which have a daily limit of their own', 2),
       edits: Whole('Edits, which have a daily limit of their own', 5),
+      names: Whole(
+        'Names given or proposed while the account was new, which have a daily limit',
+        1,
+      ),
     }),
   ),
   connections: Several('A grant to an application', {

@@ -3,8 +3,8 @@ import { type EntityRecord, entityOf, recordIn } from '../entity/record.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
 import { getItems } from '../table/batch.ts';
 import type { SortKey } from '../table/item.ts';
-import { parseItems } from '../table/parse.ts';
-import { type OpenProposal, Proposal, withRecords } from './proposal.ts';
+import { listOwnProposals } from './own-corrections.ts';
+import { type OpenProposal, withRecords } from './proposal.ts';
 
 type Page<T> = Pick<ListPage, 'next'> & { found: T[] };
 
@@ -14,9 +14,12 @@ export async function listNamed(
   limit: number,
   after?: SortKey,
 ): Promise<Page<EntityRecord>> {
-  const { items, next } = await readItems('NAMER', userId, limit, after);
+  const partitions = [{ scope: 'author', value: `NAMER#${userId}` } as const];
+  const order = { order: 'date', descending: true, offset: 0 } as const;
+  const { entries, next } = await readPage({ partitions }, { ...order, limit, after });
+  const items = await getItems(entries, { consistent: true });
   const found = items.flatMap((item) => {
-    const entity = entityOf(item.pk);
+    const entity = item && entityOf(item.pk);
     return (entity && recordIn(entity, item)) ?? [];
   });
   return { found: found.filter(({ user_id }) => user_id === userId), next };
@@ -28,15 +31,6 @@ export async function listProposed(
   limit: number,
   after?: SortKey,
 ): Promise<Page<OpenProposal>> {
-  const { items, next } = await readItems('PROPOSER', userId, limit, after);
-  return { found: await withRecords(parseItems(Proposal, items)), next };
-}
-
-async function readItems(list: string, userId: string, limit: number, after?: SortKey) {
-  const { entries, next } = await readPage(
-    { partitions: [{ scope: 'author', value: `${list}#${userId}` }] },
-    { order: 'date', descending: true, offset: 0, limit, after },
-  );
-  const items = await getItems(entries, { consistent: true });
-  return { items: items.flatMap((item) => item ?? []), next };
+  const { proposals, next } = await listOwnProposals(userId, limit, after);
+  return { found: await withRecords(proposals), next };
 }

@@ -298,8 +298,8 @@ function planEntity({ item }: RawRecord, find: Find): Write[] {
 /** A database is asked again in its time, and at once for what a member wrote. */
 function dueAfterImport(record: EntityRecord): number | undefined {
   if (isSettled(record)) return undefined;
-  const renewal = Date.parse(`${record.written_at}`) + renewedAfter;
-  return isByDatabase(record) ? renewal || Date.now() : Date.now();
+  const wait = isByDatabase(record) ? renewedAfter : 0;
+  return Date.parse(`${record.written_at}`) + wait || Date.now();
 }
 
 type Links = Pick<EntityRecord, (typeof linkFields)[number]>;
@@ -312,7 +312,8 @@ function linksIn({ entity_type, entity_id, ...links }: EntityRecord, find: Find)
   const isLed = !end || [end.led_from].flat().includes(entity_id);
   const rest = led_from.filter((id) => isLedTo(findThing(id), entity_id));
   return {
-    ...(isLed && { same_as, leads_to }),
+    same_as: isLed ? same_as : undefined,
+    leads_to: isLed ? leads_to : undefined,
     led_from: rest.length > 0 ? rest : undefined,
   };
 }

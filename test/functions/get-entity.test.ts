@@ -20,6 +20,8 @@ const nothing = {
   average_rating: { rating: null, count: 0 },
   ratings: { '1': 0, '2': 0, '3': 0, '4': 0, '5': 0 },
   languages: {},
+  state: null,
+  leads_to: null,
 };
 
 describe('GET /entity/{entity_id}', () => {
@@ -61,6 +63,8 @@ describe('GET /entity/{entity_id}', () => {
       average_rating: { rating: 3.5, count: 6 },
       ratings: { '1': 1, '2': 1, '3': 0, '4': 2, '5': 2 },
       languages: { de: 4, en: 2, ja: 1 },
+      state: null,
+      leads_to: null,
     });
     expect(Object.keys(entity.languages)).toEqual(['de', 'en', 'ja']);
   });

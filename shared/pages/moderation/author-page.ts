@@ -13,6 +13,7 @@ import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { userTypeOf } from '../../user/user-type.ts';
 import { oneOf } from '../../values.ts';
+import { recordUrl } from '../entity/naming-form.ts';
 import { select } from '../form/choices.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
@@ -88,6 +89,8 @@ export async function authorPage(
   };
 }
 
+const stateWords = { public: 'Public', waiting: 'Waits', removed: 'Removed' } as const;
+
 async function listOf(
   userId: string,
   { show, cursor: start }: AuthorQuery,
@@ -110,11 +113,11 @@ async function listOf(
       listNamed(userId, limit, after),
     );
     const rows = found.map((record) => [
-      nameCell(record, record),
-      record.url ?? '',
+      nameCell(record, record, recordUrl(record)),
+      stateWords[record.state ?? 'public'],
       dayOf(`${record.written_at}`),
     ]);
-    return html`${rowsUnder(['Name', 'Page', 'Given'], rows, none)}${nextPage(url, cursor, { show })}`;
+    return html`${rowsUnder(['Name', 'State', 'Given'], rows, none)}${nextPage(url, cursor, { show })}`;
   }
   const { found, cursor } = await readDated(list, start, (limit, after) =>
     listProposed(userId, limit, after),

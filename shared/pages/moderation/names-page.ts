@@ -6,6 +6,7 @@ import { type Entity, type EntityRecord, readRecord } from '../../entity/record.
 import { findProposals, type OpenProposal } from '../../moderation/proposal.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
+import { namingUrl, recordUrl } from '../entity/naming-form.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
@@ -36,7 +37,8 @@ export async function namesPage(
         ${record && wordsBeforeAndAfter(record, record)}
         <div class="buttons">
           <a class="button quiet" href="${withQuery(url, { entity_type })}">See its page</a>
-          <a class="button quiet" href="${withQuery(`${url}/name`, { entity_type })}">Change it myself</a>
+          <a class="button quiet" href="${namingUrl(entity)}">Change it myself</a>
+          ${record && html`<a class="button quiet" href="${recordUrl(entity)}">Remove or join it</a>`}
         </div>
       </section>
       ${proposals.map((proposal) => html`<section>${entry({ proposal, record }, users, visitor.csrf)}</section>`)}
@@ -45,9 +47,13 @@ export async function namesPage(
 }
 
 /** The cell of a name in a table: it leads to the page of the name. */
-export function nameCell(entity: Entity, { name, about }: Pick<EntityRecord, 'name' | 'about'>) {
+export function nameCell(
+  entity: Entity,
+  { name, about }: Pick<EntityRecord, 'name' | 'about'>,
+  href = namesUrl(entity),
+) {
   return html`<div class="cell">
-    <strong><a href="${namesUrl(entity)}"><bdi>${name}</bdi></a></strong>
+    <strong><a href="${href}"><bdi>${name}</bdi></a></strong>
     <p class="soft">${nameOfEntityType(entity.entity_type)}${about && html` · <bdi>${about}</bdi>`}</p>
   </div>`;
 }

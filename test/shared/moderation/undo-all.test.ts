@@ -223,7 +223,7 @@ test('it ends after crashes, beside votes, and although the moderator has left',
   jest.spyOn(console, 'error').mockImplementation(() => {});
   let sends = 0;
   const spy = beforeSend(() => {
-    if (++sends % 9 === 0) throw new Error('down');
+    if (++sends % 17 === 0) throw new Error('down');
   });
   const voters = await makeUsers(5);
   const votes = voters.map((voter) => voter.votes(`${ids[11]}`).catch(() => {}));
