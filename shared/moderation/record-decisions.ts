@@ -186,8 +186,9 @@ export function changeIn(entry: Decision | undefined): LoggedChange | undefined 
 
 /** Makes the entry of the log for a change that undoes another one. */
 export function undoneEntry(change: RecordChange, by: Decider): Decision {
-  const isRemoval = change.after.state === 'removed';
-  return entryOf(isRemoval ? 'remove' : 'correct', change, by);
+  const { before, after } = change;
+  if (after.state === 'removed') return entryOf('remove', change, by);
+  return entryOf(before.state === 'removed' ? 'return' : 'correct', change, by);
 }
 
 /**
