@@ -59,11 +59,10 @@ function isRead(image: Image): boolean {
 /** Returns what begins to wait for moderators in these stream records: cases and names. */
 export function casesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
   return records.flatMap(({ dynamodb: { Keys, OldImage, NewImage } = {} }) => {
-    const [pk, sk] = [`${Keys?.pk?.S}`, `${Keys?.sk?.S}`];
-    const id = idIn({ pk });
-    if (sk === caseKey('').sk) {
+    const pk = `${Keys?.pk?.S}`;
+    if (Keys?.sk?.S === caseKey('').sk) {
       if (NewImage?.state?.S !== 'open' || OldImage?.state?.S === 'open') return [];
-      return [{ id, version: Number(NewImage.version?.N), kind: 'opened' }];
+      return [{ id: idIn({ pk }), version: Number(NewImage.version?.N), kind: 'opened' }];
     }
     const entity = entityOf(pk);
     if (!entity || !isWaiting(NewImage) || isWaiting(OldImage)) return [];

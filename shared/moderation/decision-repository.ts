@@ -272,7 +272,7 @@ function obstacleTo(
   }
 }
 
-/** Finds the last decision on an account. After one on all that it did, others hide it in the log. */
+/** Finds the last decision on an account. That on all that it did may be far down the log. */
 async function findLastOn({ id, taken_back }: User): Promise<Decision | undefined> {
   const { decisions } = await listDecisions(20, { userId: id });
   const last = decisions.find(({ review_id, part_of, decision }) => {

@@ -12,9 +12,9 @@ export type RecordDecision = (typeof recordDecisions)[number];
  * which also takes back all that it did. It is unblocked by `unblock`, and by `restore_all`, which
  * also brings back what the last `hide_all` has taken, but for votes: reviews that waited then
  * `hold` again. A user may review an entity again after `allow`. A thing gets its first name by
- * `name`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought back
- * by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one that
- * is the same, which `return` ends too.
+ * `name`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought
+ * back by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one
+ * that is the same, which `return` ends too.
  */
 export const decisions = [
   ...verdicts,

@@ -244,10 +244,8 @@ function facts({ user, reviews }: History) {
 /** Decisions so far: those on reviews and the account apart from those on names. */
 async function decisionsOn({ decisions }: History) {
   const users = await findUsers(decisions.flatMap(({ moderator_id }) => moderator_id ?? []));
-  const [others = [], names = []] = [
-    decisions.filter(({ entity_id }) => entity_id === undefined),
-    decisions.filter(({ entity_id }) => entity_id !== undefined),
-  ];
+  const names = decisions.filter(({ entity_id }) => entity_id !== undefined);
+  const others = decisions.filter(({ entity_id }) => entity_id === undefined);
   const list = (some: readonly Decision[]) =>
     html`<ul class="plain">${some.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`;
   return html`<h2>Decisions so far</h2>

@@ -83,13 +83,23 @@ export function decisionOf({
   return `${words}${withdrawn}: ${reasonWords[reason].toLowerCase()}`;
 }
 
+/** Decisions by which nothing was wrong, or that are about names. */
+const withoutReason: readonly Decision['decision'][] = [
+  'hold',
+  'approve',
+  'dismiss',
+  'restore',
+  'name',
+  'correct',
+  'decline',
+  'confirm',
+  'lead',
+  'return',
+];
+
 /** Nothing was wrong, or it is about a name, which is right or wrong. */
 function isWithoutReason(decision: Decision['decision']): boolean {
-  const without: readonly Decision['decision'][] = [
-    ...(['hold', 'approve', 'dismiss', 'restore'] as const),
-    ...(['name', 'correct', 'decline', 'confirm', 'lead', 'return'] as const),
-  ];
-  return without.includes(decision);
+  return withoutReason.includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
