@@ -201,7 +201,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await fillIn(eve, about, 'value="allow"', { entity_id: `${shop.entity_id}`, ...why });
   await call('POST', '/review/', { token, body: shop });
   const hiding = await decide('hide_all', why);
-  expect(hiding.html).toContain('All reviews are being hidden.');
+  expect(hiding.html).toContain('Everything is being undone.');
+  await stream.idle();
+  expect((await decide('restore_all', why)).html).toContain('is being brought back');
+  await stream.idle();
+  await decide('hide_all', why);
 
   await stream.idle();
   await readAll(ids, false);
