@@ -8,10 +8,10 @@ import {
   presentState,
 } from '../../shared/entity/metadata.ts';
 import { isPublicName } from '../../shared/entity/state.ts';
-import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
+import { linksOf } from '../../shared/links.ts';
 import { presentReview, type WholeReview } from '../../shared/review/review.ts';
 import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { readEntity } from '../../shared/summary/summary.ts';

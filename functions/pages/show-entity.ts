@@ -8,8 +8,8 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata, type KnownEntity } from '../../shared/entity/metadata.ts';
-import { feedUrl } from '../../shared/feed/link.ts';
 import { EntityPath } from '../../shared/http/request.ts';
+import { feedUrl } from '../../shared/links.ts';
 import {
   embedCode,
   entityLine,

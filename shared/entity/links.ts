@@ -78,23 +78,25 @@ function followersOf({ entity_id }: EntityRecord, led: readonly EntityRecord[]):
 }
 
 /**
- * Returns the writes of a change of a record, with those of the things that it is joined with or
- * parted from. Throws like `joinChanges`, and ApiError 400 unless the other thing is public.
+ * Returns a change of a record, with the changes of the things that it is joined with or parted
+ * from. Throws like `joinChanges`, and ApiError 400 unless the other thing is public.
  */
-export async function changeWrites({ before, after }: RecordChange): Promise<Write[]> {
-  if (before.same_as === after.same_as) return recordWrites(before, after);
+export async function changesWith({ before, after }: RecordChange): Promise<RecordChange[]> {
+  if (before.same_as === after.same_as) return [{ before, after }];
   if (after.same_as === undefined) {
     const end = await readOther(before, before.leads_to);
-    return writesOf(partChanges(await readJoined(before, end), after));
+    return partChanges(await readJoined(before, end), after);
   }
   if (before.same_as !== undefined) throw invalidRequest('It leads to another thing already');
   const other = await readOther(before, after.same_as);
   const end = other.leads_to === undefined ? other : await readOther(before, other.leads_to);
-  return writesOf(joinChanges(await readJoined(before, end), after));
+  return joinChanges(await readJoined(before, end), after);
 }
 
-const writesOf = (changes: readonly RecordChange[]) =>
-  changes.flatMap(({ before, after }) => recordWrites(before, after));
+/** Returns the writes of changes of records. */
+export function writesOf(changes: readonly RecordChange[]): Write[] {
+  return changes.flatMap(({ before, after }) => recordWrites(before, after));
+}
 
 /** Reads a thing of the same type. Throws ApiError 400 if it has no public name. */
 async function readOther({ entity_type }: Entity, entity_id = ''): Promise<EntityRecord> {

@@ -1,5 +1,5 @@
 // Decisions on the state of a thing: it stays, is taken down, leads to another, or comes back.
-import { changeWrites, type RecordChange } from '../entity/links.ts';
+import { changesWith, type RecordChange, writesOf } from '../entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../entity/record.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import { countsIn } from '../review/owner-counts.ts';
@@ -59,12 +59,10 @@ function decideRecord(
       throw invalidRequest('It has changed since you opened this page: please look once more');
     }
     const { decision, change, also = [] } = await choose(record);
-    await transact([
-      ...(await changeWrites(change)),
-      ...logged(entryOf(decision, change, by)),
-      ...also,
-    ]);
-    return change.after;
+    const changes = await changesWith(change);
+    const entry = entryOf(decision, change, by);
+    await transact([...writesOf(changes), ...logged(entry), ...also]);
+    return changes[0]?.after ?? change.after;
   });
 }
 
@@ -135,7 +133,8 @@ async function hideReviewsOf({ entity_id, entity_type }: Entity, by: Decider): P
 
 /**
  * Lets a thing lead to another one of its type that is the same, or to the end of the chain that
- * begins there. No review moves. Throws ApiError 400 as `joinChanges` does, or if one is not public.
+ * begins there. No review moves. Throws ApiError 400 as `joinChanges` does, or if the other is not
+ * public.
  */
 export function leadThing(
   entity: Entity,
@@ -204,7 +203,7 @@ export async function undoneWrites(
   const writer = user_id === undefined ? undefined : await findUser(user_id);
   const change = { before, after: writer ? after : words };
   return [
-    ...(await changeWrites(change)),
+    ...writesOf(await changesWith(change)),
     ...(await isAllowed(change)),
     ...(writer ? isStillThere(writer.id, also) : []),
   ];

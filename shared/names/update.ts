@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { describeError } from '../describe-error.ts';
 import { askForRecords } from '../entity/asking.ts';
-import { batchSize, type Provider, providers } from '../entity/metadata-provider.ts';
+import { batchSize } from '../entity/database-request.ts';
+import { type Provider, providers } from '../entity/metadata-provider.ts';
 import { type Patience, patienceOf, take, takeSoon } from '../entity/pace.ts';
 import {
   type EntityRecord,

@@ -163,10 +163,10 @@ export async function findChangedReviews(
 }
 
 /**
- * Stores a new review and the writes in `also`, and counts it for the day by those in `spent`. Throws ApiError 400 if the author already has one
- * of this entity, 401 if the author was deleted, 403 if blocked, or after deleting a hidden one.
- * Throws 403 as well when the day's publications (UTC) are used up. Returns the review as stored:
- * that of a newcomer may be held.
+ * Stores a new review and the writes in `also`. The writes in `spent` count it for the day. Throws
+ * ApiError 400 if the author already has one of this entity, 401 if the author was deleted, 403 if
+ * blocked, or after deleting a hidden one. Throws 403 as well when the day's publications (UTC) are
+ * used up. Returns the review as stored: that of a newcomer may be held.
  */
 export async function insertReview(
   sent: WholeReview,

@@ -5,7 +5,7 @@ import { reviewRecord } from '../changes/record.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { entityOf, recordIn, stateFields } from '../entity/record.ts';
 import { isPublicName } from '../entity/state.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';

@@ -9,7 +9,7 @@ import {
   recordWrites,
   renewedAfter,
 } from '../entity/record.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
 import { newReview, noVotes, type WholeReview } from '../review/review.ts';

@@ -119,6 +119,38 @@ describe('a correction', () => {
     );
   });
 
+  test.each([
+    ['accept', 'A moderator has accepted a correction of yours.', 'Accepted'],
+    ['decline', 'A moderator has declined a correction of yours.', 'Correction declined'],
+  ] as const)(
+    'is listed for who proposed it, and the outcome is news: %s',
+    async (decision, news, outcome) => {
+      const [ann, ben] = await makeUsers(2);
+      const entity = await reviewNew(ann, { name: 'Bleu' });
+      await correct(ben, entity, { name: 'Blue', note: 'A typo' });
+      await applyStream();
+      const link = `href="${at}/entity/${entity.entity_id}?entity_type=work"`;
+      const open = (await ask('show-my-names', ben)).html;
+      expect(open).toContain(link);
+      expect(open).toContain('A typo');
+      expect(open).not.toContain(outcome);
+      expect((await ask('show-my-names', ann)).html).not.toContain(link);
+      await decideName(mia, entity, ben, decision);
+      await applyStream();
+      const account = (await ask('show-account', ben)).html;
+      expect(account).toContain(`${news} <a href="${at}/account/names">See your corrections</a>`);
+      const decided = (await ask('show-my-names', ben)).html;
+      expect(decided).toContain(link);
+      expect(decided).toContain(outcome);
+      expect(decided).not.toContain('A typo');
+      // What she corrects herself is no outcome, nor is a decision on a review.
+      const own = await reviewNew(ann, { name: 'Rouge' });
+      await correct(ann, own, { name: 'Red' });
+      await applyStream();
+      expect((await ask('show-my-names', ann)).html).not.toContain('Red');
+    },
+  );
+
   test('of a name that somebody else gave is proposed, although nobody has reviewed', async () => {
     const [ann, ben] = await makeUsers(2);
     const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;

@@ -138,7 +138,8 @@ describe('a thing of a newcomer', () => {
   });
 
   test('gives way to the name of somebody whose reviews are not held', async () => {
-    const [nora, nils] = [await makeNewcomer(), await makeNewcomer()];
+    const nora = await makeNewcomer();
+    const nils = await makeNewcomer();
     const entity = await reviewNew(nora, { name: 'Watches, call now' });
     // Another newcomer is asked for a name, which changes nothing.
     const query = { ...entity };

@@ -90,7 +90,7 @@ function hiddenHelp(): Html {
     <p>You deleted it while it was hidden, so you cannot write another one. Your account page shows what the moderator wrote about it.</p>`;
 }
 
-/** What the form knows: the name, whether to ask for one, and the person's last review. */
+/** The name, if it is known, whether the form asks for one, and the person's last review. */
 interface Proposal {
   metadata: KnownEntity | null;
   isToName: boolean;
