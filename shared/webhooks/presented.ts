@@ -80,7 +80,7 @@ export const CaseMessage = Fields(
   {
     type: described(v.literal('case.opened'), 'Always the same', 'case.opened'),
     timestamp,
-    data: Fields('What waits. It has no text of the review or of a report, and no name', {
+    data: Fields('The review or name that waits, without a text of it or of a report', {
       review_id: described(
         v.nullable(v.pipe(v.string(), v.uuid())),
         'The review; `null` for a name',
