@@ -9,7 +9,7 @@ export interface OpenName extends Entity {
   opened_by: 'name' | 'proposal';
   /** ISO 8601. */
   opened_at: string;
-  /** Who gave or proposed it, unless the account is gone. */
+  /** The person who gave or proposed it, unless the account is gone. */
   user_id: string | undefined;
 }
 

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { audit } from '../../shared/audit/audit.ts';
 import { findByName } from '../../shared/entity/name-index.ts';
 import { type Entity, readRecord } from '../../shared/entity/record.ts';
+import { listDecisions } from '../../shared/moderation/decision-log.ts';
 import { undoAll } from '../../shared/moderation/undo-all.ts';
 import { Review } from '../../shared/review/review.ts';
 import { proposalKey, reviewKey, userKey } from '../../shared/table/keys.ts';
@@ -84,6 +85,11 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
       { reviews: 7, names: 20, proposals: 1 }[show],
     );
   }
+  // Each first name stands in the log with its author.
+  const given = await listDecisions(100, { userId: spammer.id, about: 'NAMING' });
+  expect(given.decisions.map(({ after }) => after?.name).toSorted()).toEqual(
+    names.map((_, i) => `Cheap watches ${i}`).toSorted(),
+  );
   const log = (await ask('show-decisions', mia)).html;
   expect(log).toContain('<strong>Named</strong>');
   expect((await findByName('cheap watches')).length).toBeGreaterThan(0);
