@@ -7,7 +7,7 @@ import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
-import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
+import { type Key, keyString, type SortKey } from '../table/item.ts';
 import { countsKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
 import { parseItem, parseItems } from '../table/parse.ts';
 import { queryIndex } from '../table/query.ts';

@@ -13,7 +13,7 @@ import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
-import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts';
+import { makeModerator, makeUsers, visitor } from '../helpers/world.ts';
 
 // An evening of a spammer, by the forms of the pages, and what moderators do about it.
 
