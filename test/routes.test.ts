@@ -102,8 +102,8 @@ const contract = `
   GET    /entity/{entity_id}/name                           public  read+asks
   POST   /entity/{entity_id}/name                           public  write
   GET    /entity/{entity_id}                                public  public
-  GET    /account/moderation/names                          public  read
-  POST   /account/moderation/names                          public  write
+  GET    /account/moderation/names/{entity_id}              public  read
+  POST   /account/moderation/names/{entity_id}              public  write
   GET    /account/moderation/things/{entity_id}             public  read
   POST   /account/moderation/things/{entity_id}             public  write
   GET    /entity/{entity_id}/embed                          public  public

@@ -171,6 +171,10 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     ...namedEntity,
     written_at: v.optional(IsoTime('When the person wrote it')),
   }),
+  given_names: Several('Each name that the person gave, also if it was corrected since', {
+    ...namedEntity,
+    written_at: IsoTime('When the person wrote it'),
+  }),
   proposed_names: Several('A correction that the person proposed, until a moderator decides', {
     ...namedEntity,
     note: AnyText('A note for moderators', 'The year was wrong.'),

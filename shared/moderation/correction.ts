@@ -25,7 +25,7 @@ import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
 import { type Corrected, type Decider, loggedFields } from './decision.ts';
-import { logEntry, logged, newDecision } from './decision-log.ts';
+import { entryOf, logEntry, logged, newDecision } from './decision-log.ts';
 import { checkNaming, type Namer, type Naming, recordOf, writtenBy, writtenNow } from './naming.ts';
 import {
   acceptedChange,
@@ -35,8 +35,8 @@ import {
   type SeenProposal,
   shownRecord,
 } from './naming-decisions.ts';
-import { keyOfProposal, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
-import { entryOf, isCountedAs, newsOf } from './record-decisions.ts';
+import { endOf, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
+import { isCountedAs, newsOf } from './record-decisions.ts';
 
 /** A correction as sent: the words, why, and the version of the record that the form showed. */
 export interface Correction {
@@ -108,7 +108,11 @@ export function addEntity(
         throw preconditionFailed('The name');
       }
       const record = recordOf(entity, naming, await writtenNow(namer));
-      await transact([...(await editBy(namer, writer)), ...recordWrites(undefined, record)]);
+      await transact([
+        ...(await editBy(namer, writer)),
+        ...recordWrites(undefined, record),
+        ...logOf(undefined, record, { note: '', moderator_id: namer.id }),
+      ]);
     }),
   );
 }
@@ -206,27 +210,20 @@ async function readProposal(
   return open;
 }
 
-/** Deletes a proposal, unless the person has made another in its place. */
-function endOf(proposal: Proposal): Write {
-  const { proposed_at } = proposal;
-  return { Delete: { Key: keyOfProposal(proposal), was: { proposed_at } } };
-}
-
 /** Spends an edit of a person, who must still have the rights of now. */
 async function editBy(namer: NonNullable<Namer>, writer: Writer): Promise<Write[]> {
   const was = canModerate(namer) ? { is_moderator: true } : undefined;
   return [checkWriter(namer.id, { ...writer, was }), ...(await spendNaming('edits', namer))];
 }
 
-/** Logs a correction. A first name is none. */
+/** Logs a correction or a first name. */
 function logOf(
   before: EntityRecord | undefined,
   after: EntityRecord,
   { note, moderator_id }: Pick<Decider, 'note' | 'moderator_id'>,
 ): Write[] {
-  if (!before) return [];
   const by = { reason: 'other', note, moderator_id } as const;
-  return [logEntry(entryOf('correct', { before, after }, by))];
+  return [logEntry(entryOf(before ? 'correct' : 'name', { before, after }, by))];
 }
 
 /**

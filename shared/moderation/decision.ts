@@ -9,17 +9,22 @@ export type RecordDecision = (typeof recordDecisions)[number];
 
 /**
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
- * which also hides all its reviews and withdraws its votes. A user may review an entity again after
- * `allow`. A name is changed by `correct`, kept by `confirm`, taken down by `remove`, and brought
+ * which also takes back all that it did. It is unblocked by `unblock`, and by `restore_all`, which
+ * also brings back what the last `hide_all` has taken, but for votes: reviews that waited then
+ * `hold` again. A user may review an entity again after `allow`. A thing gets its first name by
+ * `name`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought
  * back by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one
  * that is the same, which `return` ends too.
  */
 export const decisions = [
   ...verdicts,
+  'hold',
   'block',
   'hide_all',
   'unblock',
+  'restore_all',
   'allow',
+  'name',
   'correct',
   'decline',
   ...recordDecisions,
@@ -65,7 +70,13 @@ export const Decision = v.object({
   reports: v.number(),
   /** With `hide_all`: the votes of the account that were withdrawn so far. */
   votes: v.optional(v.number()),
-  /** Set for a decision on a record: the entity, and its record before and after. */
+  /** Id of the decision on the account that it is a part of. */
+  part_of: v.optional(v.string()),
+  /** Set as a part of `hide_all` for a review that waited for a moderator. */
+  was_held: v.optional(v.literal(true)),
+  /** Set as a part of `hide_all` for a proposal: the rest of it, beside `after`. */
+  proposed: v.optional(v.object({ note: v.string(), proposed_at: v.string() })),
+  /** Set for a decision on a record: the entity, and its record before, if any, and after. */
   entity_id: v.optional(v.string()),
   entity_type: v.optional(EntityRecord.entries.entity_type),
   before: v.optional(Corrected),

@@ -101,36 +101,40 @@ export function acceptedChange({ proposal, record }: OpenProposal, now: Date): R
   return { before: record, after };
 }
 
-/** A change of a record in the log: as it was, and as it became. */
-export type LoggedChange = Entity & Required<Pick<Decision, 'before' | 'after'>>;
+/** A change of a record in the log: as it was, unless it is the first one, and as it became. */
+export type LoggedChange = Entity & Pick<Decision, 'before'> & Required<Pick<Decision, 'after'>>;
 
 /** Fields of a state that an undone change sets back, if it has changed them. */
 const undoneFields = ['state', 'same_as', 'is_confirmed'] as const;
 
 /**
- * Returns the change that undoes another one. Throws ApiError 400 if the record is no longer as
- * that change left it. Names of members that come back are confirmed by who brings them back.
+ * Returns the change that undoes another one. A first name is removed. Throws ApiError 400 if the
+ * record is no longer as that change left it. Names of members that come back are confirmed by who
+ * brings them back, if that is asked for.
  */
 export function undoingChange(
   { entity_id, entity_type, before, after }: LoggedChange,
   record: EntityRecord | undefined,
   now: Date,
+  { confirms = true } = {},
 ): RecordChange {
-  const changed = undoneFields.filter((name) => before[name] !== after[name]);
+  const changed = before ? undoneFields.filter((name) => before[name] !== after[name]) : [];
   if (!record || !isAs(record, after) || changed.some((name) => record[name] !== after[name])) {
     throw invalidRequest('The name has been changed again since');
   }
+  if (!before) return { before: record, after: { ...record, state: 'removed' } };
   const words = {
     ...pick(record, linkFields),
     state: record.state,
     is_confirmed: record.is_confirmed,
   };
+  const isMembers = before.origin === 'member';
   const restored: EntityRecord = {
     entity_id,
     entity_type,
     ...before,
     ...words,
-    ...(before.origin === 'member' && !isAs(record, before) && { is_confirmed: true }),
+    ...(confirms && isMembers && !isAs(record, before) && { is_confirmed: true }),
     ...pick(before, changed),
     written_at: now.toISOString(),
   };

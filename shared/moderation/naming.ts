@@ -17,6 +17,7 @@ import type { Namer as Account } from '../user/daily-limit.ts';
 import { isModeratorName, keysOfName, speaksAsRole } from '../user/moderator-name.ts';
 import { canModerate } from '../user/user-type.ts';
 import { Name, parseWebUrl } from '../values.ts';
+import { entryOf, logEntry } from './decision-log.ts';
 
 /** Most characters of a name, and of the line below it. */
 export const longestNaming = 200;
@@ -138,5 +139,8 @@ export async function firstName(entity: Entity, naming: Naming, namer: Account):
   const [before] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
   if (!mayBeNamed(before, namer)) return [];
   const record = recordOf(entity, naming, await writtenNow(namer));
-  return before && record.state === 'waiting' ? [] : recordWrites(before, record);
+  if (before && record.state === 'waiting') return [];
+  const by = { reason: 'other', note: '', moderator_id: namer.id } as const;
+  const entry = entryOf('name', { before, after: record }, by);
+  return [...recordWrites(before, record), logEntry(entry)];
 }

@@ -25,8 +25,9 @@ const mostDecisions = 50;
 /** Returns the latest decisions of others on what a person has proposed, newest first. */
 export async function listOutcomes(userId: string): Promise<Decision[]> {
   const { decisions } = await listDecisions(mostDecisions, { userId });
+  // Names that are taken or brought back with everything were not proposed.
   return decisions.filter(
-    ({ decision, moderator_id }) =>
-      decision === 'decline' || (decision === 'correct' && moderator_id !== userId),
+    ({ decision, part_of }) =>
+      decision === 'decline' || (decision === 'correct' && part_of === undefined),
   );
 }

@@ -2,7 +2,6 @@
 import { changesWith, type RecordChange, writesOf } from '../entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../entity/record.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
-import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
@@ -15,28 +14,10 @@ import { retryStale, transact, type Write } from '../table/transact.ts';
 import { newsUpdate } from '../user/news.ts';
 import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import { type Decider, Decision, loggedFields, type RecordDecision } from './decision.ts';
-import { logged, newDecision } from './decision-log.ts';
+import { type Decider, Decision, type RecordDecision } from './decision.ts';
+import { entryOf, logged } from './decision-log.ts';
 import { decideReview } from './decision-repository.ts';
-import { personToTell, undoingChange } from './naming-decisions.ts';
-
-/** Makes the entry of the log for a change of a record. Its subject is who wrote the words. */
-export function entryOf(
-  decision: 'correct' | RecordDecision,
-  { before, after }: RecordChange,
-  by: Decider,
-): Decision {
-  const { entity_id, entity_type, user_id = null } = after;
-  return newDecision(decision, by, {
-    user_id,
-    review_id: null,
-    reports: 0,
-    entity_id,
-    entity_type,
-    before: pick(before, loggedFields),
-    after: pick(after, loggedFields),
-  });
-}
+import { type LoggedChange, personToTell, undoingChange } from './naming-decisions.ts';
 
 /** Checks that nobody has reviewed the entity, or lost a review of it, since its item was read. */
 export function isCountedAs({ entity_id }: Entity, item: Item | undefined): Write {
@@ -184,24 +165,48 @@ export function returnThing(entity: Entity, decider: RecordDecider): Promise<Ent
  */
 export function undoChange(decisionId: string, by: Decider): Promise<void> {
   return retryStale(async () => {
-    const item = await getItem(decisionKey(decisionId));
-    const { decision, entity_id, entity_type, before, after } = parseItem(Decision, item) ?? {};
-    const isChange = decision !== 'decline' && entity_id && entity_type && before && after;
-    if (!isChange) throw notFound('Correction');
-    const logEntry = { entity_id, entity_type, before, after };
-    const change = undoingChange(logEntry, await readRecord(logEntry), new Date());
-    const { user_id, ...words } = change.after;
-    const writer = user_id === undefined ? undefined : await findUser(user_id);
-    const restored = writer ? change.after : words;
-    const undone = { before: change.before, after: restored };
-    const writes = [
-      ...writesOf(await changesWith(undone)),
-      ...(await isAllowed(undone)),
-      ...logged(entryOf('correct', undone, by)),
+    const entry = changeIn(parseItem(Decision, await getItem(decisionKey(decisionId))));
+    if (!entry) throw notFound('Correction');
+    const change = undoingChange(entry, await readRecord(entry), new Date());
+    const also = [
+      ...logged(undoneEntry(change, by)),
       ...(await newsOf(change.before, [by.moderator_id])),
     ];
-    await transact([...writes, ...(writer ? isStillThere(writer.id, writes) : [])]);
+    await transact([...(await undoneWrites(change, also)), ...also]);
   });
+}
+
+/** Returns the change of a record in an entry of the log, unless it tells of something else. */
+export function changeIn(entry: Decision | undefined): LoggedChange | undefined {
+  const { decision, entity_id, entity_type, before, after } = entry ?? {};
+  const isChange = decision !== 'decline' && entity_id && entity_type && after;
+  return isChange ? { entity_id, entity_type, before, after } : undefined;
+}
+
+/** Makes the entry of the log for a change that undoes another one. */
+export function undoneEntry(change: RecordChange, by: Decider): Decision {
+  const { before, after } = change;
+  if (after.state === 'removed') return entryOf('remove', change, by);
+  return entryOf(before.state === 'removed' ? 'return' : 'correct', change, by);
+}
+
+/**
+ * Returns the writes of a change that undoes another one, beside `also`. The person whose words
+ * come back is left out if the account is gone. Throws ApiError 400 if the thing would be taken
+ * down, or wait, and has public reviews.
+ */
+export async function undoneWrites(
+  { before, after }: RecordChange,
+  also: readonly Write[],
+): Promise<Write[]> {
+  const { user_id, ...words } = after;
+  const writer = user_id === undefined ? undefined : await findUser(user_id);
+  const change = { before, after: writer ? after : words };
+  return [
+    ...writesOf(await changesWith(change)),
+    ...(await isAllowed(change)),
+    ...(writer ? isStillThere(writer.id, also) : []),
+  ];
 }
 
 /** A thing that is taken down or waits again must have no public reviews. */

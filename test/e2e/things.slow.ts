@@ -93,10 +93,12 @@ test('from the first page of an empty service to its third review, and to anothe
   const mia = await person('Mia', 1280);
   await admin('user', 'promote', mia.id);
   await stream.idle();
-  await mia.visit('/account/moderation/names');
-  await mia.arrive('Names to correct');
+  await mia.visit('/account/moderation?kind=proposal');
   await mia.page.getByText('It opened in January 1927.').waitFor();
   await mia.look('things-7-desk');
+  await mia.page.locator('tbody').getByRole('link', { name: 'Metropolis' }).first().click();
+  await mia.arrive(/^The name: Metropolis/);
+  await mia.look('things-7-name');
   await mia.click('Accept');
   await mia.hear('The name is corrected.');
   await mia.page.goto(thing.href);
@@ -104,7 +106,7 @@ test('from the first page of an empty service to its third review, and to anothe
   await stream.idle();
   await mia.visit('/account/moderation/log');
   await mia.look('things-8-log');
-  await mia.click('Undo');
+  await mia.page.getByRole('button', { name: 'Undo' }).first().click();
   await mia.hear('The change is undone.');
   await mia.page.goto(thing.href);
   await mia.page.getByText('Film · Fritz Lang · 1926').waitFor();
@@ -250,7 +252,7 @@ test('the new pages are for everybody, at each width and in both schemes', async
   const desk = thing.replace('/entity/', '/account/moderation/things/');
   const paths = [
     '/entity/new',
-    '/account/moderation/names',
+    '/account/moderation?kind=proposal',
     '/account/moderation/log',
     '/account/names',
     '/find?q=go',

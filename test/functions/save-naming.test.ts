@@ -97,7 +97,7 @@ describe('a correction', () => {
     }
     expect((await wordsOf(entity)).name).toBe('Bleu');
     await applyStream();
-    const desk = (await ask('show-proposals', mia)).html;
+    const desk = (await ask('show-cases', mia, { query: { kind: 'proposal' } })).html;
     expect(desk).toContain('<del><bdi>Bleu</bdi></del> → <bdi>Blue</bdi>');
     expect(desk).toContain('A typo');
     expect((await decideName(mia, entity, ben, 'accept')).status).toBe(303);
@@ -114,7 +114,9 @@ describe('a correction', () => {
       'The proposal changes nothing: decline it.',
     ]);
     expect((await decideName(mia, entity, ann, 'decline')).status).toBe(303);
-    expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
+    expect((await ask('show-cases', mia, { query: { kind: 'proposal' } })).html).not.toContain(
+      entity.entity_id,
+    );
   });
 
   test.each([
@@ -239,9 +241,11 @@ describe('a correction', () => {
     expect(nothing.headers['set-cookie']).toContain('notice=name-same');
     await correct(ben, entity, { name: 'An insult', note: 'This insults somebody' });
     await applyStream();
-    const { html } = await ask('show-proposals', mia);
-    expect(html).toMatch(/reported <time[^>]*>[^<]*<\/time> ago/);
-    expect(html).toContain('>Close the report</button>');
+    const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
+    expect(html).toContain('A report<p class="verbatim" dir="auto">This insults somebody');
+    const path = { entity_id: entity.entity_id };
+    const page = await ask('show-proposals', mia, { path, query: { entity_type: 'work' } });
+    expect(page.html).toContain('>Close the report</button>');
     await decideName(mia, entity, ben, 'decline');
   });
 
@@ -249,9 +253,10 @@ describe('a correction', () => {
     const [ann] = await makeUsers(1);
     const entity = { entity_id: randomUUID(), entity_type: 'work' };
     const seen = { user_id: mia.id, proposed_at: new Date().toISOString(), seen: '' };
-    const form = { decision: 'decline', ...entity, ...seen, id: randomUUID() };
+    const form = { decision: 'decline', ...seen, id: randomUUID() };
+    const at = { path: { entity_id: entity.entity_id }, query: { entity_type: 'work' } };
     for (const operation of ['show-proposals', 'decide-proposal', 'undo-correction']) {
-      expect((await ask(operation, ann, { form })).status).toBe(404);
+      expect((await ask(operation, ann, { ...at, form })).status).toBe(404);
     }
     process.env.EDITS_PER_DAY = '2';
     try {
@@ -381,7 +386,7 @@ describe('races', () => {
     const Key = proposalKey(entity.entity_type, entity.entity_id, ben.id);
     const proposed_at = new Date(Date.now() + 1_000).toISOString();
     for (const decision of ['accept', 'decline'] as const) {
-      const { html } = await ask('show-proposals', mia);
+      const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
       expect(html).toContain(entity.entity_id);
       beforeTransaction(() => setAttributes(Key, { name: 'Azure', proposed_at }));
       expect((await decideName(mia, entity, ben, decision)).status).toBe(400);
@@ -440,7 +445,9 @@ describe('races', () => {
     const { status } = await decideName(mia, entity, ben, 'accept');
     expect(status).toBe(400);
     await applyStream();
-    expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
+    expect((await ask('show-cases', mia, { query: { kind: 'proposal' } })).html).not.toContain(
+      entity.entity_id,
+    );
     expect((await wordsOf(entity)).name).toBe('Bleu');
   });
 });

@@ -132,7 +132,7 @@ export function ownSamples({ review, own, client_id, webhook_id, q }: Scene): Sa
     'show-tokens': [{}],
     'download-data': [{}],
     'show-cases': [{}, { query: { sort: 'popularity', reason: 'spam' } }],
-    'show-proposals': [{}],
+    'show-proposals': [{ path: { entity_id }, query: { entity_type } }],
     'show-decisions': [{}],
     'show-case': [ofReview],
     'show-author': [{ path: { user_id } }],

@@ -12,6 +12,7 @@ import { readReports } from '../../moderation/report-repository.ts';
 import { type Case, carriedReports, type Report } from '../../review/case.ts';
 import { findWhole } from '../../review/long-text.ts';
 import { isHeld, type Review } from '../../review/review.ts';
+import type { Verdict } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
@@ -202,19 +203,44 @@ function verdict(
   if (isHeld(review)) return approval(action, snapshot, filled);
   if (review.waiting_since !== undefined) return approvalOfEdit(action, snapshot, filled);
   const isOpen = moderationCase.state === 'open';
+  if (review.is_hidden) {
+    return html`${approving(action, snapshot, 'restore', 'Make it public again')}
+      ${isOpen && refusing(action, snapshot, filled, [['uphold', 'Keep it hidden']])}`;
+  }
+  return html`${isOpen && approving(action, snapshot, 'dismiss', 'Dismiss the reports')}
+    ${refusing(action, snapshot, filled, [['hide', 'Hide the review']])}`;
+}
+
+/** The form of a decision that finds nothing wrong, and so needs no reason. */
+function approving(action: string, snapshot: Html, decision: Verdict, button: string, why = '') {
   return html`<section>
     <h2>Decide</h2>
+    ${why && html`<p>${why}</p>`}
+    <form method="post" action="${action}">
+      ${snapshot}
+      <input type="hidden" name="reason" value="other">
+      <input type="hidden" name="note" value="">
+      <button name="decision" value="${decision}">${button}</button>
+    </form>
+  </section>`;
+}
+
+/** The form of decisions against a review or an edit, which need a reason. */
+function refusing(
+  action: string,
+  snapshot: Html,
+  filled: FormState,
+  buttons: readonly (readonly [Verdict, string])[],
+  why = '',
+) {
+  return html`<section>
+    <h2>Say why not</h2>
+    ${why && html`<p>${why}</p>`}
     <form method="post" action="${action}">
       ${snapshot}
       ${whyFields(filled)}
       <div class="buttons">
-        ${
-          review.is_hidden
-            ? html`<button name="decision" value="restore">Make it public again</button>
-              ${isOpen && html`<button class="danger" name="decision" value="uphold">Keep it hidden</button>`}`
-            : html`<button class="danger" name="decision" value="hide">Hide the review</button>
-              ${isOpen && html`<button class="quiet" name="decision" value="dismiss">Dismiss the reports</button>`}`
-        }
+        ${buttons.map(([decision, button]) => html`<button class="danger" name="decision" value="${decision}">${button}</button>`)}
       </div>
     </form>
   </section>`;
@@ -222,55 +248,31 @@ function verdict(
 
 /** The forms to decide on a held review. */
 function approval(action: string, snapshot: Html, filled: FormState) {
-  return html`${approving(action, snapshot, {
-    why: 'The author is new, so the review waits for you. Only the author and moderators can see it.',
-    button: 'Approve the review',
-  })}
-  <section>
-    <h2>Refuse</h2>
-    <p>The review stays hidden. The author reads the reason and can appeal.</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      ${whyFields(filled)}
-      <button class="danger" name="decision" value="hide">Refuse the review</button>
-    </form>
-  </section>`;
+  const why =
+    'The author is new, so the review waits for you. Only the author and moderators can see it.';
+  return html`${approving(action, snapshot, 'approve', 'Approve the review', why)}
+    ${refusing(
+      action,
+      snapshot,
+      filled,
+      [['hide', 'Refuse the review']],
+      'The review stays hidden. The author reads the reason and can appeal.',
+    )}`;
 }
 
 /** The forms to decide on an edit that waits. */
 function approvalOfEdit(action: string, snapshot: Html, filled: FormState) {
-  return html`${approving(action, snapshot, {
-    why: 'The author is new, so the new text waits for you. Only the author and moderators can see it.',
-    button: 'Approve the new text',
-  })}
-  <section>
-    <h2>Refuse</h2>
-    <p>To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      ${whyFields(filled)}
-      <div class="buttons">
-        <button class="danger" name="decision" value="refuse">Refuse the new text</button>
-        <button class="danger" name="decision" value="hide">Hide the review</button>
-      </div>
-    </form>
-  </section>`;
-}
-
-/** The form to approve. Only a refusal needs a reason. */
-function approving(
-  action: string,
-  snapshot: Html,
-  { why, button }: { why: string; button: string },
-) {
-  return html`<section>
-    <h2>Decide</h2>
-    <p>${why}</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      <input type="hidden" name="reason" value="other">
-      <input type="hidden" name="note" value="">
-      <button name="decision" value="approve">${button}</button>
-    </form>
-  </section>`;
+  const why =
+    'The author is new, so the new text waits for you. Only the author and moderators can see it.';
+  return html`${approving(action, snapshot, 'approve', 'Approve the new text', why)}
+    ${refusing(
+      action,
+      snapshot,
+      filled,
+      [
+        ['refuse', 'Refuse the new text'],
+        ['hide', 'Hide the review'],
+      ],
+      'To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.',
+    )}`;
 }

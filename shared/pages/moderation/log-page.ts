@@ -19,7 +19,7 @@ import {
   requireModerator,
   saying,
 } from './moderation.ts';
-import { wordsBeforeAndAfter } from './proposals-page.ts';
+import { wordsBeforeAndAfter } from './names-page.ts';
 
 /** A page of the log, the newest first. Throws ApiError 404 for anyone but moderators. */
 export async function logPage(

@@ -201,7 +201,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await fillIn(eve, about, 'value="allow"', { entity_id: `${shop.entity_id}`, ...why });
   await call('POST', '/review/', { token, body: shop });
   const hiding = await decide('hide_all', why);
-  expect(hiding.html).toContain('All reviews are being hidden.');
+  expect(hiding.html).toContain('Everything is being undone.');
+  await stream.idle();
+  expect((await decide('restore_all', why)).html).toContain('is being brought back');
+  await stream.idle();
+  await decide('hide_all', why);
 
   await stream.idle();
   await readAll(ids, false);
@@ -238,8 +242,9 @@ async function nameJourney(
   ]) {
     const sent = await fillIn(person, naming, 'name="seen"', { name, note: 'A typo' });
     expect(sent.html).toContain('A moderator looks');
-    const desk = await eve.visit('account/moderation/names');
-    const decided = await eve.submit(desk, entity_id, { decision });
+    expect((await eve.visit('account/moderation?kind=proposal')).html).toContain(entity_id);
+    const desk = await eve.visit(`account/moderation/names/${entity_id}?entity_type=work`);
+    const decided = await eve.submit(desk, 'name="proposed_at"', { decision });
     expect(decided.html).toContain('role="status"');
   }
   const again = await fillIn(cora, naming, 'name="seen"', { name: 'Azure' });
