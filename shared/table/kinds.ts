@@ -137,8 +137,8 @@ const rows = {
     own: 'hidden_and_deleted',
     isCounted: true,
   },
-  // The record of an entity: three texts of 200 characters, two URLs of 2,048, and 22 ids of what is
-  // the same. By a person, or in the queue of a database. A name that waits is in `all NAMING`.
+  // The record of an entity: three texts of 200 characters, two URLs of 2,048, and 22 ids of things
+  // that are the same. By a person, or in the queue of a database. One that waits: all NAMING.
   entity: {
     key: metadataKey,
     all: 'DUE#<database>',
