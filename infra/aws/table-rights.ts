@@ -38,7 +38,16 @@ const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADAT
 const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
   votes: ['REVIEW#*', 'USER#*'],
   reports: ['REVIEW#*', 'USER#*', 'IDEMPOTENCY#*'],
-  reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'NAME#*', 'IDEMPOTENCY#*'],
+  // A review may name its thing, which is logged.
+  reviews: [
+    'REVIEW#*',
+    'USER#*',
+    'ENTITY#*',
+    'METADATA#*',
+    'NAME#*',
+    'IDEMPOTENCY#*',
+    'DECISION#*',
+  ],
 };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
