@@ -1,12 +1,7 @@
 import * as v from 'valibot';
 import { fitting } from '../../shared/answer-size.ts';
 import { bytesOf } from '../../shared/bytes-of.ts';
-import {
-  findRecord,
-  knownEntity,
-  presentMetadata,
-  presentState,
-} from '../../shared/entity/metadata.ts';
+import { knownEntity, presentMetadata, presentState } from '../../shared/entity/metadata.ts';
 import { isPublicName } from '../../shared/entity/state.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
@@ -41,8 +36,7 @@ function present({ latest, popular }: Record<'latest' | 'popular', AuthoredRevie
 }
 
 export const handler = endpoint(request, async ({ path, query }) => {
-  const { summary, ...reviews } = await readEntity(path.entity_id);
-  const record = await findRecord(path.entity_id, summary.entity_type);
+  const { summary, record, ...reviews } = await readEntity(path.entity_id);
   const body = { entity: { ...summary, ...presentState(record) }, ...present(reviews) };
   const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });

@@ -182,7 +182,7 @@ const waitingHelp = html`<p class="warning">This name waits for a moderator. Unt
 
 function sameAs({ id, type, name, about }: KnownEntity) {
   const url = withQuery(`${authUrl()}/entity/${id}`, { entity_type: type });
-  return html`<p class="warning">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there. The reviews below were written here.</p>`;
+  return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there. The reviews below were written here.</p>`;
 }
 
 function ratings(entity: NamedEntity, query: ListQuery) {

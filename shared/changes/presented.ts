@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull } from '../described.ts';
 import { entityTypes } from '../entity/entity-type.ts';
-import { EntityState, Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { EntityState, LeadsTo, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { pick } from '../pick.ts';
 import { PresentedLanguage, PresentedRevision } from '../review/presented.ts';
 import { writtenNames } from '../review/written.ts';
@@ -75,8 +75,8 @@ export const PresentedChange = Fields(
         'The entity as it is now. `null` if a moderator has taken its name down',
       ),
     ),
-    state: v.optional(EntityState.entries.state),
-    leads_to: v.optional(EntityState.entries.leads_to),
+    state: v.optional(EntityState),
+    leads_to: v.optional(LeadsTo),
   },
 );
 export type PresentedChange = v.InferOutput<typeof PresentedChange>;

@@ -5,7 +5,7 @@ import { keyString } from '../table/item.ts';
 import { type EntityType, entityTypes, groupOf } from './entity-type.ts';
 import { pageOf, providerOf } from './metadata-provider.ts';
 import { pictureOf } from './picture.ts';
-import type { EntityState, Metadata } from './presented.ts';
+import type { Metadata, PresentedState } from './presented.ts';
 import { type Entity, type EntityRecord, recordIn, recordKey } from './record.ts';
 import { isNameFor, isPublicName, type Viewer } from './state.ts';
 
@@ -71,7 +71,7 @@ export function knownEntity(record: EntityRecord): KnownEntity {
 }
 
 /** Presents the state of an entity, which has no name for the public while that waits. */
-export function presentState(record: EntityRecord | undefined): EntityState {
+export function presentState(record: EntityRecord | undefined): PresentedState {
   if (!record || record.state === 'waiting') return { state: null, leads_to: null };
   const { leads_to = null } = record;
   return isPublicName(record)
@@ -80,7 +80,7 @@ export function presentState(record: EntityRecord | undefined): EntityState {
 }
 
 /** Presents an entity as change feeds have it: without its name if that is not public. */
-export function presentEntity(record: EntityRecord): EntityState & { entity: Metadata | null } {
+export function presentEntity(record: EntityRecord): PresentedState & { entity: Metadata | null } {
   const entity = isPublicName(record) ? presentMetadata(knownEntity(record)) : null;
   return { entity, ...presentState(record) };
 }

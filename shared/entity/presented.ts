@@ -30,19 +30,23 @@ export const Metadata = Fields('Name and page of an entity', {
 });
 export type Metadata = v.InferOutput<typeof Metadata>;
 
-export const EntityState = Fields('The state of an entity', {
-  state: described(
-    v.nullable(v.picklist(['public', 'removed'])),
-    '`removed` if a moderator has taken its name down; `null` if it has none',
-    'public',
-  ),
-  leads_to: described(
-    v.nullable(Id('The entity', 'a9d3b7c1-54e6-4f0e-8a83-6a6fd0f6d1a2')),
-    'The entity that it is the same as, of the same type; its own reviews stay here',
-    null,
-  ),
-});
-export type EntityState = v.InferOutput<typeof EntityState>;
+export const EntityState = described(
+  v.nullable(v.picklist(['public', 'removed'])),
+  '`removed` if a moderator has taken its name down; `null` if it has none',
+  'public',
+);
+
+export const LeadsTo = described(
+  v.nullable(v.pipe(v.string(), v.uuid())),
+  'The id of the entity that it is the same as, of the same type; its own reviews stay here',
+  null,
+);
+
+/** The state of an entity, as answers have it. */
+export interface PresentedState {
+  state: v.InferOutput<typeof EntityState>;
+  leads_to: string | null;
+}
 
 export const FoundEntities = Fields('Entities with such a name', {
   entities: described(v.array(Metadata), 'The entities, the best match first'),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Subject } from '../changes/presented.ts';
 import { AnyText, Count, described, Fields, Id, IsoTime } from '../described.ts';
-import { EntityState, Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { EntityState, LeadsTo, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { caseOrigins } from '../review/case.ts';
 import { PresentedReview } from '../review/presented.ts';
 import { reasons } from '../review/verdict.ts';
@@ -69,7 +69,8 @@ export const EntityMessage = Fields('A message about the name or state of an ent
       v.nullable(Metadata),
       'The entity as it is now. `null` if a moderator has taken its name down',
     ),
-    ...EntityState.entries,
+    state: EntityState,
+    leads_to: LeadsTo,
     version: Count('Rises with every change of the entity, and never goes back', 1_795_325_400_123),
   }),
 });

@@ -91,6 +91,7 @@ const requests: [operation: string, request: () => Asked][] = [
   ['show-author', () => ({ path: { user_id: widest.member.id } })],
   ['show-my-reviews', () => ({})],
   ['show-my-votes', () => ({})],
+  ['show-my-names', () => ({})],
   ['show-account', () => ({})],
 ];
 

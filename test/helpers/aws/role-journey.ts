@@ -228,14 +228,15 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
 }
 
 /** Does with forms what scripts do with the API, each with something unknown to the table. */
-/** Names something, proposes, accepts, declines and undoes corrections, and adds a film. */
+/** Names something, proposes, accepts, declines and undoes corrections. Adds and removes a film. */
 async function nameJourney(
   { fillIn }: Calls,
   { cora, dan, eve }: Record<'cora' | 'dan' | 'eve', Browser>,
 ): Promise<void> {
   const entity_id = randomUUID();
   const naming = `entity/${entity_id}/name?entity_type=work`;
-  const named = await fillIn(cora, naming, 'name="seen"', { name: 'Azure', about: '1957' });
+  // The database has named it, so that only a moderator corrects it at once.
+  const named = await fillIn(eve, naming, 'name="seen"', { name: 'Azure', about: '1957' });
   expect(named.html).toContain('The name is saved.');
   for (const { person, name, decision } of [
     { person: dan, name: 'Blue', decision: 'accept' },
@@ -254,8 +255,16 @@ async function nameJourney(
   expect((await eve.submit(log, 'name="id"', {})).html).toContain('role="status"');
   // The second time shows the log again, with the reason.
   expect((await eve.submit(log, 'name="id"', {})).status).toBe(400);
+  expect((await cora.visit('account/names')).html).toContain('Decided');
   const film = { name: 'A film', entity_type: 'film' };
-  expect((await fillIn(cora, 'entity/new', 'Add it', film)).html).toContain('It is here now.');
+  const added = await fillIn(cora, 'entity/new', 'Add it', film);
+  expect(added.html).toContain('It is here now.');
+  const [, id = ''] = /\/entity\/([\da-f-]{36})/.exec(added.html) ?? [];
+  const thing = `account/moderation/things/${id}?entity_type=film`;
+  const removed = await fillIn(eve, thing, 'value="remove"', { reason: 'spam' });
+  expect(removed.html).toContain('It is removed.');
+  const returned = await fillIn(eve, thing, 'value="return"', {});
+  expect(returned.html).toContain('It is a thing of its own again.');
 }
 
 async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
