@@ -227,6 +227,7 @@ const rows = {
     kilobytes: 16,
     isLasting: true,
     own: ['decisions', 'given_names'],
+    writers: ['reviews'],
   },
 
   // 11 types, 183 languages and 11 contents.

@@ -180,6 +180,8 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const restored = { decision: 'restore', ...why };
   await fillIn(fay, `account/moderation/reviews/${review}`, 'name="version"', restored);
   await eve.visit('account/moderation/log');
+  // The number of what waits stands on public pages, too.
+  await eve.visit('find');
   const about = `account/moderation/users/${user_id}`;
   const decide = (decision: string, grounds = {}) =>
     fillIn(eve, about, `value="${decision}"`, { decision, ...grounds });
