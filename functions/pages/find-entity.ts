@@ -11,19 +11,21 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
-import { findByName } from '../../shared/entity/name-index.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
 import { type FoundEntity, isSearchable, searchEntities } from '../../shared/entity/search.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
-import { optionGroup, select } from '../../shared/pages/form/choices.ts';
+import { numbersOf } from '../../shared/pages/entity/thing-list.ts';
+import { typeSelect } from '../../shared/pages/entity/type-select.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
+import { nextPage } from '../../shared/pages/frame/lists.ts';
 import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted, hostOf } from '../../shared/pages/frame/words.ts';
+import { findThings } from '../../shared/things/find-things.ts';
 import { isVisible, oneOf } from '../../shared/values.ts';
 
 /** Characters of a name and of an address. */
@@ -47,15 +49,20 @@ const Type = v.optional(
 );
 
 export const request = v.object({
-  query: v.object({ q: v.optional(v.string(), ''), type: Type }),
+  query: v.object({ q: v.optional(v.string(), ''), type: Type, cursor: v.optional(v.string()) }),
 });
 
-type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'>;
+type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'> & {
+  /** Its reviews in numbers, if it is known here. */
+  numbers?: string;
+};
 
 /** The outcome of a text: its fault, or the things found here and in a database. */
 interface Outcome {
   fault?: string;
   here?: Found[];
+  /** The cursor of the next page of things found here. */
+  next?: string;
   /** Matches of the database that are not known here. */
   elsewhere?: Found[];
   /** Why a database gave no matches. */
@@ -74,7 +81,7 @@ const faults = {
 };
 
 /** Leads from an address, an id or a name to the page of an entity. */
-export const handler = visitedPage(request, async ({ query: { q, type } }, reading) => {
+export const handler = visitedPage(request, async ({ query: { q, type, cursor } }, reading) => {
   const text = q.toWellFormed().replaceAll(/\s+/g, ' ').trim();
   const pasted = readPasted(text.slice(0, longest));
   if (pasted) return { location: entityUrl(pasted.id, pasted.type) };
@@ -82,10 +89,11 @@ export const handler = visitedPage(request, async ({ query: { q, type } }, readi
   const asked = type ?? mostReviewed[searchable[0] ?? 'musicdb'];
   const isAsked = isSearchable(groupOf(asked));
   const outcome: Outcome =
-    pasted === null ? { fault: faults.otherPage } : await outcomeOf(text, type);
+    pasted === null ? { fault: faults.otherPage } : await outcomeOf(text, type, cursor);
   const { fault, here } = outcome;
   // Strangers ask nobody but this service.
-  const mayAsk = here !== undefined && isAsked && (await reading) !== undefined;
+  const mayAsk =
+    here !== undefined && cursor === undefined && isAsked && (await reading) !== undefined;
   if (mayAsk) Object.assign(outcome, await askDatabase(asked, text, here));
   const all = [...(here ?? []), ...(outcome.elsewhere ?? [])];
   return {
@@ -95,6 +103,7 @@ export const handler = visitedPage(request, async ({ query: { q, type } }, readi
     content: html`<section>${form(text, type, fault)}</section>
       ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
       ${here && resultsOf(text, all)}
+      ${nextPage(`${authUrl()}/find`, outcome.next, { q: text, type })}
       ${here && isAsked && !mayAsk && signInToAsk(text, type)}
       ${addOne(text, type)}
       ${sources()}`,
@@ -102,11 +111,19 @@ export const handler = visitedPage(request, async ({ query: { q, type } }, readi
 });
 
 /** Checks a text, and finds it among the names that are known here. */
-async function outcomeOf(text: string, type: EntityType | undefined): Promise<Outcome> {
+async function outcomeOf(
+  text: string,
+  type: EntityType | undefined,
+  cursor: string | undefined,
+): Promise<Outcome> {
   if (text === '') return {};
   if (!isVisible(text)) return { fault: faults.blank };
   if ([...text].length > longestName) return { fault: faults.tooLong };
-  return { here: (await findByName(text, type)).map(knownEntity) };
+  const { things, next } = await findThings(text, { type, cursor });
+  return {
+    here: things.map((thing) => ({ ...knownEntity(thing.record), numbers: numbersOf(thing) })),
+    next,
+  };
 }
 
 async function askDatabase(
@@ -139,23 +156,9 @@ function form(text: string, type: EntityType | undefined, fault: string | undefi
       isRequired: true,
       filled: { values: { q: text }, faults: fault ? { q: fault } : {} },
     })}
-    ${typeField(type)}
+    ${typeSelect({ name: 'type', value: type, hint: 'For a name. An EP counts as a single.' })}
     <button>Search</button>
   </form>`;
-}
-
-function typeField(type: EntityType | undefined) {
-  return select({
-    name: 'type',
-    label: 'Type',
-    hint: 'For a name. An EP counts as a single.',
-    none: 'All types',
-    options: [...entityGroups].map(([group, types]) => (chosen) => {
-      const choices = types.map((each) => [each, nameOfEntityType(each)] as const);
-      return optionGroup(nameOfGroup(group), choices, chosen);
-    }),
-    value: type ?? '',
-  });
 }
 
 function resultsOf(text: string, found: readonly Found[]) {
@@ -178,6 +181,7 @@ function resultOf(found: Found): Html {
     <div>
       <h3><a href="${entityUrl(entity_id, entity_type)}"><bdi>${name}</bdi></a></h3>
       ${aboutLine(entity, found)}
+      ${found.numbers && html`<p>${found.numbers}</p>`}
       <p><a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>
     </div>
   </div>`;

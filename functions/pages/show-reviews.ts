@@ -12,6 +12,7 @@ import {
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
 import { atomType, feedUrl } from '../../shared/links.ts';
+import { browseTabs } from '../../shared/pages/entity/thing-list.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
@@ -77,7 +78,8 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
           <p>Nobody has written a review yet.</p>
           ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}
         </section>`
-      : html`<section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
+      : html`${browseTabs('/reviews')}
+        <section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
         ${reviewSection(url, query, list, { metadata, votes })}`,
   };
 });

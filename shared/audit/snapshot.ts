@@ -4,7 +4,7 @@ import { applicationKey, entityKey, reviewKey } from '../table/keys.ts';
 import type { Source } from './source.ts';
 
 /** Partitions whose items are checked, by the start of their keys. */
-const checked = /^(REVIEW|USER|ENTITY|APP|METADATA|WORD)#/;
+const checked = /^(REVIEW|USER|ENTITY|APP|METADATA|WORD|THINGS)#/;
 
 /** Sort keys in these partitions that nothing is counted from. */
 const unchecked = /^(GRANT|VOTES)#/;
@@ -51,11 +51,14 @@ export class Snapshot implements Source {
     this.#database.exec('COMMIT');
   }
 
-  /** Yields the keys of all partitions, also of reviewed entities whose counts are missing. */
+  /**
+   * Yields the keys of all partitions, also of reviewed entities whose counts are missing. Each entry
+   * of a thing is checked alone, because their partitions are large: it has its whole key.
+   */
   *partitions(): Generator<string> {
-    const all = this.#database.prepare(
-      'SELECT pk FROM item UNION SELECT ? || entity_id FROM item WHERE entity_id IS NOT NULL',
-    );
+    const all = this.#database.prepare(`
+      SELECT iif(pk GLOB 'WORD#*' OR pk GLOB 'THINGS#*', pk || char(10) || sk, pk) AS pk FROM item
+      UNION SELECT ? || entity_id FROM item WHERE entity_id IS NOT NULL`);
     for (const { pk } of all.iterate(entityKey('').pk)) yield `${pk}`;
   }
 

@@ -30,11 +30,6 @@ export const Metadata = Fields('Name and page of an entity', {
 });
 export type Metadata = v.InferOutput<typeof Metadata>;
 
-export const FoundEntities = Fields('Entities with such a name', {
-  entities: described(v.array(Metadata), 'The entities, the best match first'),
-});
-export type FoundEntities = v.InferOutput<typeof FoundEntities>;
-
 export const AverageRating = Fields('All public ratings of an entity', {
   rating: described(
     v.nullable(v.number()),

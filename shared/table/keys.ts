@@ -38,7 +38,9 @@ import type { Key } from './item.ts';
  * |             |                  |                           | of a database, or waiting for a name: all DUE#<database> → date |
  * |             |                  |                           | named by a newcomer, not public yet: all NAMING → date  |
  * | proposal    | METADATA#<type>#<id> | PROPOSAL#<user>       | all PROPOSAL → date, author PROPOSER#<user> → date      |
- * | name        | WORD#<character> | NAMED#<words>#<type>#<entity> | one for each of the first words of a name           |
+ * | name        | WORD#<character> | NAMED#<level>#<words> #<type>#<entity> | one for each word that a thing is found by, by the level of its reviews |
+ * | thing       | THINGS#<sort>#<type> | THING#<rank>#<entity>   | a thing in a list of things, see things/listing.ts      |
+ * | latest thing | THINGS#latest   | THING#<time>#<entity>     | a thing in the list of the latest of all types          |
  * | pace        | METADATA#<database> | PACE                   | earliest time of the next request to that database      |
  * | pace of searches | METADATA#<database> | PACE#SEARCH       | earliest time of the next search in that database       |
  * | pace of names | METADATA#<database> | PACE#NAMES           | earliest time of the next run that asks for names       |
@@ -124,12 +126,20 @@ export const metadataKey = (type: string, id: string) => key(`METADATA#${type}#$
 export const proposalKey = (type: string, id: string, user: string) =>
   key(metadataKey(type, id).pk, `PROPOSAL#${user}`);
 
-/** Returns the key of an entity in the index of names, under the words from one of its name on. */
-export const nameKey = (words: string, type: string, id: string) =>
-  namesFrom(`${words}#${type}#${id}`);
+/**
+ * Returns the key of a thing in the index of names, under the words from one of its words on. The
+ * space before `#` sorts before all that can follow a word, so the very name is the first.
+ */
+export const nameKey = (level: number, words: string, type: string, id: string) =>
+  namesFrom(level, `${words} #${type}#${id}`);
 
-/** Returns the prefix of all names in the index that have a word from which on they begin so. */
-export const namesFrom = (words: string) => key(`WORD#${[...words][0] ?? ''}`, `NAMED#${words}`);
+/** Returns the prefix of all names of a level that have a word from which on they begin so. */
+export const namesFrom = (level: number, words: string) =>
+  key(`WORD#${[...words][0] ?? ''}`, `NAMED#${level}#${words}`);
+
+/** Returns the key of a thing in a list of a type, or of all types, or the prefix of the list. */
+export const thingKey = (sort: string, type: string | undefined, place = '') =>
+  key(['THINGS', sort, ...(type === undefined ? [] : [type])].join('#'), `THING#${place}`);
 
 export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
 

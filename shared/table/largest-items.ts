@@ -44,8 +44,10 @@ export const largestItems: Readonly<Record<string, number>> = {
   METADATA: 8 * kilobyte,
   // A reason of 500 characters, and three fields of a record.
   PROPOSAL: 8 * kilobyte,
-  // 240 bytes of words, and an id.
-  NAMED: kilobyte / 2,
+  // 104 bytes of words, a type, an id and who named it: 20 in 4 KB.
+  NAMED: 204,
+  // Texts of 820 bytes, and numbers.
+  THING: kilobyte,
   SEARCH: 32 * kilobyte,
   PACE: kilobyte,
   PROJECTION: kilobyte,

@@ -130,10 +130,10 @@ test('from the first page of an empty service to its third review, and to anothe
   const { importExport } = await import('../../bin/import.ts');
   const imported = await importExport(file, { isDryRun: false, onBegin: async () => {} });
   expect(imported.refused).toEqual({});
-  const { findByName } = await import('../../shared/entity/name-index.ts');
+  const { findThings } = await import('../../shared/things/find-things.ts');
   const { listReviews } = await import('../../shared/review/review-list.ts');
-  const [film] = await findByName('restored');
-  expect(film).toMatchObject({ name: 'Metropolis Restored', about: 'Fritz Lang · 1926' });
+  const [film] = (await findThings('restored')).things;
+  expect(film?.record).toMatchObject({ name: 'Metropolis Restored', about: 'Fritz Lang · 1926' });
   const first = { order: 'date', descending: true, limit: 10, offset: 0 } as const;
   const { count } = await listReviews({ ...first, entity_type: 'own' });
   expect(count).toBe(3);
