@@ -60,9 +60,7 @@ export async function keepThings(records: readonly DynamoDBRecord[]): Promise<vo
   const changes = changesIn(records);
   if (changes.length === 0) return;
   const things = await readThings(changes);
-  const before = entriesBefore(changes, things);
-  const standing = await readStanding(changes, things);
-  await settle(changes, things, new Map([...before, ...standing]));
+  await settle(changes, things, await readStanding(changes, things));
 }
 
 /**
@@ -150,22 +148,45 @@ function shownOf(record: EntityRecord) {
 }
 
 /**
- * Returns the entries that were there with the counts before. A name that is not to be found may
- * have been until just now, so places that its thing has left are among them.
+ * Returns the entries that were there. Only the counts of most things have changed, so their entries
+ * follow from the counts before. Of a thing whose record has changed, the entries are read.
  */
-function entriesBefore(changes: readonly Change[], things: readonly Thing[]): Entries {
-  const entries: Entries = new Map();
-  for (const [i, thing] of things.entries()) {
-    const shown = { ...thing, records: thing.records.map(asFindable) };
-    const now = entriesOf([shown]);
-    for (const counts of changes[i]?.counts ?? []) {
-      const left = [...entriesOf([{ ...shown, ...counts }])].filter(([name]) => !now.has(name));
-      for (const [name, item] of [...left, ...entriesOf([{ ...thing, ...counts }])]) {
-        entries.set(name, item);
-      }
-    }
-  }
-  return entries;
+async function readStanding(
+  changes: readonly Change[],
+  things: readonly Thing[],
+): Promise<Entries> {
+  const left = things.map((thing, i) => entriesBefore(changes[i], thing));
+  const uncertain = things.flatMap((thing, i) => {
+    const { isNamed, records = [] } = changes[i] ?? {};
+    if (!isNamed) return [];
+    const words = records.flatMap((record) =>
+      levels.flatMap((level) => wordEntries(record, level)),
+    );
+    const places = thing.counts.all > 0 ? records.flatMap((each) => listEntries(thing, each)) : [];
+    return [...(left[i] ?? []), ...words, ...places, ...placesIn(thing)];
+  });
+  const read = await batchGet([...byKey(uncertain).values()], { consistent: true });
+  const certain = left.filter((_, i) => !changes[i]?.isNamed).flat();
+  return new Map([...byKey(certain), ...read]);
+}
+
+/**
+ * Returns the entries of a thing with the counts before. Those that not all of these counts have may
+ * be there or not, and equal no entry. A name that is not to be found may have been until just now,
+ * so places that its thing has left are among them.
+ */
+function entriesBefore(change: Change | undefined, thing: Thing): Item[] {
+  const shown = { ...thing, records: thing.records.map(asFindable) };
+  const now = entriesOf([shown]);
+  const counts = change?.counts ?? [];
+  const images = counts.map((each) => entriesOf([{ ...thing, ...each }]));
+  const left = counts.flatMap((each) =>
+    [...entriesOf([{ ...shown, ...each }])].filter(([name]) => !now.has(name)),
+  );
+  return [...new Map([...left, ...images.flatMap((image) => [...image])])].map(([name, item]) => {
+    const isCertain = images.every((image) => isDeepStrictEqual(image.get(name), item));
+    return isCertain ? item : { pk: item.pk, sk: item.sk, isDoubtful: true };
+  });
 }
 
 const asFindable = (record: EntityRecord): EntityRecord => ({
@@ -173,23 +194,6 @@ const asFindable = (record: EntityRecord): EntityRecord => ({
   state: undefined,
   leads_to: undefined,
 });
-
-/**
- * Reads the entries of the records before, at all levels, and the places of those that there are
- * now, which the counts may have brought. Reads nothing for the first name of a thing without
- * reviews.
- */
-async function readStanding(changes: readonly Change[], things: readonly Thing[]) {
-  const keys = things.flatMap((thing, i) => {
-    const { records = [], isNamed } = changes[i] ?? {};
-    const words = records.flatMap((record) =>
-      levels.flatMap((level) => wordEntries(record, level)),
-    );
-    const places = thing.counts.all > 0 ? records.flatMap((each) => listEntries(thing, each)) : [];
-    return isNamed ? [...words, ...places, ...placesIn(thing)] : [];
-  });
-  return batchGet([...byKey(keys).values()], { consistent: true });
-}
 
 /**
  * Writes the entries of all things by one scan, after a bulk import or an upgrade, and deletes
