@@ -10,6 +10,7 @@ import { type EntityType, entityTypes } from '../../../shared/entity/entity-type
 import {
   type Entity,
   type EntityRecord,
+  readRecord,
   recordKey,
   recordWrites,
 } from '../../../shared/entity/record.ts';
@@ -23,6 +24,7 @@ import { transact } from '../../../shared/table/transact.ts';
 import { keepThings, rebuildThings } from '../../../shared/things/keep-things.ts';
 import { invalid, invoke } from '../../helpers/invoke.ts';
 import { scanTable } from '../../helpers/items.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream, readStream } from '../../helpers/stream.ts';
 import { makeUser, makeUsers, type Person, reviewBy } from '../../helpers/world.ts';
@@ -244,6 +246,38 @@ describe('the places of a thing', () => {
   });
 });
 
+describe('two consumers of one thing', () => {
+  test.each(['ENTITY', 'METADATA'])(
+    'leave the right entries if the other writes between the read and the write for %s',
+    async (sort) => {
+      await applyStream();
+      const [ann, ben] = await makeUsers(2);
+      const thing = newThing();
+      await name(thing, { name: 'Before' });
+      await ann.publishes({ ...thing });
+      await applyStream();
+      const deeds: Record<string, () => Promise<unknown>> = {
+        ENTITY: () => ben.publishes({ ...thing, rating: 1 }),
+        METADATA: async () => name(thing, { name: 'After' }, await readRecord(thing)),
+      };
+      await deeds[sort]?.();
+      const records = await readStream();
+      let isHeld = true;
+      const spy = beforeSend(async ({ input }) => {
+        if (!isHeld || !('RequestItems' in input)) return;
+        if (!JSON.stringify(input).includes('PutRequest')) return;
+        isHeld = false;
+        await deeds[sort === 'ENTITY' ? 'METADATA' : 'ENTITY']?.();
+        await keepThings(await readStream());
+      });
+      await keepThings(records);
+      spy.mockRestore();
+      expect(isHeld).toBe(false);
+      expect(await faults()).toEqual([]);
+    },
+  );
+});
+
 describe('a list of things', () => {
   test('of 50 costs at most 20 units and two round trips, whatever there is', async () => {
     await batchDelete(await scanTable());
@@ -350,14 +384,15 @@ describe('entries of things', () => {
       },
     ];
     for (let round = 0; round < 12; round++) {
-      for (let n = 0; n < 10; n++) await one([deeds[0], ...deeds])?.();
-      const all = await readStream();
-      await followInPieces(all);
+      const all = await followed(async () => {
+        for (let n = 0; n < 10; n++) await one([deeds[0], ...deeds])?.();
+      });
       const before = entriesIn(await scanTable());
       expect(await faults()).toEqual([]);
       await expectListed();
       // Repeated from some place on, as after a crash.
-      await followInPieces(all.slice(below(all.length)));
+      const repeated = all.slice(below(all.length));
+      await Promise.all(shards.map((sort) => follow(repeated.filter(isOf(sort)))));
       expect(entriesIn(await scanTable())).toEqual(before);
     }
     await applyStream();
@@ -397,13 +432,33 @@ describe('entries of things', () => {
   }
 
   /** Records of counts and of records come to two shards, each in its order, in batches. */
-  async function followInPieces(all: readonly DynamoDBRecord[]): Promise<void> {
-    const shards = ['ENTITY', 'METADATA'].map((sort) =>
-      all.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === sort),
-    );
-    const follow = async (records: DynamoDBRecord[]) => {
-      while (records.length > 0) await keepThings(records.splice(0, 1 + below(4)));
+  const shards = ['ENTITY', 'METADATA'] as const;
+  const isOf = (sort: string) => (record: DynamoDBRecord) => record.dynamodb?.Keys?.sk?.S === sort;
+
+  async function follow(records: DynamoDBRecord[]): Promise<void> {
+    while (records.length > 0) await keepThings(records.splice(0, 1 + below(4)));
+  }
+
+  /** Follows both shards while something runs, and then what is left. Returns all records. */
+  async function followed(run: () => Promise<void>): Promise<DynamoDBRecord[]> {
+    const all: DynamoDBRecord[] = [];
+    const queues = shards.map((sort) => ({ sort, records: [] as DynamoDBRecord[] }));
+    const read = async () => {
+      const records = await readStream();
+      all.push(...records);
+      for (const { sort, records: queue } of queues) queue.push(...records.filter(isOf(sort)));
     };
-    await Promise.all(shards.map(follow));
+    let isOver = false;
+    const running = run().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await read();
+      await Promise.all(queues.map(({ records }) => follow(records)));
+    }
+    await running;
+    await read();
+    await Promise.all(queues.map(({ records }) => follow(records)));
+    return all;
   }
 });
