@@ -13,6 +13,7 @@ import {
 import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
 import { type FoundEntity, isSearchable, searchEntities } from '../../shared/entity/search.ts';
+import { oneThing, shownGroups } from '../../shared/entity/shown-groups.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
@@ -35,7 +36,8 @@ const longest = 2_000;
 /** The type that people most likely look for in a database. */
 const mostReviewed = { musicdb: 'release_group', bookdb: 'bk_literary_work' } as const;
 
-const databases = [...entityGroups.keys()].filter((group) => group !== 'own');
+/** The databases that this place is about. */
+const databasesShown = () => [...shownGroups().keys()].filter((group) => group !== 'own');
 
 /** A type, or an empty text for all of them. */
 const Type = v.optional(
@@ -77,19 +79,27 @@ const excuses = {
 const faults = {
   tooLong: `A name must have at most ${longestName} characters.`,
   blank: 'Type a name, or paste an address or an id.',
-  otherPage: `Nothing that this address names can be reviewed. Paste the address of ${inWords()}.`,
 };
+
+function otherPage(): string {
+  const names = databasesShown().flatMap((database) => entityGroups.get(database) ?? []);
+  const pages = names.map((type) => nameOfEntityType(type).toLowerCase()).join(', ');
+  const advice = pages
+    ? `Paste the address of a page of one of these: ${pages}.`
+    : 'Type its name instead.';
+  return `Nothing that this address names can be reviewed. ${advice}`;
+}
 
 /** Leads from an address, an id or a name to the page of an entity. */
 export const handler = visitedPage(request, async ({ query: { q, type, cursor } }, reading) => {
   const text = q.toWellFormed().replaceAll(/\s+/g, ' ').trim();
   const pasted = readPasted(text.slice(0, longest));
   if (pasted) return { location: entityUrl(pasted.id, pasted.type) };
-  const searchable = databases.filter(isSearchable);
+  const searchable = databasesShown().filter(isSearchable);
   const asked = type ?? mostReviewed[searchable[0] ?? 'musicdb'];
-  const isAsked = isSearchable(groupOf(asked));
+  const isAsked = searchable.some((database) => database === groupOf(asked));
   const outcome: Outcome =
-    pasted === null ? { fault: faults.otherPage } : await outcomeOf(text, type, cursor);
+    pasted === null ? { fault: otherPage() } : await outcomeOf(text, type, cursor);
   const { fault, here } = outcome;
   // Strangers ask nobody but this service.
   const mayAsk =
@@ -98,7 +108,7 @@ export const handler = visitedPage(request, async ({ query: { q, type, cursor } 
   const all = [...(here ?? []), ...(outcome.elsewhere ?? [])];
   return {
     title: 'Find something to review',
-    description: 'Find an album, event or book by its name or address, and review it.',
+    description: `Find ${oneThing()} by its name or address, and review it.`,
     head: html`<meta name="robots" content="noindex">\n`,
     content: html`<section>${form(text, type, fault)}</section>
       ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
@@ -146,17 +156,25 @@ async function askDatabase(
   };
 }
 
+const exampleAddress = 'https://musicbrainz.org/release-group/b1392450-e666-3926-a536-22c65f834433';
+
+const isOfMusic = () => databasesShown().includes('musicdb');
+
 function form(text: string, type: EntityType | undefined, fault: string | undefined) {
   return html`<form action="${authUrl()}/find">
     ${field({
       name: 'q',
       label: 'Name, address or id',
-      hint: 'Such as https://musicbrainz.org/release-group/b1392450-e666-3926-a536-22c65f834433',
+      ...(isOfMusic() && { hint: `Such as ${exampleAddress}` }),
       maxlength: longest,
       isRequired: true,
       filled: { values: { q: text }, faults: fault ? { q: fault } : {} },
     })}
-    ${typeSelect({ name: 'type', value: type, hint: 'For a name. An EP counts as a single.' })}
+    ${typeSelect({
+      name: 'type',
+      value: type,
+      hint: isOfMusic() ? 'For a name. An EP counts as a single.' : 'For a name.',
+    })}
     <button>Search</button>
   </form>`;
 }
@@ -209,6 +227,8 @@ function sources() {
     const site = siteOf(database);
     return html`<li>${nameOfGroup(database)}: <a href="${site}">${hostOf(site)}</a></li>`;
   };
+  const databases = databasesShown();
+  if (databases.length === 0) return '';
   return html`<section>
     <h2>Where to look</h2>
     <p>Open the page of what you want to review, and paste its address above. These databases have most of it:</p>
@@ -219,11 +239,4 @@ function sources() {
 /** The page shows nothing of an entity without reviews unless its type is known. */
 function entityUrl(id: string, entity_type: EntityType | undefined): string {
   return withQuery(`${authUrl()}/entity/${id}`, { entity_type });
-}
-
-/** The types whose pages can be pasted, in a sentence. */
-function inWords(): string {
-  const pages = databases.flatMap((database) => entityGroups.get(database) ?? []);
-  const names = pages.map((type) => nameOfEntityType(type).toLowerCase());
-  return `a page of one of these: ${names.join(', ')}`;
 }

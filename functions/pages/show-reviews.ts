@@ -11,6 +11,7 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
+import { manyThings } from '../../shared/entity/shown-groups.ts';
 import { atomType, feedUrl } from '../../shared/links.ts';
 import { browseTabs } from '../../shared/pages/entity/thing-list.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
@@ -64,7 +65,7 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
   const isEmpty = isFirst && !isFiltered && list.reviews.length === 0;
   return {
     title: 'Reviews',
-    description: 'What people wrote about albums, events, books and more.',
+    description: `What people wrote about ${manyThings()}.`,
     isWide: true,
     head: headOf({
       path: '/reviews',

@@ -1,23 +1,33 @@
-import { entityGroups, nameOfEntityType, nameOfGroup } from '../../entity/entity-type.ts';
+import {
+  type EntityType,
+  entityGroups,
+  groupOf,
+  nameOfEntityType,
+  nameOfGroup,
+} from '../../entity/entity-type.ts';
+import { shownGroups } from '../../entity/shown-groups.ts';
 import { optionGroup, select } from '../form/choices.ts';
 import type { Html } from '../frame/layout.ts';
 
-/** A choice of one type of this service, or of all, in the groups that are on. */
+/** A choice of one type of this place, or of all, in groups. A chosen one of another group stays. */
 export function typeSelect({
   name,
   value,
   hint,
 }: {
   name: string;
-  value: string | undefined;
+  value: EntityType | undefined;
   hint?: string;
 }): Html {
+  const groups = new Map(shownGroups());
+  const group = value && groupOf(value);
+  if (group) groups.set(group, entityGroups.get(group) ?? []);
   return select({
     name,
     label: 'Type',
     ...(hint !== undefined && { hint }),
     none: 'All types',
-    options: [...entityGroups].map(([group, types]) => (chosen) => {
+    options: [...groups].map(([group, types]) => (chosen) => {
       const choices = types.map((each) => [each, nameOfEntityType(each)] as const);
       return optionGroup(nameOfGroup(group), choices, chosen);
     }),
