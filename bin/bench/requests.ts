@@ -98,6 +98,11 @@ export const steps: readonly Step[] = [
   ),
   step('find-entity', () => ({ query: { q: 'Blue' } }), { read: 12, roundTrips: 2 }),
   step('list-entities', () => ({ query: { q: 'Blue' } }), { read: 12, roundTrips: 2 }),
+  step('list-entities, sorted', () => ({ query: { sort: 'reviews' } }), {
+    read: 20,
+    roundTrips: 2,
+  }),
+  step('show-things', () => ({ query: { sort: 'latest' } }), { read: 20, roundTrips: 2 }),
   step('get-sitemap', () => ({}), { read: 1, roundTrips: 1 }),
   step('get-sitemap, a page', () => ({ query: { page: '1' } }), { read: 26, roundTrips: 1 }),
   step('get-review', byId, { read: 2, roundTrips: 2 }),

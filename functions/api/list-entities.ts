@@ -6,8 +6,8 @@ import { nextLink } from '../../shared/http/paged.ts';
 import { IntegerParameter } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
 import { findThings } from '../../shared/things/find-things.ts';
-import { listThings } from '../../shared/things/list-things.ts';
-import { thingSorts } from '../../shared/things/listing.ts';
+import { listThings, mostLatest } from '../../shared/things/list-things.ts';
+import { prior, thingSorts } from '../../shared/things/listing.ts';
 import { presentThing } from '../../shared/things/presented.ts';
 import { isVisible, oneOf, Text } from '../../shared/values.ts';
 
@@ -33,7 +33,7 @@ export const docs = {
   headers: ['Link'],
   fields: {
     q: 'The name, or the beginning of one or more words of it. Not together with `sort`',
-    sort: '`reviews`: by the number of reviews. `rating`: by the mean of all ratings and of five more of 3 stars each, which is (sum of ratings + 15) / (number of ratings + 5). `latest`: by the time of the first review, 19 on a page. The highest and the newest first',
+    sort: `\`reviews\`: by the number of reviews. \`rating\`: by the weighted mean, (sum of the ratings + ${prior.ratings * prior.stars}) / (number of ratings + ${prior.ratings}), so few ratings weigh little. \`latest\`: by the time of the first review, ${mostLatest} on a page. The highest and the newest first`,
     entity_type: 'Only entities of this type',
   },
 } satisfies Docs<typeof request>;

@@ -28,7 +28,7 @@ const Place = v.pipe(v.string(), v.regex(/^[\d#T:.Z-]*#[\da-f-]{36}$/), v.maxLen
  * Most things of a page of the latest. Its places hold no numbers, which would cost each
  * publication two more units, so each thing is read for a unit: 20 in all.
  */
-const mostLatest = 19;
+export const mostLatest = 19;
 
 /** Places to read first of each type, at most: 4 KB, so that 19 types cost 9.5 units. */
 const mostFirst = 4;
