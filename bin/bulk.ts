@@ -55,8 +55,8 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Recomputes totals, rank trees, entries of things, and the queues of names. Waits for another rebuild, or
- * for the lock of a killed one.
+ * Recomputes totals, rank trees, entries of things, and the queues of names. Waits for another
+ * rebuild, or for the lock of a killed one.
  */
 export async function rebuild(onProgress?: (items: number) => void) {
   await untilUnlocked(console.error);

@@ -52,8 +52,8 @@ export class Snapshot implements Source {
   }
 
   /**
-   * Yields the keys of all partitions, also of reviewed entities whose counts are missing. Each entry
-   * of a thing is checked alone, because their partitions are large: it has its whole key.
+   * Yields the keys of all partitions, also of reviewed entities whose counts are missing. An entry
+   * of a thing has its whole key: it is checked alone, because such partitions are large.
    */
   *partitions(): Generator<string> {
     const all = this.#database.prepare(`

@@ -59,8 +59,8 @@ export function fromPlace(words: string, start: number): string {
 }
 
 /**
- * Returns a folded text from each word on that punctuation alone divides, written as one: `acdc live`
- * for AC/DC Live.
+ * Returns a folded text from each word on that punctuation alone divides, written as one: for AC/DC
+ * Live it is `acdc live`.
  */
 export function fromJoinedWords(text: string): string[] {
   const parts = text.split(/\s+/).map((part) => (/[\p{L}\p{N}]/u.test(part) ? folded(part) : ''));

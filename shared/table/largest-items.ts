@@ -44,7 +44,7 @@ export const largestItems: Readonly<Record<string, number>> = {
   METADATA: 8 * kilobyte,
   // A reason of 500 characters, and three fields of a record.
   PROPOSAL: 8 * kilobyte,
-  // 104 bytes of words, a type, an id and who named it: 20 in 4 KB.
+  // 101 bytes of words, a type, an id and who named it: 20 in 4 KB.
   NAMED: 204,
   // Texts of 820 bytes, and numbers.
   THING: kilobyte,

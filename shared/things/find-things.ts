@@ -50,7 +50,7 @@ interface Entry {
 const Position = v.nullable(v.pipe(v.string(), v.maxLength(500)));
 type Position = v.InferOutput<typeof Position>;
 
-/** Entries of a level that match, in the order in which pages show them, read from and to places. */
+/** Entries of a level that match, in the order of pages, read between two places. */
 interface Window {
   level: Level;
   from: Position[];
@@ -200,7 +200,7 @@ function pageOf(read: readonly Window[], shown: number): { entries: Entry[]; end
   return { entries };
 }
 
-/** Reads the things of a page, with the counts of those that have reviews. Sorts by their number. */
+/** Reads the things of a page, and counts of those with reviews. Sorts by their number. */
 async function readFound(entries: readonly Entry[], text: string): Promise<FoundThing[]> {
   const entities = entries.map(({ entity }) => entity);
   const owners = entries.filter(({ isReviewed }) => isReviewed);

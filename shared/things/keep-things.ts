@@ -148,8 +148,8 @@ function shownOf(record: EntityRecord) {
 }
 
 /**
- * Returns the entries that were there. Only the counts of most things have changed, so their entries
- * follow from the counts before. Of a thing whose record has changed, the entries are read.
+ * Returns the entries that were there. Mostly the counts alone have changed, so entries follow from
+ * the counts before. Of a thing whose record has changed, the entries are read.
  */
 async function readStanding(
   changes: readonly Change[],
@@ -171,9 +171,9 @@ async function readStanding(
 }
 
 /**
- * Returns the entries of a thing with the counts before. Those that not all of these counts have may
- * be there or not, and equal no entry. A name that is not to be found may have been until just now,
- * so places that its thing has left are among them.
+ * Returns the entries of a thing with the counts before. Those that not all of these counts have
+ * may be there or not, and equal no entry. A name that is not to be found may have been until just
+ * now, so places that its thing has left are among them.
  */
 function entriesBefore(change: Change | undefined, thing: Thing): Item[] {
   const shown = { ...thing, records: thing.records.map(asFindable) };

@@ -14,8 +14,8 @@ export type ThingSort = (typeof thingSorts)[number];
 export const prior = { ratings: 5, stars: 3 };
 
 /**
- * Bytes of the texts in an entry, so that it has 1 KB at most. Whoever names a thing can thus make
- * a list dear for nobody. Longer texts are cut, and addresses left out.
+ * Bytes of the texts in an entry, so that it has 1 KB at most: long names make no list dear for its
+ * readers. Longer texts are cut, and addresses left out.
  */
 const mostBytes = { name: 400, about: 240, all: 820 };
 
@@ -28,8 +28,8 @@ export interface Reviewed {
 }
 
 /**
- * Returns the entries of a thing: by number of reviews and by rating in the lists of its type, with
- * what a row shows, and by the time of its first review in the lists of its type and of all types.
+ * Returns the entries of a thing. Those by number of reviews and by rating have what a row shows.
+ * Those by the time of the first review are in a list of the type, and in one of all types.
  */
 export function listEntries({ id, counts, first_on = '' }: Reviewed, record: EntityRecord): Item[] {
   const { entity_type } = record;

@@ -13,9 +13,9 @@ const mostOfLine = 3;
 const mostJoined = 2;
 
 /** Bytes of words in a key. With type, id and namer an entry has at most 204: 20 make 4 KB. */
-const mostBytes = 104;
+const mostBytes = 101;
 
-/** Levels, from most reviews down. Each is a range of keys, so that reviewed things are found first. */
+/** Levels, from most reviews down. Each is a range of keys, so reviewed things are found first. */
 export const levels = [3, 2, 1, 0] as const;
 
 /** Returns the level of a thing by its public reviews: 0, 1 to 9, 10 to 99, or more. */

@@ -15,9 +15,9 @@ import { rebuildThings } from '../things/keep-things.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts
- * of authors and entities, totals, rank trees, entries of things, the queues of names. Moves long texts
- * of reviews to items of their own. Nothing else may write meanwhile. Versions stay, so no consumer
- * of the stream sees a change. Can be stopped anywhere and repeated.
+ * of authors and entities, totals, rank trees, entries of things, the queues of names. Moves long
+ * texts of reviews to items of their own. Nothing else may write meanwhile. Versions stay, so no
+ * consumer of the stream sees a change. Can be stopped anywhere and repeated.
  */
 export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
   let read = 0;

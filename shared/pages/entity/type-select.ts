@@ -9,7 +9,7 @@ import { shownGroups } from '../../entity/shown-groups.ts';
 import { optionGroup, select } from '../form/choices.ts';
 import type { Html } from '../frame/layout.ts';
 
-/** A choice of one type of this place, or of all, in groups. A chosen one of another group stays. */
+/** A choice of one type of this place, or of all. A chosen type of another group stays. */
 export function typeSelect({
   name,
   value,

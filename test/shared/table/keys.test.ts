@@ -112,6 +112,7 @@ async function live(): Promise<Item[]> {
   const proposal = { naming: { ...words, name: 'Green' }, note: '' };
   const { version: seen } = (await readRecord(named)) ?? {};
   await correctName(named, { ...proposal, seen }, (await findUser(voter.id)) as User);
+  await voter.publishes({ ...named });
   await beginBulk();
   await recordRun('backup');
   await applyStream();
@@ -145,7 +146,8 @@ const notExported = {
   IDEMPOTENCY: 'lives for a day',
   ENTITY: 'counted from reviews',
   METADATA: 'a turn to ask a database, unless it has a name',
-  NAMED: 'index of names, counted from records of entities',
+  NAMED: 'word of a thing, from its record and counts',
+  THING: 'place of a thing in a list, from its record and counts',
   PACE: 'temporary',
   SEARCH: 'comes from another database, kept for an hour',
   TOTAL: 'counted from reviews',
