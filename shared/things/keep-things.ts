@@ -255,14 +255,18 @@ async function rebuildSome(items: readonly Item[]): Promise<number> {
   return named.length;
 }
 
-/** Dates the first review of an entity that older code or a bulk import has counted. */
+/**
+ * Dates the first review of an entity that older code or a bulk import has counted. An import into a
+ * service in use has dated the first one that it met.
+ */
 async function dateFirst(item: Item): Promise<void> {
   const id = idIn(item);
-  if (item.first_on !== undefined || countsIn(item).all === 0) return;
+  if (countsIn(item).all === 0) return;
   const [first] = await collect(queryIndex('entity-by-date', id, { pageSize: 1 }), 1);
   const [first_on] = first?.date?.split('#') ?? [];
-  if (first_on === undefined) return;
-  await tryUpdate({ Key: entityKey(id), set: { first_on }, was: { first_on: undefined } });
+  const before = reviewedIn(id, item).first_on;
+  if (first_on === undefined || (before !== undefined && before <= first_on)) return;
+  await tryUpdate({ Key: entityKey(id), set: { first_on }, was: { first_on: before } });
 }
 
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];

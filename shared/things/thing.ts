@@ -77,6 +77,7 @@ export function entriesOf(things: readonly Thing[]): Entries {
   return byKey(things.flatMap((thing) => [...wordsIn(thing), ...placesIn(thing)]));
 }
 
+/** Returns items by their key. Of two with one key, the later stays. */
 export function byKey(items: readonly Item[]): Entries {
   return new Map(items.map((item) => [keyString(item), item]));
 }
