@@ -256,8 +256,8 @@ async function rebuildSome(items: readonly Item[]): Promise<number> {
 }
 
 /**
- * Dates the first review of an entity that older code or a bulk import has counted. An import into a
- * service in use has dated the first one that it met.
+ * Dates the first review of an entity that older code or a bulk import has counted. An import into
+ * a service in use has dated the first one that it met.
  */
 async function dateFirst(item: Item): Promise<void> {
   const id = idIn(item);
