@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
@@ -13,7 +14,8 @@ import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { revisionTagOf } from '../../shared/review/review-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { entityKey, reviewKey } from '../../shared/table/keys.ts';
+import { keepThings } from '../../shared/things/keep-things.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
 import type { ListedReview } from './lists.ts';
 import type { Cost, CostLimits, Line } from './measure.ts';
@@ -230,10 +232,19 @@ export async function measureConsumer(ids: readonly string[], change = ''): Prom
   });
   const { result: body, ...cost } = await measureRun(async () => {
     await project(reviews.map(contribution));
-    if (change === 'a publication') await queueEntities(reviews as unknown as Entity[]);
+    if (change === 'a publication') {
+      await queueEntities(reviews as unknown as Entity[]);
+      await keepThings(reviews.map(({ entity_id }) => firstCounted(`${entity_id}`)));
+    }
     await logChanges(changes);
   });
   return { ...cost, status: 200, body };
+}
+
+/** The stream record of the first counts of an entity. */
+function firstCounted(entity_id: string): DynamoDBRecord {
+  const { pk, sk } = entityKey(entity_id);
+  return { dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } };
 }
 
 export async function newCaller(display_name: string) {

@@ -6,9 +6,9 @@ import { nextLink } from '../../shared/http/paged.ts';
 import { IntegerParameter } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
 import { findThings } from '../../shared/things/find-things.ts';
+import { presentThing } from '../../shared/things/found.ts';
 import { listThings, mostLatest } from '../../shared/things/list-things.ts';
 import { prior, thingSorts } from '../../shared/things/listing.ts';
-import { presentThing } from '../../shared/things/presented.ts';
 import { isVisible, oneOf, Text } from '../../shared/values.ts';
 
 export { ThingPage as response } from '../../shared/things/presented.ts';
@@ -29,7 +29,7 @@ export const docs = {
   tag: 'Entities',
   summary: 'Find or list entities',
   description:
-    'With `q`, entities by name, 8 on a page: those with more reviews first, and the very name first among equals. Case, accents and punctuation make no difference. A name is found by the beginning of any of 8 words of it and of its line (`about`), or by several of its words. With `sort`, entities that have public reviews and a name. A page may end before its limit; `next` leads on.',
+    'With `q`, entities by name, 8 on a page: those with more reviews first, and the very name first among equals. Case, accents and punctuation make no difference. A name is found by the beginning of any of 6 words of it and of its line (`about`), the longest ones, or by several of its words. With `sort`, entities that have public reviews and a name. A page may end before its limit; `next` leads on.',
   headers: ['Link'],
   fields: {
     q: 'The name, or the beginning of one or more words of it. Not together with `sort`',

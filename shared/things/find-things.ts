@@ -10,7 +10,7 @@ import { batchGet } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { entityKey, namesFrom } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
-import type { FoundThing } from './presented.ts';
+import type { FoundThing } from './found.ts';
 import { entityOfEntry } from './thing.ts';
 import { levels, shortened, wordsOf } from './words.ts';
 

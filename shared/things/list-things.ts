@@ -9,8 +9,8 @@ import { batchGet } from '../table/batch.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { entityKey, thingKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
+import type { FoundThing } from './found.ts';
 import type { ThingSort } from './listing.ts';
-import type { FoundThing } from './presented.ts';
 import { entityOfEntry } from './thing.ts';
 
 // Pages of things, from the places that the stream keeps. Any page costs the same.

@@ -5,8 +5,11 @@ import { nameKey } from '../table/keys.ts';
 
 // The words that a thing is found by: an item for each, in alphabetical order.
 
-/** Words of a name and its line that a thing is found by. Each costs a write unit, of ten. */
-export const mostWords = 8;
+/**
+ * Words of a name and its line that a thing is found by. Each costs a write unit, of ten for a name:
+ * the places of a thing with reviews take four.
+ */
+export const mostWords = 6;
 
 /** Words of the line that have a place, however long the name is, and words joined of others. */
 const mostOfLine = 3;
@@ -55,10 +58,10 @@ function textsOf({ name, about = '' }: Pick<EntityRecord, 'name' | 'about'>): st
   return [...new Set(chosen.map(shortened))];
 }
 
-/** Sorts texts that begin with a word of one or two characters last: `of`, `to`, `de`. */
+/** Sorts texts by the length of their first word: `of` and `the` find too much. */
 function longerFirst(texts: readonly string[]): string[] {
-  const isShort = (text: string) => Number(/^[\p{L}\p{M}]{1,2}( |$)/u.test(text));
-  return texts.toSorted((a, b) => isShort(a) - isShort(b));
+  const lengthOf = (text: string) => `${text} `.indexOf(' ');
+  return texts.toSorted((a, b) => lengthOf(b) - lengthOf(a));
 }
 
 /** Cuts words to the bytes of a key, at a whole character. */

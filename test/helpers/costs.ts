@@ -53,13 +53,13 @@ export const costs = {
     plainKilobytes: 112.6,
   },
   'a vote': { read: 9.5, write: 58, milliseconds: [10, 20, 100], kilobytes: 0.6 },
-  'a new review': { read: 6.5, write: 53, milliseconds: [10, 20, 100], kilobytes: 0.6 },
+  'a new review': { read: 8.5, write: 53, milliseconds: [10, 20, 100], kilobytes: 0.6 },
 } as const satisfies Readonly<Record<string, Use>>;
 
 /** Units with rank tree nodes grown to 4 KB, and roots to 8 KB. */
 export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
   'a vote': { read: 9.5, write: 134 },
-  'a new review': { read: 6.5, write: 105 },
+  'a new review': { read: 8.5, write: 105 },
 };
 
 /**

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { knownEntity } from '../../entity/metadata.ts';
-import type { FoundThing } from '../../things/presented.ts';
+import type { FoundThing } from '../../things/found.ts';
 import type { Html } from '../frame/layout.ts';
 import { tabs } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';

@@ -273,12 +273,12 @@ describe('the index of names', () => {
     expect(await entriesOf(record)).toEqual([]);
   });
 
-  test('has eight entries at most, each of one write unit', async () => {
+  test('has six entries at most, each of one write unit', async () => {
     const text = Array.from({ length: 30 }, (_, i) => `wörd${i}`)
       .join(' ')
       .slice(0, 200);
     const record = await name(text);
-    expect(await entriesOf(record)).toHaveLength(8);
+    expect(await entriesOf(record)).toHaveLength(6);
     const long = await name('\u{1f3b7}a'.repeat(100));
     const thai = await name('ก'.repeat(200));
     for (const each of [record, long, thai]) {

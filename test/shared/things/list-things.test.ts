@@ -216,15 +216,15 @@ describe('the places of a thing', () => {
       url: `https://e.example/${'x'.repeat(1_900)}`,
     };
     const thing = newThing();
-    expect(await unitsOf(() => name(thing, words))).toBeLessThanOrEqual(8);
+    expect(await unitsOf(() => name(thing, words))).toBeLessThanOrEqual(6);
     // The words move from what nobody has reviewed.
-    expect(await unitsOf(() => ann.publishes({ ...thing }))).toBeLessThanOrEqual(4 + 16);
+    expect(await unitsOf(() => ann.publishes({ ...thing }))).toBeLessThanOrEqual(4 + 12);
     for (const person of people.slice(1)) {
       expect(await unitsOf(() => person.publishes({ ...thing, rating: 1 }))).toBe(4);
     }
     const unnamed = newThing('work');
     expect(await unitsOf(() => ann.publishes({ ...unnamed }))).toBe(0);
-    expect(await unitsOf(() => name(unnamed, words))).toBeLessThanOrEqual(12);
+    expect(await unitsOf(() => name(unnamed, words))).toBeLessThanOrEqual(10);
     await expectSmallItems();
   });
 
