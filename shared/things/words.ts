@@ -6,8 +6,8 @@ import { nameKey } from '../table/keys.ts';
 // The words that a thing is found by: an item for each, in alphabetical order.
 
 /**
- * Words of a name and its line that a thing is found by. Each costs a write unit, of ten for a name:
- * the places of a thing with reviews take four.
+ * Words of a name and its line that a thing is found by. Each costs a write unit. A name may cost
+ * ten, and the places of a thing with reviews take four.
  */
 export const mostWords = 6;
 

@@ -117,7 +117,7 @@ describe('a name is found', () => {
       "One Flew Over the Cuckoo's Nest in the West",
       'Miloš Forman · 1975',
       'forman',
-      'nest',
+      'cuckoos',
       '1975',
     ],
   ])('%s (%s) by its line, and with and without punctuation', async (given, about, ...texts) => {
