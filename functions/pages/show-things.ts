@@ -59,7 +59,7 @@ export const handler = visitedPage(request, async ({ query }) => {
       )}
       ${
         things.length > 0
-          ? thingList(things)
+          ? html`<h2>${entity_type ? pluralOfEntityType(entity_type) : 'All types'}</h2>${thingList(things)}`
           : html`<p>${isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.'}</p>
             ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}`
       }
