@@ -49,6 +49,12 @@ async function upgradeItems(): Promise<void> {
   await upgradeTable();
 }
 
+/** Makes the sums of a table of older code, which also changes totals without them. */
+async function bringSumsUpToDate(): Promise<void> {
+  const { copySums } = await import('../../shared/aggregates/sums.ts');
+  await copySums();
+}
+
 /** Writes the lists and the words of things, unless that has been done once. */
 async function buildThings(): Promise<void> {
   const things = await import('../../shared/things/keep-things.ts');
@@ -60,10 +66,10 @@ async function buildThings(): Promise<void> {
  * a setting, what has reviews is what this place is about.
  */
 async function readReviewedTypes(): Promise<void> {
-  const { readCountsOfAll } = await import('../../shared/review/review-list.ts');
+  const { readCounts } = await import('../../shared/review/review-list.ts');
   const { entityTypes, groupOf } = await import('../../shared/entity/entity-type.ts');
   const { shownGroups } = await import('../../shared/entity/shown-groups.ts');
-  const types = [...(await readCountsOfAll([])).keys()];
+  const types = [...(await readCounts()).keys()];
   const missing = types.find((type) => !entityTypes.includes(type));
   if (missing === undefined) {
     process.env.SHOWN_GROUPS ||= [...shownGroups(new Set(types.map(groupOf))).keys()].join();
@@ -183,12 +189,14 @@ export async function startStack(
     // Imported here because the environment now has the address of the table.
     const { table } = await import('../../shared/table/client.ts');
     if (file !== undefined) skipSignatures(table);
-    if (missing.length > 0) {
+    const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
+    if (missing.length > 0 || (await hasFormerNodes())) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
       await upgradeItems();
       // Last, because they tell the next start that the upgrade is complete.
       await addIndexes(endpoint, discovery.table_name, missing);
     }
+    await bringSumsUpToDate();
     await readReviewedTypes();
     await buildThings();
     if (file !== undefined) {
