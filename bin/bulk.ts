@@ -1,11 +1,11 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { untilUnlocked } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
-import { rebuildNames } from '../shared/entity/name-index.ts';
 import { recordHeartbeat } from '../shared/health/heartbeat.ts';
 import { rebuildQueues } from '../shared/names/queue.ts';
 import { recountOwners } from '../shared/review/recount.ts';
 import { table, tableName } from '../shared/table/client.ts';
+import { rebuildThings } from '../shared/things/keep-things.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
@@ -55,13 +55,13 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Recomputes totals, rank trees, the index and the queues of names. Waits for another rebuild, or
- * for the lock of a killed one.
+ * Recomputes totals, rank trees, entries of things, and the queues of names. Waits for another
+ * rebuild, or for the lock of a killed one.
  */
 export async function rebuild(onProgress?: (items: number) => void) {
   await untilUnlocked(console.error);
   const rebuilt = await rebuildTotals(onProgress, { inTransactions: isLocal() });
-  const names = await rebuildNames(onProgress);
+  const names = await rebuildThings(onProgress);
   await rebuildQueues();
   return { ...rebuilt, names };
 }

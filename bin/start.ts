@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { openDoor } from '../infra/local/door.ts';
 import { jsonLine, readable, requestLine, type Served } from '../infra/local/log.ts';
+import { refuseUnknownTypes } from '../shared/entity/picture.ts';
 import { command } from './start/options.ts';
 
 // An empty variable, for example from a line of a .env file, counts as unset.
@@ -16,9 +17,15 @@ process.env.PUBLICATIONS_PER_DAY = `${options.publicationsPerDay}`;
 process.env.HELD_REVIEWS = `${options.heldReviews}`;
 process.env.EDITS_PER_DAY = `${options.editsPerDay}`;
 process.env.OWN_TYPES = options.ownTypes ?? '';
+process.env.SHOWN_GROUPS = options.groups ?? '';
 process.env.BACKUP_DAYS = `${options.backupDays ?? ''}`;
 process.env.IMAGES = options.images ?? '';
 process.env.IMAGE_HOSTS = options.imageHosts ?? '';
+try {
+  refuseUnknownTypes(options.images ?? '', options.ownTypes ?? '');
+} catch (error) {
+  fail(error);
+}
 if (memory && dynamodbEndpoint) {
   fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
 }

@@ -6,6 +6,7 @@ import { dataFormat } from '../shared/table/format.ts';
 /** Names of the settings: types, limits, and the addresses of names and pictures. */
 export const dataSettings = [
   'OWN_TYPES',
+  'SHOWN_GROUPS',
   'HELD_REVIEWS',
   'PUBLICATIONS_PER_DAY',
   'EDITS_PER_DAY',

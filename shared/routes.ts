@@ -110,6 +110,7 @@ const pages: readonly Page[] = [
   { operation: 'show-review-form', method: 'GET', path: '/review/new', table: 'read', asks: true },
   { operation: 'publish-review', method: 'POST', path: '/review/new', table: 'write', within: 'reviews' },
   { operation: 'show-reviews', method: 'GET', path: '/reviews', table: 'public' },
+  { operation: 'show-things', method: 'GET', path: '/things', table: 'public' },
   { operation: 'find-entity', method: 'GET', path: '/find', table: 'public', asks: true },
   { operation: 'show-review', method: 'GET', path: '/review/{review_id}', table: 'public' },
   { operation: 'show-revisions', method: 'GET', path: '/review/{review_id}/revisions', table: 'public' },

@@ -11,6 +11,7 @@ const floors = [
   ['pages'],
   ['webhooks'],
   ['aggregates', 'changes', 'moderation', 'summary', 'names', 'feed', 'http'],
+  ['things'],
   ['site', 'vote'],
   ['review', 'oauth'],
   ['entity', 'user'],

@@ -85,6 +85,7 @@ const contract = `
   GET    /review/new                                        public  read+asks
   POST   /review/new                                        public  write
   GET    /reviews                                           public  public
+  GET    /things                                            public  public
   GET    /find                                              public  public+asks
   GET    /sitemap.xml                                       public  public
   GET    /review/{review_id}                                public  public

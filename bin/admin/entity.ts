@@ -1,5 +1,4 @@
 import { OperatorEntityType } from '../../shared/entity/entity-type.ts';
-import { findByName } from '../../shared/entity/name-index.ts';
 import { type EntityRecord, readRecord } from '../../shared/entity/record.ts';
 import { notFound } from '../../shared/errors.ts';
 import { nameAsOperator } from '../../shared/moderation/correction.ts';
@@ -13,6 +12,7 @@ import {
   returnThing,
 } from '../../shared/moderation/record-decisions.ts';
 import { reasons } from '../../shared/review/verdict.ts';
+import { findThings } from '../../shared/things/find-things.ts';
 import { Text, Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as } from './command.ts';
 
@@ -26,9 +26,12 @@ export function addEntityCommands(admin: AdminCommand): void {
 
   entity
     .command('find')
-    .description('finds at most eight entities by the beginning of words of their names')
+    .description('finds at most eight entities by the beginning of words of their names and lines')
     .argument('<text>', 'the name, or a part of it')
-    .answer(async (text: string) => ({ entities: (await findByName(text)).map(present) }));
+    .answer(async (text: string) => {
+      const { things } = await findThings(text);
+      return { entities: things.map(({ record }) => present(record)) };
+    });
 
   entity
     .command('show')

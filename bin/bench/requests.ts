@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
@@ -14,7 +15,8 @@ import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { revisionTagOf } from '../../shared/review/review-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { entityKey, reviewKey } from '../../shared/table/keys.ts';
+import { keepThings } from '../../shared/things/keep-things.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
 import type { ListedReview } from './lists.ts';
 import type { Cost, CostLimits, Line } from './measure.ts';
@@ -99,6 +101,11 @@ export const steps: readonly Step[] = [
   ),
   step('find-entity', () => ({ query: { q: 'Blue' } }), { read: 12, roundTrips: 2 }),
   step('list-entities', () => ({ query: { q: 'Blue' } }), { read: 12, roundTrips: 2 }),
+  step('list-entities, sorted', () => ({ query: { sort: 'reviews' } }), {
+    read: 20,
+    roundTrips: 2,
+  }),
+  step('show-things', () => ({ query: { sort: 'latest' } }), { read: 20, roundTrips: 2 }),
   step('get-sitemap', () => ({}), { read: 1, roundTrips: 1 }),
   step('get-sitemap, a page', () => ({ query: { page: '1' } }), { read: 26, roundTrips: 1 }),
   step('get-review', byId, { read: 2, roundTrips: 2 }),
@@ -229,10 +236,17 @@ export async function measureConsumer(ids: readonly string[], change = ''): Prom
     if (change === 'a publication') {
       await copySums(reviews.map(({ entity_type }) => `${entity_type}`));
       await queueEntities(reviews as unknown as Entity[]);
+      await keepThings(reviews.map(({ entity_id }) => firstCounted(`${entity_id}`)));
     }
     await logChanges(changes);
   });
   return { ...cost, status: 200, body };
+}
+
+/** The stream record of the first counts of an entity. */
+function firstCounted(entity_id: string): DynamoDBRecord {
+  const { pk, sk } = entityKey(entity_id);
+  return { dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } };
 }
 
 export async function newCaller(display_name: string) {

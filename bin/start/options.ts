@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
 import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
+import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { checked, numberFrom } from './values.ts';
 
 /** The command `npm start` with its options. */
@@ -70,6 +71,14 @@ export const command = new Command('npm start --')
     )
       .env('OWN_TYPES')
       .argParser(checked(ownTypesIn)),
+  )
+  .addOption(
+    new Option(
+      '--groups <list>',
+      'what this place is about: own, musicdb, bookdb or several of them. Pages speak of nothing else. By default own types, and what has a database or reviews',
+    )
+      .env('SHOWN_GROUPS')
+      .argParser(checked(readGroups)),
   )
   .addOption(
     new Option(

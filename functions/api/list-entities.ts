@@ -1,32 +1,59 @@
 import * as v from 'valibot';
 import { EntityTypeIn, entityTypes } from '../../shared/entity/entity-type.ts';
-import { knownEntity, presentMetadata } from '../../shared/entity/metadata.ts';
-import { findByName } from '../../shared/entity/name-index.ts';
+import { invalidRequest } from '../../shared/errors.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
+import { nextLink } from '../../shared/http/paged.ts';
+import { IntegerParameter } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { isVisible, Text } from '../../shared/values.ts';
+import { findThings } from '../../shared/things/find-things.ts';
+import { presentThing } from '../../shared/things/found.ts';
+import { listThings, mostLatest } from '../../shared/things/list-things.ts';
+import { prior, thingSorts } from '../../shared/things/listing.ts';
+import { isVisible, oneOf, Text } from '../../shared/values.ts';
 
-export { FoundEntities as response } from '../../shared/entity/presented.ts';
+export { ThingPage as response } from '../../shared/things/presented.ts';
 
-const Query = v.pipe(Text(1, 200), v.check(isVisible, 'must have some visible character'));
+const Name = v.pipe(Text(1, 200), v.check(isVisible, 'must have some visible character'));
 
 export const request = v.object({
-  query: v.object({ q: Query, entity_type: v.optional(EntityTypeIn(entityTypes)) }),
+  query: v.object({
+    q: v.optional(Name),
+    sort: v.optional(oneOf(thingSorts)),
+    entity_type: v.optional(EntityTypeIn(entityTypes)),
+    limit: v.optional(IntegerParameter(1, 50), '50'),
+    cursor: v.optional(v.string()),
+  }),
 });
 
 export const docs = {
   tag: 'Entities',
-  summary: 'Find entities by name',
+  summary: 'Find or list entities',
   description:
-    'At most 8 entities whose name is known here, the very name first. Case, accents and punctuation make no difference. A name is found by the beginning of any of its first 8 words, or by several of its words.',
+    'With `q`, entities by name, 8 on a page: those with more reviews first, and the very name first among equals. Case, accents and punctuation make no difference. A name is found by the beginning of any of 6 words of it and of its line (`about`), the longest ones, or by several of its words. With `sort`, entities that have public reviews and a name. A page may end before its limit; `next` leads on.',
+  headers: ['Link'],
   fields: {
-    q: 'The name, or the beginning of one or more words of it',
+    q: 'The name, or the beginning of one or more words of it. Not together with `sort`',
+    sort: `\`reviews\`: by the number of reviews. \`rating\`: by the weighted mean, (sum of the ratings + ${prior.ratings * prior.stars}) / (number of ratings + ${prior.ratings}), so few ratings weigh little. \`latest\`: by the time of the first review, ${mostLatest} on a page. The highest and the newest first`,
     entity_type: 'Only entities of this type',
   },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ query }) => {
-  const records = await findByName(query.q, query.entity_type);
-  const entities = records.map((record) => presentMetadata(knownEntity(record)));
-  return new Answer({ entities }, { headers: { 'Cache-Control': brieflyShared } });
+  const { cursor, ...search } = query;
+  const { things, next } = await pageOf(query);
+  const headers = {
+    'Cache-Control': brieflyShared,
+    ...(next && { Link: nextLink({ ...search, cursor: next }) }),
+  };
+  return new Answer({ entities: things.map(presentThing), next }, { headers });
 });
+
+function pageOf({ q, sort, entity_type, limit, cursor }: v.InferOutput<typeof request>['query']) {
+  if ((q === undefined) === (sort === undefined)) {
+    throw invalidRequest(
+      'Either q or sort must be sent: q finds entities by name, sort lists them',
+    );
+  }
+  if (q !== undefined) return findThings(q, { type: entity_type, cursor });
+  return listThings({ sort: sort ?? 'reviews', entity_type, limit, cursor });
+}

@@ -7,13 +7,13 @@ import { applyInOrder } from '../../shared/background/apply-in-order.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { casesIn, entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
 import { describeError } from '../../shared/describe-error.ts';
-import { indexNames } from '../../shared/entity/name-index.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
 import { publishedIn, queueEntities } from '../../shared/names/queue.ts';
+import { keepThings } from '../../shared/things/keep-things.ts';
 
 /**
- * Updates totals, rank trees, the index and the queues of names, and the change log. Applies a
+ * Updates totals, rank trees, entries of things, the queues of names, and the change log. Applies a
  * failed batch again, one by one.
  */
 export const handler = notingColdStart(
@@ -34,7 +34,7 @@ async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   const types = typesIn(records);
   if (types.size > 0) await copySums(types);
   await growTrees(owners);
-  await indexNames(records);
+  await keepThings(records);
   await queueEntities(publishedIn(records));
   // Last, so that a batch retried after an earlier failure is not logged twice.
   await logChanges([

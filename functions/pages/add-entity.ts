@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { entityGroups } from '../../shared/entity/entity-type.ts';
 import { folded } from '../../shared/entity/folded.ts';
 import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
-import { findByName } from '../../shared/entity/name-index.ts';
 import type { Entity } from '../../shared/entity/record.ts';
 import { notFound } from '../../shared/errors.ts';
 import { addEntity } from '../../shared/moderation/correction.ts';
@@ -10,6 +9,7 @@ import { namingFields } from '../../shared/moderation/naming.ts';
 import { newEntityPage } from '../../shared/pages/entity/new-entity-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { findThings } from '../../shared/things/find-things.ts';
 import { oneOf, Uuid } from '../../shared/values.ts';
 
 export const request = signedIn({
@@ -44,7 +44,7 @@ export const handler = page(
 
 /** Finds other things of the type that have this name, but for case, accents and punctuation. */
 async function findSame({ entity_id, entity_type }: Entity, name: string): Promise<KnownEntity[]> {
-  const found = await findByName(name, entity_type);
-  const others = found.filter((record) => record.entity_id !== entity_id);
-  return others.filter((record) => folded(record.name) === folded(name)).map(knownEntity);
+  const { things } = await findThings(name, { type: entity_type });
+  const others = things.map(({ record }) => record).filter((each) => each.entity_id !== entity_id);
+  return others.filter((each) => folded(each.name) === folded(name)).map(knownEntity);
 }

@@ -11,19 +11,22 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
-import { findByName } from '../../shared/entity/name-index.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
 import { type FoundEntity, isSearchable, searchEntities } from '../../shared/entity/search.ts';
+import { oneThing, shownGroups } from '../../shared/entity/shown-groups.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
-import { optionGroup, select } from '../../shared/pages/form/choices.ts';
+import { numbersOf } from '../../shared/pages/entity/thing-list.ts';
+import { typeSelect } from '../../shared/pages/entity/type-select.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
+import { nextPage } from '../../shared/pages/frame/lists.ts';
 import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted, hostOf } from '../../shared/pages/frame/words.ts';
+import { findThings } from '../../shared/things/find-things.ts';
 import { isVisible, oneOf } from '../../shared/values.ts';
 
 /** Characters of a name and of an address. */
@@ -33,7 +36,8 @@ const longest = 2_000;
 /** The type that people most likely look for in a database. */
 const mostReviewed = { musicdb: 'release_group', bookdb: 'bk_literary_work' } as const;
 
-const databases = [...entityGroups.keys()].filter((group) => group !== 'own');
+/** The databases that this place is about. */
+const databasesShown = () => [...shownGroups().keys()].filter((group) => group !== 'own');
 
 /** A type, or an empty text for all of them. */
 const Type = v.optional(
@@ -47,15 +51,20 @@ const Type = v.optional(
 );
 
 export const request = v.object({
-  query: v.object({ q: v.optional(v.string(), ''), type: Type }),
+  query: v.object({ q: v.optional(v.string(), ''), type: Type, cursor: v.optional(v.string()) }),
 });
 
-type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'>;
+type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'> & {
+  /** Its reviews in numbers, if it is known here. */
+  numbers?: string;
+};
 
 /** The outcome of a text: its fault, or the things found here and in a database. */
 interface Outcome {
   fault?: string;
   here?: Found[];
+  /** The cursor of the next page of things found here. */
+  next?: string;
   /** Matches of the database that are not known here. */
   elsewhere?: Found[];
   /** Why a database gave no matches. */
@@ -70,31 +79,41 @@ const excuses = {
 const faults = {
   tooLong: `A name must have at most ${longestName} characters.`,
   blank: 'Type a name, or paste an address or an id.',
-  otherPage: `Nothing that this address names can be reviewed. Paste the address of ${inWords()}.`,
 };
 
+function otherPage(): string {
+  const names = databasesShown().flatMap((database) => entityGroups.get(database) ?? []);
+  const pages = names.map((type) => nameOfEntityType(type).toLowerCase()).join(', ');
+  const advice = pages
+    ? `Paste the address of a page of one of these: ${pages}.`
+    : 'Type its name instead.';
+  return `Nothing that this address names can be reviewed. ${advice}`;
+}
+
 /** Leads from an address, an id or a name to the page of an entity. */
-export const handler = visitedPage(request, async ({ query: { q, type } }, reading) => {
+export const handler = visitedPage(request, async ({ query: { q, type, cursor } }, reading) => {
   const text = q.toWellFormed().replaceAll(/\s+/g, ' ').trim();
   const pasted = readPasted(text.slice(0, longest));
   if (pasted) return { location: entityUrl(pasted.id, pasted.type) };
-  const searchable = databases.filter(isSearchable);
+  const searchable = databasesShown().filter(isSearchable);
   const asked = type ?? mostReviewed[searchable[0] ?? 'musicdb'];
-  const isAsked = isSearchable(groupOf(asked));
+  const isAsked = searchable.some((database) => database === groupOf(asked));
   const outcome: Outcome =
-    pasted === null ? { fault: faults.otherPage } : await outcomeOf(text, type);
+    pasted === null ? { fault: otherPage() } : await outcomeOf(text, type, cursor);
   const { fault, here } = outcome;
   // Strangers ask nobody but this service.
-  const mayAsk = here !== undefined && isAsked && (await reading) !== undefined;
+  const mayAsk =
+    here !== undefined && cursor === undefined && isAsked && (await reading) !== undefined;
   if (mayAsk) Object.assign(outcome, await askDatabase(asked, text, here));
   const all = [...(here ?? []), ...(outcome.elsewhere ?? [])];
   return {
     title: 'Find something to review',
-    description: 'Find an album, event or book by its name or address, and review it.',
+    description: `Find ${oneThing()} by its name or address, and review it.`,
     head: html`<meta name="robots" content="noindex">\n`,
     content: html`<section>${form(text, type, fault)}</section>
       ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
       ${here && resultsOf(text, all)}
+      ${nextPage(`${authUrl()}/find`, outcome.next, { q: text, type })}
       ${here && isAsked && !mayAsk && signInToAsk(text, type)}
       ${addOne(text, type)}
       ${sources()}`,
@@ -102,11 +121,19 @@ export const handler = visitedPage(request, async ({ query: { q, type } }, readi
 });
 
 /** Checks a text, and finds it among the names that are known here. */
-async function outcomeOf(text: string, type: EntityType | undefined): Promise<Outcome> {
+async function outcomeOf(
+  text: string,
+  type: EntityType | undefined,
+  cursor: string | undefined,
+): Promise<Outcome> {
   if (text === '') return {};
   if (!isVisible(text)) return { fault: faults.blank };
   if ([...text].length > longestName) return { fault: faults.tooLong };
-  return { here: (await findByName(text, type)).map(knownEntity) };
+  const { things, next } = await findThings(text, { type, cursor });
+  return {
+    here: things.map((thing) => ({ ...knownEntity(thing.record), numbers: numbersOf(thing) })),
+    next,
+  };
 }
 
 async function askDatabase(
@@ -129,33 +156,27 @@ async function askDatabase(
   };
 }
 
+const exampleAddress = 'https://musicbrainz.org/release-group/b1392450-e666-3926-a536-22c65f834433';
+
+const isOfMusic = () => databasesShown().includes('musicdb');
+
 function form(text: string, type: EntityType | undefined, fault: string | undefined) {
   return html`<form action="${authUrl()}/find">
     ${field({
       name: 'q',
       label: 'Name, address or id',
-      hint: 'Such as https://musicbrainz.org/release-group/b1392450-e666-3926-a536-22c65f834433',
+      ...(isOfMusic() && { hint: `Such as ${exampleAddress}` }),
       maxlength: longest,
       isRequired: true,
       filled: { values: { q: text }, faults: fault ? { q: fault } : {} },
     })}
-    ${typeField(type)}
+    ${typeSelect({
+      name: 'type',
+      value: type,
+      hint: isOfMusic() ? 'For a name. An EP counts as a single.' : 'For a name.',
+    })}
     <button>Search</button>
   </form>`;
-}
-
-function typeField(type: EntityType | undefined) {
-  return select({
-    name: 'type',
-    label: 'Type',
-    hint: 'For a name. An EP counts as a single.',
-    none: 'All types',
-    options: [...entityGroups].map(([group, types]) => (chosen) => {
-      const choices = types.map((each) => [each, nameOfEntityType(each)] as const);
-      return optionGroup(nameOfGroup(group), choices, chosen);
-    }),
-    value: type ?? '',
-  });
 }
 
 function resultsOf(text: string, found: readonly Found[]) {
@@ -178,6 +199,7 @@ function resultOf(found: Found): Html {
     <div>
       <h3><a href="${entityUrl(entity_id, entity_type)}"><bdi>${name}</bdi></a></h3>
       ${aboutLine(entity, found)}
+      ${found.numbers && html`<p>${found.numbers}</p>`}
       <p><a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>
     </div>
   </div>`;
@@ -205,6 +227,8 @@ function sources() {
     const site = siteOf(database);
     return html`<li>${nameOfGroup(database)}: <a href="${site}">${hostOf(site)}</a></li>`;
   };
+  const databases = databasesShown();
+  if (databases.length === 0) return '';
   return html`<section>
     <h2>Where to look</h2>
     <p>Open the page of what you want to review, and paste its address above. These databases have most of it:</p>
@@ -215,11 +239,4 @@ function sources() {
 /** The page shows nothing of an entity without reviews unless its type is known. */
 function entityUrl(id: string, entity_type: EntityType | undefined): string {
   return withQuery(`${authUrl()}/entity/${id}`, { entity_type });
-}
-
-/** The types whose pages can be pasted, in a sentence. */
-function inWords(): string {
-  const pages = databases.flatMap((database) => entityGroups.get(database) ?? []);
-  const names = pages.map((type) => nameOfEntityType(type).toLowerCase());
-  return `a page of one of these: ${names.join(', ')}`;
 }

@@ -1,13 +1,9 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
-import {
-  type EntityType,
-  entityGroups,
-  nameOfEntityType,
-  nameOfGroup,
-} from '../../shared/entity/entity-type.ts';
+import { type EntityType, nameOfEntityType, nameOfGroup } from '../../shared/entity/entity-type.ts';
 import { findMetadata, type KnownEntity } from '../../shared/entity/metadata.ts';
+import { shownGroups } from '../../shared/entity/shown-groups.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { feedUrl } from '../../shared/links.ts';
 import {
@@ -132,7 +128,7 @@ function typeForm(url: string) {
     ${select({
       name: 'entity_type',
       label: 'What is it?',
-      options: [...entityGroups].map(
+      options: [...shownGroups()].map(
         ([group, types]) =>
           (chosen) =>
             optionGroup(

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
+import { oneThing } from '../../shared/entity/shown-groups.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { askOperator } from '../../shared/pages/frame/operator.ts';
@@ -24,7 +25,7 @@ export const handler = visitedPage(v.object({}), async () => {
     head: headOf({ path: '/help', apiPath: false, type: 'website' }),
     content: html`<section>
         <h2>Write a review</h2>
-        <p><a href="${base}/find">Search</a> for an album, event or book, and choose “Write a review”. Give stars, a text of 25 to 5000 characters, or both. You have one review of each thing, and can change it at any time: earlier versions stay readable.</p>
+        <p><a href="${base}/find">Search</a> for ${oneThing()}, and choose “Write a review”. Give stars, a text of 25 to 5000 characters, or both. You have one review of each thing, and can change it at any time: earlier versions stay readable.</p>
         <p>A draft is seen by you alone. The language and the licence cannot be changed after you publish.</p>
         ${linkToRules()}
       </section>

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
+import { manyThings } from '../../shared/entity/shown-groups.ts';
 import { readLength } from '../../shared/list/totals.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
@@ -12,8 +13,8 @@ import { countReviews, findHighlights } from '../../shared/review/review-list.ts
 import { version } from '../../shared/routes.ts';
 import { site } from '../../shared/site/site.ts';
 
-const description =
-  'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
+const description = () =>
+  `People’s reviews of ${manyThings()}. Read them, publish them and vote on them from any website or program.`;
 
 /** Reviews of each kind that the page shows. */
 const shown = 3;
@@ -24,7 +25,7 @@ export const handler = visitedPage(v.object({}), async () => {
     countReviews(),
     readLength('users'),
   ]);
-  const { name, isNamed, text = description } = site();
+  const { name, isNamed, text = description() } = site();
   const reviews = [...popular, ...newest];
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const cards = reviews.map((each, i) => reviewCard(each, { metadata: metadata[i] }));
@@ -63,7 +64,7 @@ function developers(example?: string) {
   return html`<details>
     <summary>For developers</summary>
     <p>
-      Show what people think of an album on your own website. Let your readers write about it, and
+      Show what people think of things on your own website. Let your readers write about it, and
       keep their reviews when they move on. Reading needs no key:
     </p>
     <p><code class="copy">curl "${base}${version}/${path}"</code></p>

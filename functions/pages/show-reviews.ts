@@ -11,7 +11,9 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
+import { manyThings } from '../../shared/entity/shown-groups.ts';
 import { atomType, feedUrl } from '../../shared/links.ts';
+import { browseTabs } from '../../shared/pages/entity/thing-list.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
@@ -63,7 +65,7 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
   const isEmpty = isFirst && !isFiltered && list.reviews.length === 0;
   return {
     title: 'Reviews',
-    description: 'What people wrote about albums, events, books and more.',
+    description: `What people wrote about ${manyThings()}.`,
     isWide: true,
     head: headOf({
       path: '/reviews',
@@ -77,7 +79,8 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
           <p>Nobody has written a review yet.</p>
           ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}
         </section>`
-      : html`<section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
+      : html`${browseTabs('/reviews')}
+        <section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
         ${reviewSection(url, query, list, { metadata, votes })}`,
   };
 });

@@ -2,7 +2,8 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
-import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
+import { readPictureHosts, readPictures, refuseUnknownTypes } from '../../shared/entity/picture.ts';
+import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { readSite, siteSettings } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { readSiteFolder } from '../site/read.ts';
@@ -131,6 +132,8 @@ const Context = v.object({
   bookdbInterval: Interval,
   /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
   ownTypes: readBy(ownTypesIn),
+  /** What this place is about, as SHOWN_GROUPS. */
+  groups: readBy(readGroups),
   images: readBy(readPictures),
   imageHosts: readBy(readPictureHosts),
   // SITE_NAME and the like, see shared/site/site.ts.
@@ -171,6 +174,7 @@ export function readOptions(node: Node) {
   const domain = together(options, 'domain', 'certificateArn');
   const zone = together(options, 'hostedZoneId', 'hostedZoneName');
   const site = siteOf(options);
+  refuseUnknownTypes(options.images, options.ownTypes);
   const { alarmMail, budget } = options;
   if (!issuer && /aws|amazon|cognito/.test(options.name)) {
     throw new Error(
@@ -212,6 +216,7 @@ export function readOptions(node: Node) {
     },
     things: {
       OWN_TYPES: options.ownTypes,
+      SHOWN_GROUPS: options.groups,
       IMAGES: options.images,
       IMAGE_HOSTS: options.imageHosts,
       // DynamoDB restores any second of so many days.

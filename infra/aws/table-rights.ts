@@ -59,7 +59,7 @@ const publicPartitions = {
     'IMPORT',
     'WEBHOOK#RUN',
   ],
-  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*'],
+  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*', 'HEALTH', 'WORD#*', 'THINGS#*'],
   // Of indexes: all reviews and users, types, facets, published reviews of an entity or author.
   // Private partitions have a prefix.
   listed: ['REVIEW', 'USER', 'DUE#*', ...databaseTypes, '*|*', uuid],

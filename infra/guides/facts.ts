@@ -4,7 +4,6 @@ import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
 import { type Database, databaseTypes } from '../../shared/entity/databases.ts';
 import { groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
-import { mostFound, mostWords } from '../../shared/entity/name-index.ts';
 import { newest } from '../../shared/feed/atom.ts';
 import { longestQueryString } from '../../shared/http/bulk.ts';
 import { largestForm } from '../../shared/http/form.ts';
@@ -27,6 +26,10 @@ import { mostRevisionBytes } from '../../shared/review/revision-repository.ts';
 import { reasons } from '../../shared/review/verdict.ts';
 import { version } from '../../shared/routes.ts';
 import { webhookSlots } from '../../shared/table/keys.ts';
+import { mostFound } from '../../shared/things/find-things.ts';
+import { mostLatest } from '../../shared/things/list-things.ts';
+import { prior } from '../../shared/things/listing.ts';
+import { mostWords } from '../../shared/things/words.ts';
 import { writingsPerDay } from '../../shared/user/daily-limit.ts';
 import { blockedType, userTypes } from '../../shared/user/user-type.ts';
 import { longestRequest, longestRetryAfter } from '../../shared/webhooks/connection.ts';
@@ -113,6 +116,9 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     most_connections: mostConnections,
     most_found: mostFound,
     most_words: mostWords,
+    most_latest: mostLatest,
+    prior_ratings: prior.ratings,
+    prior_sum: prior.ratings * prior.stars,
     code_seconds: codeLifetime,
     access_token_seconds: accessTokenLifetime.toLocaleString('en'),
     repeat_seconds: repeatMilliseconds / 1000,

@@ -55,12 +55,26 @@ async function bringSumsUpToDate(): Promise<void> {
   await copySums();
 }
 
-/** Throws a sentence for the operator if reviews have a type that the service has no longer. */
-async function refuseMissingTypes(): Promise<void> {
+/** Writes the lists and the words of things, unless that has been done once. */
+async function buildThings(): Promise<void> {
+  const things = await import('../../shared/things/keep-things.ts');
+  await things.buildThings();
+}
+
+/**
+ * Throws a sentence for the operator if reviews have a type that the service has no longer. Without
+ * a setting, what has reviews is what this place is about.
+ */
+async function readReviewedTypes(): Promise<void> {
   const { readCounts } = await import('../../shared/review/review-list.ts');
-  const { entityTypes } = await import('../../shared/entity/entity-type.ts');
-  const missing = [...(await readCounts()).keys()].find((type) => !entityTypes.includes(type));
-  if (missing === undefined) return;
+  const { entityTypes, groupOf } = await import('../../shared/entity/entity-type.ts');
+  const { shownGroups } = await import('../../shared/entity/shown-groups.ts');
+  const types = [...(await readCounts()).keys()];
+  const missing = types.find((type) => !entityTypes.includes(type));
+  if (missing === undefined) {
+    process.env.SHOWN_GROUPS ||= [...shownGroups(new Set(types.map(groupOf))).keys()].join();
+    return;
+  }
   throw new Error(
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
   );
@@ -183,7 +197,8 @@ export async function startStack(
       await addIndexes(endpoint, discovery.table_name, missing);
     }
     await bringSumsUpToDate();
-    await refuseMissingTypes();
+    await readReviewedTypes();
+    await buildThings();
     if (file !== undefined) {
       indexExpiry(file, discovery.table_name);
       await afterRestore(dataDir, beginEpoch);

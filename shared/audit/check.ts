@@ -1,8 +1,9 @@
 // Recounts what transactions count, and what the stream's consumer has counted of it.
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { contribution, ownerKey, readProjection } from '../aggregates/contribution.ts';
-import { entriesIn } from '../entity/name-index.ts';
-import { entityOf, recordIn, recordKey, recordSort } from '../entity/record.ts';
+import type { EntityType } from '../entity/entity-type.ts';
+import { type EntityRecord, entityOf, recordIn, recordKey } from '../entity/record.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { moveOfLongText } from '../review/long-text.ts';
@@ -26,6 +27,15 @@ import {
 import { kindOf, kinds } from '../table/kinds.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import {
+  entityOfEntry,
+  entriesOf,
+  isEntry,
+  placesIn,
+  reviewedIn,
+  type Thing,
+  wordsIn,
+} from '../things/thing.ts';
+import {
   compare,
   compareVersioned,
   type Difference,
@@ -46,6 +56,8 @@ async function checkPartition(pk: string, source: Source): Promise<Finding[]> {
   if (pk.startsWith(userKey('').pk)) return checkUser(pk, source);
   if (pk.startsWith(entityKey('').pk)) return checkEntity(pk, source);
   if (entityOf(pk)) return checkName(pk, source);
+  // The partitions of entries are large, so each entry is checked alone.
+  if (isEntry({ pk }) && pk.includes('\n')) return checkEntry(pk, source);
   return [];
 }
 
@@ -227,30 +239,35 @@ async function checkEntity(pk: string, source: Source): Promise<Finding[]> {
   const [entity = entityKey(id)] = await source.partition(pk);
   const lacking: Amounts = new Map();
   for await (const review of source.reviewsOfEntity(id)) recount(lacking, review);
-  return [compareCounts({ ...entity }, lacking)];
+  const thing = await thingOf(id, [], source);
+  return [compareCounts({ ...entity }, lacking), await checkEntries(placesIn(thing), source)];
 }
 
-/** Finds words of a name that the index of names lacks. They may still be on their way. */
+/** Finds words of a name that the index of names lacks. */
 async function checkName(pk: string, source: Source): Promise<Finding[]> {
-  const record = (await source.partition(pk)).find(({ sk }) => sk === recordSort);
-  if (!record) return [];
-  const missing: Difference[] = [];
-  for (const key of entriesIn(record)) {
-    if (await source.item(key)) continue;
-    const fault = { ...key, attribute: 'item', stored: 'none', counted: 'name' };
-    missing.push({ ...fault, isRepairable: false });
+  const entity = entityOf(pk);
+  if (!entity) return [];
+  const { entity_id, entity_type } = entity;
+  const thing = await thingOf(entity_id, [entity_type], source);
+  const records = thing.records.filter((record) => record.entity_type === entity_type);
+  const links = await Promise.all(records.map((record) => checkLinks(record, source)));
+  return [await checkEntries(wordsIn({ ...thing, records }), source), ...links];
+}
+
+/** Reads a thing: its counts, and its records of the types of its reviews and of these. */
+async function thingOf(id: string, types: readonly EntityType[], source: Source): Promise<Thing> {
+  const reviewed = reviewedIn(id, await source.item(entityKey(id)));
+  const records: EntityRecord[] = [];
+  for (const entity_type of new Set([...types, ...reviewed.counts.types.keys()])) {
+    const entity = { entity_id: id, entity_type };
+    const record = recordIn(entity, await source.item(recordKey(entity)));
+    if (record) records.push(record);
   }
-  return [
-    { differences: missing, version: record.version, isBehind: true },
-    await checkLinks(record, source),
-  ];
+  return { ...reviewed, records };
 }
 
 /** Compares the two ends of each link between things that are the same. */
-async function checkLinks(item: Item, source: Source): Promise<Finding> {
-  const entity = entityOf(item.pk);
-  const record = entity && recordIn(entity, item);
-  if (!record) return { differences: [] };
+async function checkLinks(record: EntityRecord, source: Source): Promise<Finding> {
   const { entity_type, entity_id, leads_to, led_from = [] } = record;
   const differences: Difference[] = [];
   const expect = (key: Key, attribute: string, isThere: boolean) => {
@@ -273,6 +290,29 @@ async function checkLinks(item: Item, source: Source): Promise<Finding> {
     expect(led, 'leads_to', (await source.item(led))?.leads_to === entity_id);
   }
   return { differences, version: record.version };
+}
+
+/** Finds entries of a thing that are missing, or say something else. They may be on their way. */
+async function checkEntries(entries: readonly Item[], source: Source): Promise<Finding> {
+  const differences: Difference[] = [];
+  for (const entry of entries) {
+    const stored = await source.item(entry);
+    if (isDeepStrictEqual(stored, entry)) continue;
+    const fault = { attribute: 'item', stored: stored ? 'another' : 'none', counted: 'entry' };
+    differences.push({ ...pick(entry, ['pk', 'sk']), ...fault, isRepairable: false });
+  }
+  return { differences, isBehind: true };
+}
+
+/** Finds an entry that no thing has. `name` is the key of the entry, as `keyString` formats it. */
+async function checkEntry(name: string, source: Source): Promise<Finding[]> {
+  const [pk = '', sk = ''] = name.split('\n');
+  const entry = await source.item({ pk, sk });
+  const [entity] = entry ? entityOfEntry(entry) : [];
+  const thing = entity && (await thingOf(entity.entity_id, [entity.entity_type], source));
+  if (!entry || (thing && entriesOf([thing]).has(name))) return [];
+  const fault = { pk, sk, attribute: 'item', stored: 'entry', counted: 'none' };
+  return [{ differences: [{ ...fault, isRepairable: false }], isBehind: true }];
 }
 
 /** Compares the counts of an item with what its reviews add up to. */

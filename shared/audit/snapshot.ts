@@ -47,11 +47,14 @@ export class Snapshot implements Source {
     this.#database.exec('COMMIT');
   }
 
-  /** Yields the keys of all partitions, also of reviewed entities whose counts are missing. */
+  /**
+   * Yields the keys of all partitions, also of reviewed entities whose counts are missing. An entry
+   * of a thing has its whole key: it is checked alone, because such partitions are large.
+   */
   *partitions(): Generator<string> {
-    const all = this.#database.prepare(
-      'SELECT pk FROM item UNION SELECT ? || entity_id FROM item WHERE entity_id IS NOT NULL',
-    );
+    const all = this.#database.prepare(`
+      SELECT iif(pk GLOB 'WORD#*' OR pk GLOB 'THINGS#*', pk || char(10) || sk, pk) AS pk FROM item
+      UNION SELECT ? || entity_id FROM item WHERE entity_id IS NOT NULL`);
     for (const { pk } of all.iterate(entityKey('').pk)) yield `${pk}`;
   }
 

@@ -38,22 +38,37 @@ export function folded(text: string): string {
 }
 
 /**
- * Returns a folded text from each of its first words on, followed by the words before. Without
- * spaces between words, any character begins one.
+ * Returns the places in a folded text where a word begins. Without spaces between words, any
+ * character begins one.
  */
-export function fromEachWord(words: string, most: number): string[] {
-  const texts = new Set<string>();
+export function wordStarts(words: string): number[] {
+  const starts: number[] = [];
   let previous = ' ';
   let start = 0;
   for (const character of words) {
-    if (previous === ' ' || unspaced.test(character)) {
-      texts.add([words.slice(start), words.slice(0, start).trim()].join(' ').trim());
-      if (texts.size === most) break;
-    }
+    if (previous === ' ' || unspaced.test(character)) starts.push(start);
     previous = character;
     start += character.length;
   }
-  return [...texts];
+  return starts;
+}
+
+/** Returns a folded text from a place on, followed by the words before. */
+export function fromPlace(words: string, start: number): string {
+  return `${words.slice(start)} ${words.slice(0, start)}`.trim();
+}
+
+/**
+ * Returns a folded text from each word on that punctuation alone divides, written as one: for AC/DC
+ * Live it is `acdc live`.
+ */
+export function fromJoinedWords(text: string): string[] {
+  const parts = text.split(/\s+/).map((part) => (/[\p{L}\p{N}]/u.test(part) ? folded(part) : ''));
+  return parts.flatMap((part, i) => {
+    const joined = part.replaceAll(' ', '');
+    const others = [...parts.slice(i + 1), ...parts.slice(0, i)];
+    return joined === part ? [] : [[joined, ...others].filter((each) => each !== '').join(' ')];
+  });
 }
 
 /** Returns true if some word begins so, or if it stands somewhere in a script without spaces. */

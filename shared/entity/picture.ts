@@ -1,4 +1,6 @@
+import { databaseTypes } from './databases.ts';
 import type { EntityType } from './entity-type.ts';
+import { ownTypesIn } from './own-types.ts';
 
 // Pictures of entities, which browsers load from the address that the operator names.
 
@@ -22,6 +24,14 @@ export function readPictures(text: string): Pictures {
     pictures.set(type, address);
   }
   return pictures;
+}
+
+/** Throws a sentence for the operator if pictures are of a type that this service does not have. */
+export function refuseUnknownTypes(pictures: string, ownTypes: string): void {
+  const types: string[] = [...databaseTypes, ...ownTypesIn(ownTypes).keys()];
+  const other = [...readPictures(pictures).keys()].find((type) => !types.includes(type));
+  if (other === undefined) return;
+  throw new Error(`IMAGES: ${other} must be one of ${types.join(', ')}, or a type of OWN_TYPES`);
 }
 
 /**

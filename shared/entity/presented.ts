@@ -48,11 +48,6 @@ export interface PresentedState {
   leads_to: string | null;
 }
 
-export const FoundEntities = Fields('Entities with such a name', {
-  entities: described(v.array(Metadata), 'The entities, the best match first'),
-});
-export type FoundEntities = v.InferOutput<typeof FoundEntities>;
-
 export const AverageRating = Fields('All public ratings of an entity', {
   rating: described(
     v.nullable(v.number()),

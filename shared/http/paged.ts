@@ -57,7 +57,8 @@ function withItems(before: object, name: string, items: readonly string[], after
   return `${start},"${name}":[${items.join()}]${end === '}' ? end : `,${end}`}`;
 }
 
-function nextLink(query: Readonly<Record<string, unknown>>): string {
+/** Returns the value of a Link header to the next page (RFC 8288). */
+export function nextLink(query: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.append(name, `${value}`);

@@ -71,16 +71,22 @@ export function sumOfCounts(some: readonly ReviewCounts[]): ReviewCounts {
 }
 
 /** Returns the average of the ratings that are counted, with one decimal. Null without ratings. */
-export function averageRating({ contents }: ReviewCounts): AverageRating {
-  let count = 0;
-  let sum = 0;
-  for (const [content, number] of contents) {
-    const stars = starsOf(content);
-    if (stars === 0) continue;
-    count += number;
-    sum += number * stars;
-  }
+export function averageRating(counts: ReviewCounts): AverageRating {
+  const count = sumOver(counts, () => 1);
+  const sum = sumOfRatings(counts);
   return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
+}
+
+/** Adds up the stars of all ratings that are counted. */
+export function sumOfRatings(counts: ReviewCounts): number {
+  return sumOver(counts, (stars) => stars);
+}
+
+function sumOver({ contents }: ReviewCounts, value: (stars: number) => number): number {
+  return [...contents].reduce((sum, [content, number]) => {
+    const stars = starsOf(content);
+    return stars === 0 ? sum : sum + number * value(stars);
+  }, 0);
 }
 
 /**

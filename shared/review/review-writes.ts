@@ -159,14 +159,14 @@ export function countWrites(
   return [
     countOnAuthor(user_id, nonZero({ ...news, karma }), writer),
     ...countOn(countsKey(user_id), author),
-    ...countOn(entityKey(entity_id), entity),
+    ...countOnEntity(after, entity_id, entity),
   ];
 }
 
 /** Returns the writes that count a change on the entity. */
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
-  return countOn(entityKey(entity_id), countChanges(before, after).entity);
+  return countOnEntity(after, entity_id, countChanges(before, after).entity);
 }
 
 /** A change that counts nothing there still needs an author who meets the condition. */
@@ -176,6 +176,22 @@ function countOnAuthor(userId: string, amounts: Record<string, number>, writer: 
   return { Update: { Key: userKey(userId), amounts, isOwner: true, ...condition }, otherwise };
 }
 
-function countOn(Key: Key, amounts: Record<string, number>): Write[] {
-  return Object.keys(amounts).length > 0 ? [{ Update: { Key, amounts, isOwner: true } }] : [];
+/** Counts on the entity, and dates its first review: lists of the latest things sort by it. */
+function countOnEntity(
+  review: Review | undefined,
+  entityId: string,
+  amounts: Record<string, number>,
+): Write[] {
+  const first_on = review && isPublic(review) ? review.published_on : undefined;
+  return countOn(entityKey(entityId), amounts, first_on === undefined ? {} : { first_on });
+}
+
+function countOn(
+  Key: Key,
+  amounts: Record<string, number>,
+  begin: Record<string, unknown> = {},
+): Write[] {
+  return Object.keys(amounts).length > 0
+    ? [{ Update: { Key, amounts, begin, isOwner: true } }]
+    : [];
 }

@@ -104,12 +104,20 @@ export const idempotencyKey = keyOf('IDEMPOTENCY#<sha256>', 'IDEMPOTENCY');
 export const metadataKey = keyOf('METADATA#<entity_type>#<entity_id>', 'METADATA');
 export const proposalKey = keyOf('METADATA#<entity_type>#<entity_id>', 'PROPOSAL#<user_id>');
 
-/** Returns the key of an entity in the index of names, under the words from one of its name on. */
-export const nameKey = (words: string, type: string, id: string) =>
-  namesFrom(`${words}#${type}#${id}`);
+/**
+ * Returns the key of a thing in the index of names, under the words from one of its words on. The
+ * space before `#` sorts before all that can follow a word, so the very name is the first.
+ */
+export const nameKey = (level: number, words: string, type: string, id: string) =>
+  namesFrom(level, `${words} #${type}#${id}`);
 
-/** Returns the prefix of all names in the index that have a word from which on they begin so. */
-export const namesFrom = (words: string) => key(`WORD#${[...words][0] ?? ''}`, `NAMED#${words}`);
+/** Returns the prefix of all names of a level that have a word from which on they begin so. */
+export const namesFrom = (level: number, words: string) =>
+  key(`WORD#${[...words][0] ?? ''}`, `NAMED#${level}#${words}`);
+
+/** Returns the key of a thing in a list of a type, or of all types, or the prefix of the list. */
+export const thingKey = (sort: string, type: string | undefined, place = '') =>
+  key(['THINGS', sort, ...(type === undefined ? [] : [type])].join('#'), `THING#${place}`);
 
 export const paceKey = keyOf('METADATA#<database>', 'PACE');
 export const searchPaceKey = keyOf('METADATA#<database>', 'PACE#SEARCH');

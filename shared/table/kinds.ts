@@ -276,11 +276,20 @@ const rows = {
     isCounted: true,
     writers: ['reviews', 'lists'],
   },
-  // One for each of the first words of a name: 240 bytes of words, and an id.
+  // One for each word that a thing is found by: 101 bytes of words, a type, an id and who named it.
+  // So 20 make 4 KB: 204 bytes each.
   name: {
-    key: { form: { pk: 'WORD#<character>', sk: 'NAMED#<words>#<entity_type>#<entity_id>' } },
-    kilobytes: 0.5,
-    unexported: 'index of names, made from records of entities',
+    key: {
+      form: { pk: 'WORD#<character>', sk: 'NAMED#<level>#<words>#<entity_type>#<entity_id>' },
+    },
+    kilobytes: 204 / 1024,
+    unexported: 'word of a thing, made from its record and counts',
+    isCounted: true,
+  },
+  // A thing in a list of things, see things/listing.ts: texts of 820 bytes, and numbers.
+  place: {
+    key: { form: { pk: 'THINGS#<list>', sk: 'THING#<path>#<entity_id>' } },
+    unexported: 'place of a thing, made from its record and counts',
     isCounted: true,
     writers: ['lists'],
   },

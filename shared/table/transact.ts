@@ -30,6 +30,8 @@ export interface Update extends Condition {
   amounts?: Readonly<Record<string, number | bigint>>;
   /** Attributes to set, or to remove where undefined. */
   set?: Readonly<Record<string, unknown>>;
+  /** Attributes to set where they are absent. */
+  begin?: Readonly<Record<string, unknown>>;
   /**
    * The item is an author or entity. Its `version` rises and shows an audit that something was
    * counted. A new item begins with the epoch ms, above every version of an erased item with the
@@ -200,7 +202,7 @@ function inTable(action: object) {
 
 /** Builds the expressions. Uses placeholders for all names, because DynamoDB reserves some. */
 function withExpressions(parameters: Omit<Update, 'Key'>) {
-  const { was = {}, set = {}, amounts = {}, isOwner, ...action } = parameters;
+  const { was = {}, set = {}, begin = {}, amounts = {}, isOwner, ...action } = parameters;
   const names = { ...action.ExpressionAttributeNames };
   const values = { ...action.ExpressionAttributeValues };
   const name = (attribute: string) => placeholder(names, '#at', attribute);
@@ -220,6 +222,10 @@ function withExpressions(parameters: Omit<Update, 'Key'>) {
     ),
     ADD: Object.entries(amounts).map(([attribute, by]) => `${name(attribute)} ${value(by)}`),
   };
+  for (const [attribute, first] of Object.entries(begin)) {
+    const at = name(attribute);
+    clauses.SET.push(`${at} = if_not_exists(${at}, ${value(first)})`);
+  }
   if (isOwner) {
     clauses.SET.push(`version = if_not_exists(version, ${value(Date.now())}) + ${value(1)}`);
   }

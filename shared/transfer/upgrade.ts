@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { untilUnlocked } from '../aggregates/lock.ts';
 import { rebuildTotals } from '../aggregates/rebuild.ts';
 import { chunks } from '../chunks.ts';
-import { rebuildNames } from '../entity/name-index.ts';
 import { rebuildQueues } from '../names/queue.ts';
 import { moveOfLongText } from '../review/long-text.ts';
 import { isObsolete } from '../review/owner-counts.ts';
@@ -12,12 +11,13 @@ import type { Item } from '../table/item.ts';
 import { entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { maxActions, transact, type Write } from '../table/transact.ts';
+import { rebuildThings } from '../things/keep-things.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts
- * of authors and entities, totals, rank trees, the index and the queues of names. Moves long texts
- * of reviews to items of their own. Nothing else may write meanwhile. Versions stay, so no consumer
- * of the stream sees a change. Can be stopped anywhere and repeated.
+ * of authors and entities, totals, rank trees, entries of things, the queues of names. Moves long
+ * texts of reviews to items of their own. Nothing else may write meanwhile. Versions stay, so no
+ * consumer of the stream sees a change. Can be stopped anywhere and repeated.
  */
 export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
   let read = 0;
@@ -34,7 +34,7 @@ export async function upgradeTable(onProgress: (items: number) => void = () => {
   // An upgrade that was killed has left its lock.
   await untilUnlocked(console.error);
   await rebuildTotals(() => {}, { inTransactions: true });
-  await rebuildNames();
+  await rebuildThings();
   await rebuildQueues();
 }
 

@@ -284,6 +284,8 @@ test('every public page is for everybody, in four widths and both colour schemes
     [`/entity/${randomUUID()}`, 'No reviews yet'],
     ['/reviews', 'Reviews'],
     ['/reviews?language=fr&sort=popularity', 'Reviews'],
+    ['/things', 'Most reviewed'],
+    ['/things?sort=latest&entity_type=work', 'Newest here: Compositions'],
     ['/find', 'Find something to review'],
     [`/find?q=${longName}&type=work`, 'Find something to review'],
     ['/find?q=https://music.example/nothing', 'Find something to review'],

@@ -10,7 +10,7 @@ import { startTestStack } from '../helpers/stack.ts';
 const browser = await launchBrowser();
 const { authUrl: at, stream } = await startTestStack();
 const { makeUser, visitor } = await import('../helpers/world.ts');
-const { findByName } = await import('../../shared/entity/name-index.ts');
+const { findThings } = await import('../../shared/things/find-things.ts');
 const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
 
 const redirect_uri = 'https://client.example/callback';
@@ -88,7 +88,7 @@ test('a key that is held while a page opens adds nothing, although a field has t
   await holdEnterTowards(address);
   await arrive('Add something to review');
   await stream.idle();
-  expect(await findByName('Watches')).toEqual([]);
+  expect(await findThings('Watches')).toEqual({ things: [] });
 });
 
 test('the first click of a mouse that has not moved over the page allows nothing', async () => {

@@ -1,9 +1,11 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
+import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { handsOn, violationsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -48,6 +50,26 @@ async function person(name: string, width: number) {
   };
 }
 
+test('ten of one name are on two pages', async () => {
+  const { recordWrites } = await import('../../shared/entity/record.ts');
+  const { transact } = await import('../../shared/table/transact.ts');
+  for (let n = 0; n < 10; n++) {
+    const thing = { entity_id: randomUUID(), entity_type: 'film' as EntityType };
+    const words = { name: 'Greatest Tides', about: `Volume ${n}`, origin: 'operator' as const };
+    await transact(recordWrites(undefined, { ...thing, ...words }));
+  }
+  await stream.idle();
+  const eve = await person('Eve', 390);
+  await eve.search('greatest tides');
+  const results = () => eve.page.locator('main .thing').allTextContents();
+  const first = await results();
+  expect(first).toHaveLength(8);
+  await eve.follow('Next page');
+  const second = await results();
+  expect(second).toHaveLength(2);
+  expect(new Set([...first, ...second]).size).toBe(10);
+});
+
 test('from the first page of an empty service to its third review, and to another service', async () => {
   const ann = await person('Ann', 1280);
   await ann.visit('/');
@@ -71,9 +93,12 @@ test('from the first page of an empty service to its third review, and to anothe
   await ann.hear('Your review is public.');
   await stream.idle();
 
-  // Somebody else finds it by the second word of its name.
+  // Somebody else finds it by its director and year, and in the list.
   const ben = await person('Ben', 390);
-  await ben.search('restored');
+  await ben.visit('/things?sort=latest');
+  await ben.arrive('Newest here');
+  await ben.page.getByText('5 of 5 stars from 1 rating · 1 review').waitFor();
+  await ben.search('lang 1926');
   await ben.look('things-4-found');
   await ben.follow('Metropolis Restored');
   await ben.page.getByText('Machines and people').waitFor();
@@ -133,10 +158,10 @@ test('from the first page of an empty service to its third review, and to anothe
   const { importExport } = await import('../../bin/import.ts');
   const imported = await importExport(file, { isDryRun: false, onBegin: async () => {} });
   expect(imported.refused).toEqual({});
-  const { findByName } = await import('../../shared/entity/name-index.ts');
+  const { findThings } = await import('../../shared/things/find-things.ts');
   const { listReviews } = await import('../../shared/review/review-list.ts');
-  const [film] = await findByName('restored');
-  expect(film).toMatchObject({ name: 'Metropolis Restored', about: 'Fritz Lang · 1926' });
+  const [film] = (await findThings('restored')).things;
+  expect(film?.record).toMatchObject({ name: 'Metropolis Restored', about: 'Fritz Lang · 1926' });
   const first = { order: 'date', descending: true, limit: 10, offset: 0 } as const;
   const { count } = await listReviews({ ...first, entity_type: 'own' });
   expect(count).toBe(3);

@@ -8,7 +8,6 @@ import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { logChanges } from '../../shared/changes/log.ts';
-import { rebuildNames } from '../../shared/entity/name-index.ts';
 import { recordKey } from '../../shared/entity/record.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { proposalWrite } from '../../shared/moderation/proposal.ts';
@@ -16,6 +15,7 @@ import { recountOwners } from '../../shared/review/recount.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { voteKey } from '../../shared/table/keys.ts';
+import { rebuildThings } from '../../shared/things/keep-things.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import {
   ownSamples,
@@ -157,7 +157,7 @@ async function makeEverything(many: number) {
   );
   await recountOwners(() => {});
   await rebuildTotals(() => {}, { inTransactions: true });
-  await rebuildNames();
+  await rebuildThings();
   await sendHeartbeat();
   const ids = others.map(({ id }) => id);
   const scene: Omit<Scene, 'since'> = {

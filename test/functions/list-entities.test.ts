@@ -27,6 +27,8 @@ describe('GET /entity/', () => {
           url: `${at}/entity/${entity_id}`,
           about: 'Ann · 1991',
           image: null,
+          review_count: 1,
+          average_rating: { rating: 4, count: 1 },
         },
       ],
     });
@@ -38,7 +40,7 @@ describe('GET /entity/', () => {
   });
 
   test.each<[Record<string, string | string[]>, string | RegExp]>([
-    [{}, 'q is required'],
+    [{}, 'Either q or sort must be sent: q finds entities by name, sort lists them'],
     [{ q: '' }, 'q must have 1 to 200 characters'],
     [{ q: ' \u200b' }, 'q must have some visible character'],
     [{ q: 'x'.repeat(201) }, 'q must have 1 to 200 characters'],

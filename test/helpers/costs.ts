@@ -53,7 +53,7 @@ export const costs = {
     plainKilobytes: 112.6,
   },
   'a vote': { read: 9.5, write: 58, milliseconds: [10, 20, 100], kilobytes: 0.6 },
-  'a new review': { read: 8.5, write: 54, milliseconds: [10, 20, 100], kilobytes: 0.6 },
+  'a new review': { read: 10.5, write: 54, milliseconds: [10, 20, 100], kilobytes: 0.6 },
 } as const satisfies Readonly<Record<string, Use>>;
 
 /** A month of a large community, in millions: new reviews, votes, and reads of three kinds. */
@@ -76,7 +76,7 @@ export function perSecond(name: keyof typeof community): number {
 /** Units with rank tree nodes grown to 4 KB, and roots to 8 KB. */
 export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
   'a vote': { read: 9.5, write: 134 },
-  'a new review': { read: 8.5, write: 106 },
+  'a new review': { read: 10.5, write: 106 },
 };
 
 /**

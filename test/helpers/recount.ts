@@ -41,7 +41,9 @@ function partitionsToRecount(
     if (isDeepStrictEqual(versions[0], versions[1])) continue;
     for (const item of versions) {
       if (item === undefined) continue;
-      due.add(item.pk);
+      // An entry of a thing is checked alone.
+      due.add(/^(WORD|THINGS)#/.test(item.pk) ? keyString(item) : item.pk);
+      due.add(item.pk.replace(/^METADATA#.*#/, 'ENTITY#'));
       due.add(`USER#${item.user_id}`);
       due.add(`ENTITY#${item.entity_id}`);
       due.add(`REVIEW#${item.review_id}`);

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { audit } from '../../shared/audit/audit.ts';
-import { findByName } from '../../shared/entity/name-index.ts';
 import { type Entity, readRecord } from '../../shared/entity/record.ts';
 import { listDecisions } from '../../shared/moderation/decision-log.ts';
 import { undoAll } from '../../shared/moderation/undo-all.ts';
 import { Review } from '../../shared/review/review.ts';
 import { proposalKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { findThings } from '../../shared/things/find-things.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { beforeSend } from '../helpers/sends.ts';
@@ -92,7 +92,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   );
   const log = (await ask('show-decisions', mia)).html;
   expect(log).toContain('<strong>Named</strong>');
-  expect((await findByName('cheap watches')).length).toBeGreaterThan(0);
+  expect(((await findThings('cheap watches')).things).length).toBeGreaterThan(0);
 
   const state = async () => ({
     records: (await Promise.all(names.map(readRecord))).map((record) => {
@@ -126,7 +126,8 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
     proposal: undefined,
     waiting: 0,
   });
-  expect((await findByName('cheap watches')).map(({ name }) => name)).toEqual(['Cheap watches 40']);
+  const { things } = await findThings('cheap watches');
+  expect(things.map(({ record }) => record.name)).toEqual(['Cheap watches 40']);
   expect((await readItem(userKey(honest.id)))?.karma).toBe(0);
   const page = (await ask('show-author', mia, at)).html;
   expect(page).toContain('Account blocked, all taken back, 1 vote withdrawn: spam');
@@ -140,7 +141,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   await untilDone(() => undoAll(spammer.id));
   await applyStream();
   expect(await state()).toEqual(before);
-  expect((await findByName('cheap watches')).length).toBeGreaterThan(1);
+  expect(((await findThings('cheap watches')).things).length).toBeGreaterThan(1);
   // The vote is gone for good.
   expect((await spammer.readsVote(liked)).status).toBe(404);
   expect((await correct(spammer, newEntity(), { name: 'One more' })).status).toBe(303);

@@ -1,9 +1,9 @@
 // The page of a thing for moderators: who named it, its state, and the forms to decide on it.
+
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { nameOfEntity, nameOfEntityType } from '../../entity/entity-type.ts';
 import { findMetadata, type KnownEntity, knownEntity } from '../../entity/metadata.ts';
-import { findByName } from '../../entity/name-index.ts';
 import { readPasted } from '../../entity/pasted.ts';
 import {
   type Entity,
@@ -17,6 +17,7 @@ import { mostHidden } from '../../moderation/record-decisions.ts';
 import { countsIn } from '../../review/owner-counts.ts';
 import { entityKey } from '../../table/keys.ts';
 import { getItem } from '../../table/query.ts';
+import { findThings } from '../../things/find-things.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { entityLine } from '../entity/named-entity.ts';
@@ -96,7 +97,9 @@ async function findOthers(entity: Entity, q: string): Promise<KnownEntity[]> {
   const pasted = readPasted(text);
   const found = pasted
     ? [(await findThing(entity, pasted.id)) ?? []].flat()
-    : (await findByName(text, entity.entity_type)).map(knownEntity);
+    : (await findThings(text, { type: entity.entity_type })).things.map(({ record }) =>
+        knownEntity(record),
+      );
   return found.filter(({ id }) => id !== entity.entity_id);
 }
 

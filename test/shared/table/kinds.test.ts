@@ -84,6 +84,7 @@ async function live(): Promise<Item[]> {
   const proposal = { naming: { ...words, name: 'Green' }, note: '' };
   const { version: seen } = (await readRecord(named)) ?? {};
   await correctName(named, { ...proposal, seen }, (await findUser(voter.id)) as User);
+  await voter.publishes({ ...named });
   await beginBulk();
   await recordRun('backup');
   await applyStream();
@@ -222,6 +223,6 @@ test('accounts that are gone are found by all that names them, and nothing does 
   expect(await personalItems()).toEqual([]);
   expect((await findLeftovers()).users).toEqual([]);
   // Names that people gave stay.
-  const names = (await scanTable()).filter(({ name }) => name === 'Blue');
+  const names = (await scanTable()).filter(({ sk, name }) => sk === 'METADATA' && name === 'Blue');
   expect(names).toEqual([expect.not.objectContaining({ user_id: expect.anything() })]);
 });

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
-import { findByName, rebuildNames } from '../../../shared/entity/name-index.ts';
 import { recordKey, recordWrites } from '../../../shared/entity/record.ts';
 import { transact } from '../../../shared/table/transact.ts';
+import { findThings } from '../../../shared/things/find-things.ts';
+import { rebuildThings } from '../../../shared/things/keep-things.ts';
 import { publicEntities, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { Spool } from '../../../shared/transfer/spool.ts';
@@ -43,13 +44,13 @@ test('names travel with who wrote them, and databases may renew theirs', async (
   const records = await exported();
   await useEmptyTable();
   expect((await importRecords(sourced(records), { isAlone: true })).refused).toEqual({});
-  expect(await rebuildNames()).toBe(3);
+  expect(await rebuildThings()).toBe(3);
   const words = { name: 'Blue', about: '1957', url: 'https://a.example/' };
   expect(await wordsOf(own)).toEqual({ ...words, origin: 'member', user_id: ann.id });
   expect(await wordsOf(left)).toEqual({ name: 'Left behind', origin: 'member' });
   expect(await wordsOf(known)).toMatchObject({ name: 'From a database', origin: 'musicdb' });
   expect(await readItem(recordKey(passing))).toBeUndefined();
-  expect((await findByName('blu')).map(({ name }) => name)).toEqual(['Blue']);
+  expect((await findThings('blu')).things.map(({ record }) => record.name)).toEqual(['Blue']);
   // It is asked for again when it would have been in the other table.
   const item = await readItem(recordKey(known));
   expect(item?.all).toBe('DUE#musicdb');

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { recountOwners } from '../../../shared/review/recount.ts';
 import { keyString } from '../../../shared/table/item.ts';
+import { rebuildThings } from '../../../shared/things/keep-things.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { admin, dataFolder } from '../../helpers/admin.ts';
 import { scanTable } from '../../helpers/items.ts';
@@ -31,7 +32,7 @@ async function itemsNow() {
     (await scanTable())
       .filter(
         ({ pk, sk, queued_at }) =>
-          !/^(TREE#|TOTALS$|CONTACT#|HEALTH$|WORD#)/.test(pk) &&
+          !/^(TREE#|TOTALS$|CONTACT#|HEALTH$|WORD#|THINGS#)/.test(pk) &&
           sk !== 'PROJECTION' &&
           queued_at === undefined,
       )
@@ -56,6 +57,8 @@ async function expectSameElsewhere(): Promise<void> {
     const { refused } = await importRecords(sourced(records), { isAlone });
     if (isAlone) await recountOwners(() => {});
     expect(refused).toEqual({});
+    // Dates first reviews.
+    await rebuildThings();
     expect({ isAlone, items: await itemsNow() }).toEqual({ isAlone, items });
   }
 }

@@ -1,0 +1,86 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../../shared/auth-url.ts';
+import {
+  type EntityType,
+  EntityTypeIn,
+  entityTypes,
+  pluralOfEntityType,
+} from '../../shared/entity/entity-type.ts';
+import { browseTabs, thingList } from '../../shared/pages/entity/thing-list.ts';
+import { typeSelect } from '../../shared/pages/entity/type-select.ts';
+import { headOf } from '../../shared/pages/frame/head.ts';
+import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
+import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { listThings } from '../../shared/things/list-things.ts';
+import { type ThingSort, thingSorts } from '../../shared/things/listing.ts';
+import { oneOf } from '../../shared/values.ts';
+
+/** A type, or an empty text for all of them. */
+const Type = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? undefined : text)),
+  v.optional(EntityTypeIn(entityTypes)),
+);
+
+export const request = v.object({
+  query: v.object({
+    sort: v.optional(oneOf(thingSorts), 'reviews'),
+    entity_type: v.optional(Type),
+    cursor: v.optional(v.string()),
+  }),
+});
+
+const names: Readonly<Record<ThingSort, string>> = {
+  reviews: 'Most reviewed',
+  rating: 'Best rated',
+  latest: 'Newest here',
+};
+
+/** Lists what has reviews, in one of three orders. */
+export const handler = visitedPage(request, async ({ query }) => {
+  const { sort, entity_type, cursor } = query;
+  const { things, next } = await listThings({ sort, entity_type, limit: perPage, cursor });
+  const isFirst = cursor === undefined;
+  const isPlain = isFirst && sort === 'reviews' && entity_type === undefined;
+  return {
+    title: titleOf(sort, entity_type),
+    description: 'What people review here: most reviewed, best rated and newest.',
+    isWide: true,
+    head: headOf({ path: '/things', apiPath: false, type: 'website', isUnlisted: !isPlain }),
+    content: html`${browseTabs('/things')}
+      <section>${filterForm(sort, entity_type)}
+      ${tabs(
+        'Order',
+        urlOf(sort, entity_type),
+        thingSorts.map((each) => [urlOf(each, entity_type), names[each]]),
+      )}
+      ${
+        things.length > 0
+          ? html`<h2>${entity_type ? pluralOfEntityType(entity_type) : 'All types'}</h2>${thingList(things)}`
+          : html`<p>${isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.'}</p>
+            ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}`
+      }
+      ${nextPage(urlOf(sort, entity_type), next)}
+    </section>`,
+  };
+});
+
+function titleOf(sort: ThingSort, type: EntityType | undefined): string {
+  return type === undefined ? names[sort] : `${names[sort]}: ${pluralOfEntityType(type)}`;
+}
+
+function urlOf(sort: ThingSort, entity_type: EntityType | undefined): string {
+  const order = sort === 'reviews' ? undefined : sort;
+  return withQuery(`${authUrl()}/things`, { sort: order, entity_type });
+}
+
+function filterForm(sort: ThingSort, type: EntityType | undefined) {
+  return html`<form class="filters" action="${authUrl()}/things">
+    ${typeSelect({ name: 'entity_type', value: type })}
+    <input type="hidden" name="sort" value="${sort}">
+    <button class="quiet">Filter by type</button>
+  </form>`;
+}

@@ -1,0 +1,224 @@
+import * as v from 'valibot';
+import type { EntityType } from '../entity/entity-type.ts';
+import { folded, hasWord } from '../entity/folded.ts';
+import { type Entity, recordIn, recordKey } from '../entity/record.ts';
+import { isFindable } from '../entity/state.ts';
+import { invalidRequest } from '../errors.ts';
+import { openCursor, sealCursor } from '../list/cursor.ts';
+import { averageRating, countsIn } from '../review/owner-counts.ts';
+import { batchGet } from '../table/batch.ts';
+import { keyString } from '../table/item.ts';
+import { entityKey, namesFrom } from '../table/keys.ts';
+import { collect, queryItems } from '../table/query.ts';
+import type { FoundThing } from './found.ts';
+import { entityOfEntry } from './thing.ts';
+import { levels, shortened, wordsOf } from './words.ts';
+
+// The search by name. Entries are read level by level, so things with more reviews come first.
+
+/** Most things of a page. */
+export const mostFound = 8;
+
+/** Most things of a page that nobody has reviewed and one member has named. */
+const mostOfMember = 2;
+
+/**
+ * Entries to read of each level, in a window: 160 of 204 bytes at most, so four units. The counts
+ * and records of eight things cost eight more. Several words are read in two ways, and a type
+ * leaves out what is read, so their windows are as wide at each level.
+ */
+const windows = {
+  oneWord: { 3: 20, 2: 20, 1: 60, 0: 60 },
+  ofType: { 3: 40, 2: 40, 1: 40, 0: 40 },
+  words: { 3: 20, 2: 20, 1: 20, 0: 20 },
+} as const;
+
+type Level = (typeof levels)[number];
+
+interface Entry {
+  entity: Entity;
+  words: string;
+  isReviewed: boolean;
+  /** Tells members apart who have named things. */
+  by?: string;
+}
+
+/**
+ * A place in a range of keys: the last key that was read, an empty text before the first, or null
+ * after the last.
+ */
+const Position = v.nullable(v.pipe(v.string(), v.maxLength(500)));
+type Position = v.InferOutput<typeof Position>;
+
+/** Entries of a level that match, in the order of pages, read between two places. */
+interface Window {
+  level: Level;
+  from: Position[];
+  to: Position[];
+  entries: Entry[];
+}
+
+/** A place in the results: a window, and how many of its entries pages have shown. */
+const Place = v.object({
+  level: v.picklist(levels),
+  from: v.array(Position),
+  shown: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+});
+type Place = v.InferOutput<typeof Place>;
+
+/**
+ * Finds things by the beginning of a word of their name or line, or by several words of it. Returns
+ * at most eight, for at most twelve read units in two round trips, eventually consistent. Things
+ * with more reviews come first, and the very name among equals. `next` is the cursor of the next
+ * page. Throws ApiError 400 for the cursor of another search.
+ */
+export async function findThings(
+  name: string,
+  { type, cursor }: { type?: EntityType; cursor?: string } = {},
+): Promise<{ things: FoundThing[]; next?: string }> {
+  const text = shortened(folded(name));
+  if (text === '') return { things: [] };
+  const binding = JSON.stringify([text, type]);
+  const start = cursor === undefined ? undefined : openCursor(binding, Place, cursor);
+  if (cursor !== undefined && !isPlaceOf(text, start)) {
+    throw invalidRequest('cursor must be one that came with a page of the very same search');
+  }
+  const isAhead = (level: Level) => start === undefined || level <= start.level;
+  const read = await Promise.all(
+    levels
+      .filter(isAhead)
+      .map((level) => readWindow(text, type, level, level === start?.level ? start.from : [])),
+  );
+  const { entries, end } = pageOf(read, start?.shown ?? 0);
+  const things = await readFound(entries, text);
+  return { things, ...(end && { next: sealCursor(binding, end) }) };
+}
+
+/** The texts whose ranges of keys a search reads: the whole one, and its longest word. */
+function rangesOf(text: string): string[] {
+  const [longest = ''] = text.split(' ').toSorted((a, b) => b.length - a.length);
+  return [...new Set([text, longest])];
+}
+
+/** Anyone can seal a cursor, so its keys must lie in the ranges of the search. */
+function isPlaceOf(text: string, place: Place | undefined): boolean {
+  const ranges = rangesOf(text);
+  return (
+    place?.from.length === ranges.length &&
+    place.from.every((position, i) => {
+      const { sk } = namesFrom(place.level, ranges[i] ?? '');
+      return !position || position.startsWith(sk);
+    })
+  );
+}
+
+/** Reads a window of a level: from the places on, or from the first key of each range. */
+async function readWindow(
+  text: string,
+  type: EntityType | undefined,
+  level: Level,
+  places: readonly Position[],
+): Promise<Window> {
+  const ranges = rangesOf(text);
+  const sizes = ranges.length > 1 ? windows.words : type ? windows.ofType : windows.oneWord;
+  const from = ranges.map((_, i) => (places[i] === undefined ? '' : places[i]));
+  const read = await Promise.all(
+    ranges.map((range, i) => readRange(level, range, sizes[level], from[i] ?? null)),
+  );
+  const words = text.split(' ');
+  const isMatch = ({ entity, words: found }: Entry) =>
+    (type === undefined || entity.entity_type === type) &&
+    words.every((word) => hasWord(found, word));
+  const entries = read.flatMap((each) => each.entries).filter(isMatch);
+  return { level, from, to: read.map(({ to }) => to), entries: inTurns(distinct(entries)) };
+}
+
+async function readRange(
+  level: Level,
+  words: string,
+  size: number,
+  from: Position,
+): Promise<{ entries: Entry[]; to: Position }> {
+  if (from === null) return { entries: [], to: null };
+  const after = from === '' ? undefined : from;
+  const pages = queryItems(namesFrom(level, words), { pageSize: size, consistent: false, after });
+  const items = await collect(pages, size);
+  const beginning = namesFrom(level, '').sk.length;
+  const entries = items.flatMap((item) =>
+    entityOfEntry(item).map((entity): Entry => {
+      const { sk, by } = item;
+      const words = sk.slice(beginning, sk.lastIndexOf(' #'));
+      const isReviewed = level > 0;
+      return { entity, words, isReviewed, ...(typeof by === 'string' && { by }) };
+    }),
+  );
+  // The range includes `after`.
+  const isFull = items.length + Number(after !== undefined) >= size;
+  return { entries, to: isFull ? (items.at(-1)?.sk ?? null) : null };
+}
+
+/** A thing may have several words that begin alike. */
+function distinct(entries: readonly Entry[]): Entry[] {
+  const byThing = Map.groupBy(entries, ({ entity }) => keyString(recordKey(entity)));
+  return [...byThing.values()].flatMap(([first]) => first ?? []);
+}
+
+/** Takes two of each member in turn, so that nobody fills a page with names. */
+function inTurns(entries: readonly Entry[]): Entry[] {
+  const named = new Map<string, number>();
+  const turns = entries.map((entry) => {
+    if (entry.by === undefined) return { entry, turn: 0 };
+    const before = named.get(entry.by) ?? 0;
+    named.set(entry.by, before + 1);
+    return { entry, turn: Math.floor(before / mostOfMember) };
+  });
+  return turns.toSorted((a, b) => a.turn - b.turn).map(({ entry }) => entry);
+}
+
+/**
+ * Returns the entries of a page. Pages have `shown` some of the first window. `end` is the place
+ * where the next page begins. A page ends with the window that has been read, and where it has two
+ * unreviewed things of one member.
+ */
+function pageOf(read: readonly Window[], shown: number): { entries: Entry[]; end?: Place } {
+  const entries: Entry[] = [];
+  const unreviewed = new Map<string, number>();
+  for (const [i, { level, from, to, entries: all }] of read.entries()) {
+    for (let n = i === 0 ? shown : 0; n < all.length; n++) {
+      const { by } = all[n] as Entry;
+      const ofMember = level === 0 && by !== undefined ? (unreviewed.get(by) ?? 0) : 0;
+      if (entries.length === mostFound || ofMember === mostOfMember) {
+        return { entries, end: { level, from, shown: n } };
+      }
+      entries.push(all[n] as Entry);
+      if (by !== undefined) unreviewed.set(by, ofMember + 1);
+    }
+    if (to.some((position) => position !== null)) {
+      return { entries, end: { level, from: to, shown: 0 } };
+    }
+  }
+  return { entries };
+}
+
+/** Reads the things of a page, and counts of those with reviews. Sorts by their number. */
+async function readFound(entries: readonly Entry[], text: string): Promise<FoundThing[]> {
+  const entities = entries.map(({ entity }) => entity);
+  const owners = entries.filter(({ isReviewed }) => isReviewed);
+  const ids = new Set(owners.map(({ entity }) => entity.entity_id));
+  const items = await batchGet([...entities.map(recordKey), ...[...ids].map(entityKey)]);
+  const words = text.split(' ');
+  const found = entities.flatMap((entity) => {
+    const record = recordIn(entity, items.get(keyString(recordKey(entity))));
+    // The index may be behind.
+    if (!record || !isFindable(record)) return [];
+    const all = wordsOf(record);
+    if (!words.every((word) => hasWord(all, word))) return [];
+    const counts = countsIn(items.get(keyString(entityKey(entity.entity_id))));
+    const thing = { record, review_count: counts.all, average_rating: averageRating(counts) };
+    return [{ thing, reviews: counts.types.get(entity.entity_type) ?? 0 }];
+  });
+  const isVeryName = ({ record }: FoundThing) => Number(folded(record.name) === text);
+  return found
+    .toSorted((a, b) => b.reviews - a.reviews || isVeryName(b.thing) - isVeryName(a.thing))
+    .map(({ thing }) => thing);
+}

@@ -1,0 +1,96 @@
+import type { EntityType } from '../entity/entity-type.ts';
+import { type Entity, type EntityRecord, entityOf, recordIn, recordKey } from '../entity/record.ts';
+import { isFindable } from '../entity/state.ts';
+import { countsIn } from '../review/owner-counts.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { entityKey, metadataKey } from '../table/keys.ts';
+import { listEntries, listedRecord, type Reviewed } from './listing.ts';
+import { levelOf, wordEntries } from './words.ts';
+
+// A thing as its two items tell: the counts of an entity, and its record. Its entries follow.
+
+/** A reviewed or named entity. */
+export interface Thing extends Reviewed {
+  /** Its records with a name, of any type, also those that are not to be found. */
+  records: readonly EntityRecord[];
+}
+
+/** A thing to read: its id, and types beside those of its reviews. */
+export interface ThingKey {
+  id: string;
+  types: ReadonlySet<EntityType>;
+}
+
+/** Entries by their key. */
+export type Entries = Map<string, Item>;
+
+/** Reads the counts of an entity from its item. Without an item there are none. */
+export function reviewedIn(id: string, item: Readonly<Record<string, unknown>> = {}): Reviewed {
+  const { first_on } = item;
+  return { id, counts: countsIn(item), ...(typeof first_on === 'string' && { first_on }) };
+}
+
+/**
+ * Reads things, strongly consistent: their counts, unless they are `counted`, and then the records
+ * of the types that they have.
+ */
+export async function readThings(
+  keys: readonly ThingKey[],
+  counted: ReadonlyMap<string, Reviewed> = new Map(),
+): Promise<Thing[]> {
+  const uncounted = keys.filter(({ id }) => !counted.has(id)).map(({ id }) => entityKey(id));
+  const owners = await batchGet(uncounted, { consistent: true });
+  const reviewed = keys.map(
+    ({ id }) => counted.get(id) ?? reviewedIn(id, owners.get(keyString(entityKey(id)))),
+  );
+  const entities = keys.map(({ id, types }, i) =>
+    [...new Set([...types, ...(reviewed[i]?.counts.types.keys() ?? [])])].map((entity_type) => ({
+      entity_id: id,
+      entity_type,
+    })),
+  );
+  const items = await batchGet(entities.flat().map(recordKey), { consistent: true });
+  return reviewed.map((each, i) => ({
+    ...each,
+    records: (entities[i] ?? []).flatMap(
+      (entity) => recordIn(entity, items.get(keyString(recordKey(entity)))) ?? [],
+    ),
+  }));
+}
+
+/** Returns the entries that a thing is found by. */
+export function wordsIn({ counts, records }: Thing): Item[] {
+  return records
+    .filter(isFindable)
+    .flatMap((record) => wordEntries(record, levelOf(counts.types.get(record.entity_type) ?? 0)));
+}
+
+/** Returns the entries that a thing is listed by. */
+export function placesIn(thing: Thing): Item[] {
+  const record = listedRecord(thing, thing.records.filter(isFindable));
+  return record ? listEntries(thing, record) : [];
+}
+
+/** Returns all entries of things. */
+export function entriesOf(things: readonly Thing[]): Entries {
+  return byKey(things.flatMap((thing) => [...wordsIn(thing), ...placesIn(thing)]));
+}
+
+/** Returns items by their key. Of two with one key, the later stays. */
+export function byKey(items: readonly Item[]): Entries {
+  return new Map(items.map((item) => [keyString(item), item]));
+}
+
+/** Returns true for an item that a thing is found or listed by. */
+export function isEntry({ pk }: Pick<Key, 'pk'>): boolean {
+  return /^(WORD|THINGS)#/.test(pk);
+}
+
+/** Returns the entity of an entry, none if this service does not have its type. */
+export function entityOfEntry({ pk, sk, entity_type }: Item): Entity[] {
+  const [before = '', id = ''] = sk.split('#').slice(-2);
+  const [, , type = entity_type] = pk.split('#');
+  const entity = entityOf(metadataKey(pk.startsWith('WORD#') ? before : `${type}`, id).pk);
+  return entity ? [entity] : [];
+}
