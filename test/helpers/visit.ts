@@ -12,6 +12,10 @@ process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
 type Fields = Record<string, string>;
 
+/** Returns a route by its operation, which is there. */
+export const routeOf = (operation: string) =>
+  routes.find((each) => each.operation === operation) as Route;
+
 interface PageRequest {
   path?: Fields;
   query?: Fields;
@@ -54,7 +58,7 @@ export async function ask(
     headers: others,
   }: { path?: Fields; query?: Fields; form?: Fields; cookie?: string; headers?: Fields } = {},
 ) {
-  const route = routes.find((each) => each.operation === operation) as Route;
+  const route = routeOf(operation);
   const { cookie, csrf } = await signInAs(id);
   const headers = { ...others, cookie: also ? `${cookie}; ${also}` : cookie };
   const request = { path, query, headers, form: { ...form, csrf } };
