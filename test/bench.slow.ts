@@ -29,9 +29,6 @@ import { scanTable, setAttributes } from './helpers/items.ts';
 import { reviewRecord, revisionRecord, sourced } from './helpers/transfer.ts';
 import { makeUser } from './helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-
 beforeAll(async () => {
   await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });
 });

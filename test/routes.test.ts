@@ -9,8 +9,6 @@ import { matchRoute, resourceOf } from '../shared/http/match-route.ts';
 import { type Route, routes } from '../shared/routes.ts';
 import { invoke } from './helpers/invoke.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 const operations = routes.map(({ operation }) => operation);
 const background = [...consumers, ...schedules].map(({ operation }) => operation);
 

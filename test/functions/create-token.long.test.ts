@@ -39,8 +39,6 @@ import {
 import { afterSend, beforeSend } from '../helpers/sends.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 const owner = await makeUser({ display_name: 'Owner' });
 const client = await makeClient(owner);
 let user: Person;

@@ -16,8 +16,6 @@ import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 /** An element of a document, without the text around its child elements. */
 interface Element {
   name: string;

@@ -14,7 +14,6 @@ import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-process.env.AUTH_URL = at;
 
 const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
 const start = Date.now();

@@ -57,8 +57,6 @@ afterAll(() => {
 // Failed sign-ins are logged.
 jest.spyOn(console, 'warn').mockImplementation(() => {});
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_ISSUER = issuer;
 process.env.OIDC_CLIENT_ID = 'reviews';
 process.env.OIDC_CLIENT_SECRET = 'secret';

@@ -5,7 +5,6 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const sitemap = 'https://api.example/ws/sitemap.xml';
 
 const locationsIn = (xml: string) =>

@@ -8,7 +8,6 @@ import { applyStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-process.env.AUTH_URL = at;
 
 async function read(page?: number): Promise<string> {
   const query: Record<string, string> = page === undefined ? {} : { page: `${page}` };

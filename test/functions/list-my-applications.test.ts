@@ -6,8 +6,6 @@ import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, redeem } from '../helpers/oauth-client.ts';
 import { makeUsers, type Person } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 const [user, other] = await makeUsers(2);
 const first = await makeClient(user);
 // Applications of the same millisecond have no order.

@@ -4,8 +4,6 @@ import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { makeUsers } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 const [user, other] = await makeUsers(2);
 const own = await makeClient(user, undefined, 'Own');
 const third = await makeClient(other, undefined, 'Third');

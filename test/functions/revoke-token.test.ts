@@ -13,8 +13,6 @@ import {
 } from '../helpers/oauth-client.ts';
 import { makeUsers } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 const [user, owner] = await makeUsers(2);
 const client = await makeClient(owner);
 const other = await makeClient(owner);

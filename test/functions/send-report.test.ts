@@ -8,7 +8,6 @@ import { readItem, setAttributes } from '../helpers/items.ts';
 import { ask as visit } from '../helpers/visit.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 
 const author = await makeUser({ display_name: 'Ann <b>' });

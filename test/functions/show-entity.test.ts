@@ -11,7 +11,6 @@ import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 
 async function show(entity_id: string, query: Record<string, string> = {}): Promise<string> {

@@ -8,8 +8,6 @@ import { invoke, lambdaContext } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-
 const listed = (body: unknown) =>
   [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
 

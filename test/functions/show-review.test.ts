@@ -10,7 +10,6 @@ import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { makeUser, visitor } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
 

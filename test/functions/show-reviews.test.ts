@@ -13,7 +13,6 @@ import { nextOn } from '../helpers/visit.ts';
 import { makeUser, makeUsers, reviewBy, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-process.env.AUTH_URL = at;
 
 afterAll(restore);
 

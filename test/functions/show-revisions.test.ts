@@ -7,7 +7,6 @@ import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
 

@@ -10,7 +10,6 @@ import { nameEntities } from '../helpers/names.ts';
 import { dataIn } from '../helpers/structured-data.ts';
 import { makeUser, visitor } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 
 async function show(user_id: string, query: Record<string, string> = {}): Promise<string> {

@@ -23,8 +23,6 @@ afterAll(() => {
   provider.close();
 });
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/tenant/`;
 process.env.OIDC_CLIENT_ID = 'reviews & more';
 

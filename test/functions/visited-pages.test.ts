@@ -4,8 +4,9 @@ import { startSession } from '../../shared/pages/session/session.ts';
 import type { Route } from '../../shared/routes.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeScene, sampleOf, visitedPages } from '../helpers/samples.ts';
-import { requestPage, routeOf, signInAs } from '../helpers/visit.ts';
+import { routeOf, visitedPages } from '../helpers/routes.ts';
+import { makeScene, sampleOf } from '../helpers/samples.ts';
+import { requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, signIn } from '../helpers/world.ts';
 
 const { reader, scene } = await makeScene();

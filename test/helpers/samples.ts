@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { type EntityType, isOwnType } from '../../shared/entity/entity-type.ts';
 import type { Review } from '../../shared/review/review.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import type { Route } from '../../shared/routes.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { makeClient } from './oauth-client.ts';
@@ -34,11 +34,11 @@ export interface Scene extends Record<Name, string> {
   since: string;
 }
 
-type Query = Record<string, string>;
+type Query = Readonly<Record<string, string | undefined>>;
 
 export interface Sample {
   path: Record<string, string>;
-  query: Query;
+  query: Record<string, string>;
 }
 
 /** Returns the scene of a public review. Ids that are not given name nothing. */
@@ -184,7 +184,7 @@ export function samplesOf({ operation, path, method }: Route, scene: Scene): Sam
   const named = Object.fromEntries(parameters.map((name) => [name, values[name]]));
   const own = queries[operation] ?? [{}];
   const all = typeof own === 'function' ? own(scene) : own;
-  return all.map((query) => ({ path: named, query }));
+  return all.map((query) => ({ path: named, query: query as Sample['query'] }));
 }
 
 /** Returns the plainest request of a route. */
@@ -192,19 +192,3 @@ export function sampleOf(route: Route, scene: Scene): Sample {
   const [sample] = samplesOf(route, scene);
   return sample as Sample;
 }
-
-const reads = routes.filter(({ method, table }) => method === 'GET' && table !== 'none');
-
-/** GETs of what anybody may read. */
-export const publicReads = reads.filter(({ table }) => table === 'public');
-
-/** Public pages, which greet people who are signed in. */
-export const visitedPages = publicReads.filter(({ secrets = [] }) =>
-  secrets.includes('SESSION_KEYS'),
-);
-
-/** GETs of somebody signed in, without two that are steps of a sign-in. */
-export const ownReads = reads.filter(
-  ({ table, operation }) =>
-    table !== 'public' && !/^(request-authorization|finish-sign-in)$/.test(operation),
-);

@@ -2,19 +2,13 @@ import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import type { Route } from '../../shared/routes.ts';
 import { invoke, type TestResponse, withinItsBudget } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
+import { routeOf } from './routes.ts';
 import type { Person } from './world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-
 type Fields = Record<string, string>;
-
-/** Returns a route by its operation, which is there. */
-export const routeOf = (operation: string) =>
-  routes.find((each) => each.operation === operation) as Route;
 
 interface PageRequest {
   path?: Fields;

@@ -18,7 +18,6 @@ import { applyStream } from './stream.ts';
 import { makeUser, type Person } from './world.ts';
 
 process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
 
 interface Received {
   headers: IncomingHttpHeaders;

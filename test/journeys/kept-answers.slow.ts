@@ -14,8 +14,7 @@ import { admin, fresh, type Service, start } from '../helpers/service.ts';
 
 const seconds = Number(process.env.KEPT_SECONDS ?? 30);
 const duels = 60;
-const SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-const { SIGNING_KEYS } = process.env;
+const { SESSION_KEYS, SIGNING_KEYS } = process.env;
 
 const dataDir = fresh('data');
 

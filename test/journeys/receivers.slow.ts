@@ -34,10 +34,8 @@ Math.random = randomNumbers(Number(HISTORY_SEED));
 /** In seconds: the length of each of the four parts. */
 const length = Number(HISTORY_SECONDS) / 4;
 
-const { SIGNING_KEYS } = process.env;
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
+const { SIGNING_KEYS, WEBHOOK_KEYS } = process.env;
 process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
-const { WEBHOOK_KEYS } = process.env;
 
 let dataDir = fresh('data');
 let service: Service;

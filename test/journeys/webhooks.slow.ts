@@ -10,10 +10,8 @@ import { serve } from '../helpers/listen.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
 
-const { SIGNING_KEYS, WEBHOOK_SECONDS = '20' } = process.env;
+const { SIGNING_KEYS, WEBHOOK_KEYS, WEBHOOK_SECONDS = '20' } = process.env;
 const seconds = Number(WEBHOOK_SECONDS);
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
-const { WEBHOOK_KEYS } = process.env;
 
 let dataDir = fresh('data');
 

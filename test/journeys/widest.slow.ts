@@ -12,8 +12,8 @@ import { admin, fresh, type Service, start } from '../helpers/service.ts';
 // What an operator does with a service of the widest data that the rules allow. Each step ends with
 // an audit that finds nothing.
 
-const { SIGNING_KEYS } = process.env;
-const env = { SIGNING_KEYS, WEBHOOK_KEYS: Buffer.alloc(32, 'webhook').toString('base64url') };
+const { SIGNING_KEYS, WEBHOOK_KEYS } = process.env;
+const env = { SIGNING_KEYS, WEBHOOK_KEYS };
 const dataDir = fresh('data');
 
 // Filled while no service runs, so that the followers of the stream find a backlog.

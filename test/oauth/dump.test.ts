@@ -10,9 +10,6 @@ import { scanTable } from '../helpers/items.ts';
 import { challenge, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { makeUser } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-
 /** Returns every text in an item, and each part between separators. */
 function texts(value: unknown): string[] {
   if (typeof value === 'string') return [value, ...value.split('#')];

@@ -6,12 +6,12 @@ import { type Route, routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { makeScene, sampleOf, visitedPages } from '../helpers/samples.ts';
+import { visitedPages } from '../helpers/routes.ts';
+import { makeScene, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
 
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';
-process.env.WEBHOOK_KEYS = 'wK4'.repeat(22).slice(0, 64);
 
 const { reader, redirect_uri, scene } = await makeScene();
 const { cookie, csrf } = await signInAs(reader.id);

@@ -87,6 +87,7 @@ test('the environment takes precedence', async () => {
 });
 
 test('neither set is an error of the deployment', async () => {
+  delete process.env.SESSION_KEYS;
   delete process.env.SESSION_KEYS_ARN;
   await expect(readSecret('SESSION_KEYS')).rejects.toThrow('SESSION_KEYS is not set');
 });

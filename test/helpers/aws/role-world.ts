@@ -40,7 +40,7 @@ export async function startRoleWorld() {
     WEBHOOK_KEYS: 'k5W'.repeat(22).slice(0, 64),
   };
   const proxy = await startProxy({ database, rights, secrets });
-  delete process.env.SIGNING_KEYS;
+  for (const secret of Object.keys(secrets)) delete process.env[secret];
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: proxy.url,

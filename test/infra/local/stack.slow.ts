@@ -364,7 +364,7 @@ describe('one sentence explains', () => {
     ['session-key', '\n'],
     ['webhook-key', 'short'],
   ])('an invalid %s: %j', async (name, content) => {
-    delete process.env.SIGNING_KEYS;
+    for (const keys of ['SIGNING', 'SESSION', 'WEBHOOK']) delete process.env[`${keys}_KEYS`];
     const file = join(dataDir, name);
     writeFileSync(file, content);
     expect(await reason()).toContain(

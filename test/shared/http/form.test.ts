@@ -8,9 +8,6 @@ import { cpuOf } from '../../helpers/cpu.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { makeUser } from '../../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-
 const type = 'application/x-www-form-urlencoded';
 const cookie = (await startSession((await makeUser()).id)).split(';')[0] ?? '';
 

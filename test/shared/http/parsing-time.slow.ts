@@ -17,9 +17,6 @@ import { readSession } from '../../../shared/pages/session/session.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: 'review vote user' };
 

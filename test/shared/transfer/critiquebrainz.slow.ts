@@ -21,7 +21,6 @@ import {
 import { invoke } from '../../helpers/invoke.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const folder = mkdtempSync(join(tmpdir(), 'critiquebrainz-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
