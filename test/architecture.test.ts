@@ -15,7 +15,8 @@ const floors = [
   ['review', 'oauth'],
   ['entity', 'user'],
   ['list'],
-  ['table', 'background'],
+  ['background'],
+  ['table'],
 ];
 
 /** Folders of shared/pages/, from the top floor down. */
@@ -120,6 +121,54 @@ test.each([
   ['infra/local/gateway.ts', 'functions/api/get-me.ts', 'may not'],
 ])('%s may not import %s', (from, to, fault) => {
   expect(faultOf(from, to)).toEqual([expect.stringContaining(fault)]);
+});
+
+/** The 22 endpoints of the specification, the authorizer, its page and the daily job. */
+const specified = `
+  api/list-languages api/list-reviews api/create-review api/get-review api/update-review
+  api/delete-review api/get-revision api/list-revisions api/report-review api/get-vote
+  api/put-vote api/delete-vote api/batch-get-reviews api/list-my-applications api/list-my-reviews
+  api/list-my-tokens api/get-me api/update-me api/delete-me api/list-users api/get-user
+  api/create-token api/authorizer pages/request-authorization pages/answer-authorization
+  background/expire-vote-counters`
+  .trim()
+  .split(/\s+/)
+  .map((file) => `functions/${file}.ts`);
+
+/** Returns the files and everything that they import, types included. */
+function closureOf(files: readonly string[]): string[] {
+  const closure = new Set(files);
+  for (const file of closure) for (const to of importsOf(file)) closure.add(to);
+  return [...closure];
+}
+
+const core = closureOf(specified);
+const linesOf = (files: readonly string[]) =>
+  files.reduce((sum, file) => sum + readFileSync(join(root, file), 'utf8').split('\n').length, 0);
+const code = sources.filter((file) => !file.startsWith('test/'));
+
+test(`the core has ${core.length} files and ${linesOf(core)} of ${linesOf(code)} lines`, () => {
+  expect(linesOf(core)).toBeLessThan(linesOf(code) / 3);
+});
+
+/** Returns the rooms in the row of the table about the core, those of pages with their folder. */
+function roomsIn(row: string): string[] {
+  const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const [, names = ''] = new RegExp(`^\\| ${row} \\|(.*)\\|$`, 'm').exec(page) ?? [];
+  const [rooms = '', pages = ''] = names.split('pages');
+  const namesIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => `${name}`);
+  return [...namesIn(rooms), ...namesIn(pages).map((name) => `pages/${name}`)].sort();
+}
+
+const roomsOf = (files: readonly string[]) =>
+  [
+    ...new Set(files.flatMap((file) => /^shared\/((?:pages\/)?\w+)\//.exec(file)?.[1] ?? [])),
+  ].sort();
+
+test('the core has the rooms that the page names, and all others lie around it', () => {
+  expect(roomsOf(core)).toEqual(roomsIn('the core'));
+  const others = roomsOf(code).filter((room) => !roomsOf(core).includes(room));
+  expect(roomsIn('around it')).toEqual(others);
 });
 
 test('comments and texts name only documents that a clone contains', () => {

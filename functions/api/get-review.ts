@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { linkToPage } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { Answer } from '../../shared/http/response.ts';
+import { linkToPage } from '../../shared/links.ts';
 import { presentReview } from '../../shared/review/review.ts';
 import { getWholeReview, revisionTagOf } from '../../shared/review/review-repository.ts';
 

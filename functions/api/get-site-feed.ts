@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { reviewFeed } from '../../shared/feed/atom.ts';
-import { atomType } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
+import { atomType } from '../../shared/links.ts';
 
 export { AtomFeed as response } from '../../shared/review/presented.ts';
 export const request = v.object({});

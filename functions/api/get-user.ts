@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { linksOf } from '../../shared/feed/link.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { UserPath } from '../../shared/http/request.ts';
 import { Answer } from '../../shared/http/response.ts';
+import { linksOf } from '../../shared/links.ts';
 import { presentUser } from '../../shared/user/user.ts';
 import { getUser } from '../../shared/user/user-repository.ts';
 

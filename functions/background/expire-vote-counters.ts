@@ -1,4 +1,4 @@
-import { recordRun } from '../../shared/health/health.ts';
+import { recordRun } from '../../shared/background/last-run.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
 import { deleteDailyCounts } from '../../shared/user/daily-limit.ts';
 

@@ -7,8 +7,8 @@ import {
   nameOfEntityType,
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
-import { feedUrl } from '../../shared/feed/link.ts';
 import { EntityPath } from '../../shared/http/request.ts';
+import { feedUrl } from '../../shared/links.ts';
 import {
   embedCode,
   entityLine,

@@ -11,7 +11,7 @@ import {
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
-import { atomType, feedUrl } from '../../shared/feed/link.ts';
+import { atomType, feedUrl } from '../../shared/links.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';

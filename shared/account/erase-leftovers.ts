@@ -1,7 +1,7 @@
 // Finds and finishes erasures that were interrupted, by a look through the whole table.
 import { hideAll } from '../moderation/hide-all.ts';
 import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';

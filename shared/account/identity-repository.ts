@@ -12,7 +12,7 @@ import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
-import type { Identity } from '../user/identity-provider.ts';
+import type { Identity } from '../user/identity.ts';
 import { isModeratorName, keysOfName, namesRole } from '../user/moderator-name.ts';
 import { readerName, type User } from '../user/user.ts';
 import { accountWrites, findUser } from '../user/user-repository.ts';

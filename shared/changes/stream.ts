@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { entityOf, recordSort } from '../entity/record.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { caseKey, grantKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';

@@ -1,7 +1,8 @@
 import { describeError } from '../describe-error.ts';
+import { askFor } from './database-request.ts';
 import { type EntityType, groupOf } from './entity-type.ts';
 import { type KnownEntity, knownEntity } from './metadata.ts';
-import { askFor, type Provider, pageOf, providerOf } from './metadata-provider.ts';
+import { type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import { patienceOf } from './pace.ts';
 import {
   type Entity,

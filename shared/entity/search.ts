@@ -8,9 +8,10 @@ import { getItem } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { canonicalUuid } from '../values.ts';
 import { Described, List } from './database-answer.ts';
+import { readJson, request } from './database-request.ts';
 import type { Database } from './databases.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
-import { pageOf, readJson, request, settingsOf, withType } from './metadata-provider.ts';
+import { pageOf, settingsOf, withType } from './metadata-provider.ts';
 import { inEpochSeconds, type Patience, patienceOf, takeSoon, waitInLine } from './pace.ts';
 import { type EntityRecord, recordKey, recordWrites, writeRecords } from './record.ts';
 

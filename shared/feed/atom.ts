@@ -3,6 +3,7 @@ import { fitting } from '../answer-size.ts';
 import { authUrl } from '../auth-url.ts';
 import { titleOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
+import { atomType, type FeedOwner, feedUrl, pathOf } from '../links.ts';
 import { readable } from '../review/page-size.ts';
 import type { WholeReview } from '../review/review.ts';
 import { type AuthoredReview, findListedWhole } from '../review/review-repository.ts';
@@ -10,7 +11,6 @@ import type { WrittenName } from '../review/written.ts';
 import { version } from '../routes.ts';
 import { site } from '../site/site.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
 
 /** Number of reviews in a feed. */
 export const newest = 50;

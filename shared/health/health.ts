@@ -1,5 +1,5 @@
 import { waitingSince } from '../names/queue.ts';
-import { batchGet, batchWrite } from '../table/batch.ts';
+import { batchGet } from '../table/batch.ts';
 import { hasFullDisk } from '../table/full-disk.ts';
 import { type Entry, keyString } from '../table/item.ts';
 import { bulkImportKey, lastRunKey, projectionKey, webhookRunKey } from '../table/keys.ts';
@@ -105,11 +105,6 @@ export async function readHealth(): Promise<Health> {
     names_lag_seconds: ageOf(namesSince) ?? 0,
     faults: faults.filter((fault) => typeof fault === 'string'),
   };
-}
-
-/** Records that a regular task of the service or its operator is done. */
-export async function recordRun(task: 'daily-job' | 'backup'): Promise<void> {
-  await batchWrite([{ put: { ...lastRunKey(task), at: new Date().toISOString() } }]);
 }
 
 function writeFault(age: number | null) {

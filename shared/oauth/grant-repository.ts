@@ -18,8 +18,7 @@ import {
   redeemed,
 } from './authorization-repository.ts';
 import { openToken } from './credentials.ts';
-import { Grant, newGrant } from './grant.ts';
-import { nobody } from './personal-token-repository.ts';
+import { Grant, newGrant, nobody } from './grant.ts';
 
 /** Milliseconds in which a client that lost the response may repeat a refresh. */
 export const repeatMilliseconds = 30_000;

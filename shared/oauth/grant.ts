@@ -3,6 +3,12 @@ import { type Scope, scopes } from '../routes.ts';
 import { sealToken, type TokenContent } from './credentials.ts';
 import type { TokenResponse } from './presented.ts';
 
+/**
+ * Replaces the client id in keys and tokens without an application. Client ids are random, so none
+ * is equal.
+ */
+export const nobody = '0'.repeat(32);
+
 /** A user's permission for an application, as stored. Times are ISO 8601. */
 export const Grant = v.object({
   /** 32 random hexadecimal digits. Nobody can make a token without them, even with the key. */

@@ -9,7 +9,7 @@ import { putNew, transact } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { sealToken } from './credentials.ts';
-import { Grant, newGrant } from './grant.ts';
+import { Grant, newGrant, nobody } from './grant.ts';
 
 /**
  * A personal access token: a user's grant without application or refresh token. A person makes it
@@ -31,9 +31,6 @@ export const TokenId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be the 
 export const lifetimes = [7, 30, 90, 365] as const;
 /** Maximum number of a person's unexpired tokens. */
 export const mostPersonalTokens = 20;
-/** Replaces the client id in keys and tokens. Client ids are random, so none is equal. */
-export const nobody = '0'.repeat(32);
-
 /**
  * Makes a token for `days` days and returns it, this once: the stored item does not reveal it
  * without the key. Throws ApiError 404 if the user does not exist, 403 if the account is blocked,

@@ -4,7 +4,7 @@ import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { entityOf, recordIn } from '../entity/record.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';

@@ -1,7 +1,7 @@
 // Decides what an import writes for each record, from the records and what the table has.
 import * as v from 'valibot';
 import { EntityRecord, isByPerson, recordWrites, renewedAfter } from '../entity/record.ts';
-import { nobody } from '../oauth/personal-token-repository.ts';
+import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
 import { newReview, noVotes, type WholeReview } from '../review/review.ts';

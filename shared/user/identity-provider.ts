@@ -7,17 +7,8 @@ import { ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { countUnavailable } from '../metric.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
+import type { Identity } from './identity.ts';
 import { DisplayName, Email } from './user.ts';
-
-/** Claims of an identity provider about a person. `issuer` and `subject` together never change. */
-export interface Identity {
-  issuer: string;
-  subject: string;
-  /** A proposal that the person can change. */
-  display_name: string;
-  email: string | null;
-  musicdb_username: string | null;
-}
 
 /** Values to store until the person returns from the provider. */
 export interface SignInChecks {

@@ -4,7 +4,7 @@ import { handler } from '../../functions/api/get-health.ts';
 import { handler as dailyJob } from '../../functions/background/expire-vote-counters.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { recordRun } from '../../shared/health/health.ts';
+import { recordRun } from '../../shared/background/last-run.ts';
 import { queueEntities } from '../../shared/names/queue.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';

@@ -6,11 +6,11 @@ import { handler as listMyApplications } from '../../functions/api/list-my-appli
 import { listDecisions } from '../../shared/moderation/decision-log.ts';
 import { readReports } from '../../shared/moderation/report-repository.ts';
 import { insertApplication, scanApplications } from '../../shared/oauth/application-repository.ts';
+import { nobody } from '../../shared/oauth/grant.ts';
 import { listGrants, listGrantsOf } from '../../shared/oauth/grant-repository.ts';
 import {
   createPersonalToken,
   listPersonalTokens,
-  nobody,
 } from '../../shared/oauth/personal-token-repository.ts';
 import { findChangedReviews } from '../../shared/review/review-repository.ts';
 import type { Key } from '../../shared/table/item.ts';

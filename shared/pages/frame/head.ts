@@ -1,7 +1,7 @@
 // The head of a public page.
 import { html, raw } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
-import { atomType } from '../../feed/link.ts';
+import { atomType } from '../../links.ts';
 import { version } from '../../routes.ts';
 import { site } from '../../site/site.ts';
 import type { Html } from './layout.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../entity/entity-type.ts';
 import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
-import type { ListOwner } from '../../feed/link.ts';
+import type { ListOwner } from '../../links.ts';
 import { type PageEnd, readFromCursor } from '../../list/cursor.ts';
 import type { PageRequest } from '../../list/read-page.ts';
 import type { FacetFilter } from '../../review/counts.ts';

@@ -1,5 +1,5 @@
-import { authUrl } from '../auth-url.ts';
-import { version } from '../routes.ts';
+import { authUrl } from './auth-url.ts';
+import { version } from './routes.ts';
 
 /** The media type of a feed (RFC 4287 section 7). */
 export const atomType = 'application/atom+xml';
