@@ -9,6 +9,12 @@ import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { makeClient } from './oauth-client.ts';
 import { makeModerator, makeUser } from './world.ts';
 
+// A site with a logo and a page of its own.
+provideSite({
+  logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  pages: [{ slug: 'rules', title: 'Our rules', description: 'Be kind.', html: '<p>Be kind.</p>' }],
+});
+
 type Name =
   | 'review_id'
   | 'user_id'
@@ -88,11 +94,6 @@ export async function makeScene() {
       since: await currentCursor(),
     },
   );
-  const page = { title: 'Our rules', description: 'Be kind.', html: '<p>Be kind.</p>' };
-  provideSite({
-    logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-    pages: [{ slug: 'rules', ...page }],
-  });
   return { author, reader, redirect_uri, scene };
 }
 
@@ -147,12 +148,7 @@ const queries: Record<string, readonly Query[] | ((scene: Scene) => Query[])> = 
     { entity_type: scene.entity_type },
     { entity_type: groupOf(scene), language: 'en' },
   ],
-  'find-entity': ({ q, entity_type, entity_id }) => [
-    {},
-    { q },
-    { q, type: entity_type },
-    { q: entity_id },
-  ],
+  'find-entity': ({ q, entity_type }) => [{}, { q }, { q, type: entity_type }],
   'show-revisions': byOldest,
   'show-entity': ({ entity_type }) => [
     {},
