@@ -24,7 +24,7 @@ const { makeUser } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { webhookKey } = await import('../../shared/table/keys.ts');
 const { startSession } = await import('../../shared/pages/session/session.ts');
-const { makeScene, sampleOf } = await import('../helpers/samples.ts');
+const { makeScene, pathOf } = await import('../helpers/samples.ts');
 const { reader, scene } = await makeScene();
 const redirect_uri = 'http://localhost:1/callback';
 
@@ -91,9 +91,7 @@ async function see(heading: string | RegExp, widths?: number[]): Promise<void> {
 
 /** Opens the page of a route, which is there. */
 async function open(route: Route, about: Scene): Promise<void> {
-  const { path, query } = sampleOf(route, about);
-  const url = route.path.replaceAll(/\{(\w+)\}/g, (_, name) => path[name] ?? '');
-  const response = await page.goto(`${at}${url}?${new URLSearchParams(query)}`);
+  const response = await page.goto(at + pathOf(route, about));
   expect([route.path, response?.status()]).toEqual([route.path, 200]);
 }
 

@@ -2,18 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { type EntityType, isOwnType } from '../../shared/entity/entity-type.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
 import type { Review } from '../../shared/review/review.ts';
 import type { Route } from '../../shared/routes.ts';
-import { provideSite } from '../../shared/site/content.ts';
+import { provideSite, siteContent } from '../../shared/site/content.ts';
 import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { makeClient } from './oauth-client.ts';
 import { makeModerator, makeUser } from './world.ts';
 
-// A site with a logo and a page of its own.
-provideSite({
-  logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-  pages: [{ slug: 'rules', title: 'Our rules', description: 'Be kind.', html: '<p>Be kind.</p>' }],
-});
+// Unless the test has a site of its own.
+if (siteContent().pages.length === 0) {
+  provideSite({
+    logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    pages: [
+      { slug: 'rules', title: 'Our rules', description: 'Be kind.', html: '<p>Be kind.</p>' },
+    ],
+  });
+}
 
 type Name =
   | 'review_id'
@@ -182,6 +187,18 @@ export function samplesOf({ operation, path, method }: Route, scene: Scene): Sam
   const all = typeof own === 'function' ? own(scene) : own;
   return all.map((query) => ({ path: named, query: query as Sample['query'] }));
 }
+
+/** Returns the paths of a route's requests below the stage, with their queries. */
+export function pathsOf(route: Route, scene: Scene): string[] {
+  return samplesOf(route, scene).map(({ path, query }) => {
+    const filled = resourceOf(route).replaceAll(/\{(\w+)\}/g, (_, name) => `${path[name]}`);
+    const search = `${new URLSearchParams(query)}`;
+    return search ? `${filled}?${search}` : filled;
+  });
+}
+
+/** Returns the path of a route's plainest request. */
+export const pathOf = (route: Route, scene: Scene) => pathsOf(route, scene)[0] ?? '';
 
 /** Returns the plainest request of a route. */
 export function sampleOf(route: Route, scene: Scene): Sample {

@@ -77,11 +77,8 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   receiver.close();
 
   const path = `/review/${review}`;
-  const shown = [path, `${path}/revisions`, `/entity/${entity_id}`, `/user/${user_id}`];
-  for (const open of ['', '/reviews', '/find', ...shown]) {
-    const greeted = await dan.visit(`.${open}`);
-    expect(greeted.html).toContain('<summary><bdi>Dan</bdi>');
-  }
+  const scene = { review_id: review, entity_id, user_id };
+  await visitPages(sessionOf(dan), client, scene);
   // Only people who are signed in ask a database.
   expect((await dan.visit('find?q=by%20name')).html).toContain('<bdi>Blue</bdi>');
   await call('POST', path, { token, body: { rating: 2 } });
@@ -143,7 +140,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   for (const sort of ['date', 'popularity']) {
     await eve.visit(`account/moderation?sort=${sort}&reason=spam`);
   }
-  await visitPages(sessionOf(eve), client);
+  await visitPages(sessionOf(eve), client, scene);
   await nameJourney(calls, { cora, dan, eve });
   await stream.idle();
   await call('GET', '/entity/?q=azure');
