@@ -81,6 +81,7 @@ test('follows a backlog of the largest records, and answers meanwhile', async ()
     isOver = true;
   });
   const waits: number[] = [];
+  const start = performance.now();
   while (!isOver) {
     const begin = performance.now();
     await put('c', 'OTHER');
@@ -89,8 +90,8 @@ test('follows a backlog of the largest records, and answers meanwhile', async ()
   await over;
   expect(seen.filter((name) => name === 'a')).toHaveLength(31);
   expect(seen.at(-1)).toBe('b');
-  // One read by GetRecords of all 31 takes seconds, and the engine answers nobody else.
-  expect(Math.max(...waits)).toBeLessThan(1_000);
+  // One read by GetRecords of all 31 takes most of the time, and the engine answers nobody else.
+  expect(Math.max(...waits)).toBeLessThan((performance.now() - start) / 2);
 });
 
 /** Opens the records for two readers, and a watcher of the changes. */

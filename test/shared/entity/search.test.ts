@@ -231,7 +231,7 @@ describe('a database with an interval', () => {
     await setAttributes(Key, { due_at: Date.now() + 12_500 });
     const begin = performance.now();
     expect(await search('e')).toBe('busy');
-    expect(performance.now() - begin).toBeLessThan(1_000);
+    expect(performance.now() - begin).toBeLessThan(10_000);
     await setAttributes(Key, { due_at: 0 });
   });
 
