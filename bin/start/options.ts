@@ -130,6 +130,12 @@ export const command = new Command('npm start --')
   )
   .addOption(
     new Option(
+      '--engine <path>',
+      'the program of the embedded database (default: that of the package for this machine)',
+    ).env('ENGINE'),
+  )
+  .addOption(
+    new Option(
       '--engine-port <number>',
       'a fixed port of the embedded database for a firewall rule (default: any free port)',
     )

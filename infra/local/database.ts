@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findEngine, freeAddress } from './engine.ts';
 import { indexRecords } from './engine-records.ts';
 
 /** An embedded DynamoDB that runs as a child process. */
 export interface Database {
   endpoint: string;
+  /** True if a web page in a browser of this machine could find the endpoint by trying. */
+  isGuessable: boolean;
   pid: number;
   /** Resolves with a sentence if the process ends unexpectedly. */
   failure: Promise<string>;
@@ -59,15 +60,17 @@ export function impatientOptions(endpoint: string) {
 }
 
 /**
- * Starts the engine on `file`, which it creates, or in memory. It listens on `port`, by default a
- * free one. The engine ends with this process, however that ends. A shell waits at a pipe from this
- * process. When the pipe closes, it stops the engine and deletes the folder `temporary`.
+ * Starts the engine on `file`, which it creates, or in memory. `engine` or ENGINE replaces its
+ * program. It listens on `port`, by default a free one. The engine ends with this process, however
+ * that ends. A shell waits at a pipe from this process. When the pipe closes, it stops the engine
+ * and deletes the folder `temporary`.
  */
 export async function startDatabase(
-  options: { file?: string; temporary?: string; port?: number } = {},
+  options: { engine?: string; file?: string; temporary?: string; port?: number } = {},
 ): Promise<Database> {
   const { file, temporary = '', port } = options;
-  const { engine, endpoint } = await startEngine(file, port);
+  const program = findEngine(options.engine || process.env.ENGINE);
+  const { engine, endpoint, isGuessable } = await startEngine(program, file, port);
   const pid = Number(engine.pid);
   const atTheEnd = 'read _; kill "$1"; [ -z "$2" ] || { sleep 1; rm -rf -- "$2"; }';
   // Detached, so that Ctrl-C reaches this process only, and requests in flight keep their database.
@@ -82,6 +85,7 @@ export async function startDatabase(
 
   return {
     endpoint,
+    isGuessable,
     pid,
     failure: new Promise((resolve) => {
       engine.once('exit', (code, signal) => {
@@ -96,11 +100,9 @@ export async function startDatabase(
   };
 }
 
-async function startEngine(file?: string, fixedPort?: number) {
-  const binary = enginePath();
+async function startEngine(binary: string, file?: string, fixedPort?: number) {
   for (let attempt = 1; ; attempt++) {
-    const host = loopbackAddress();
-    const port = fixedPort ?? (await freePort(host));
+    const { host, port, isGuessable } = await freeAddress(fixedPort);
     const options = ['--host', host, '--port', `${port}`];
     if (file !== undefined) options.push('--db-path', file);
     // The files contain e-mail addresses, so only this user may read them.
@@ -109,7 +111,9 @@ async function startEngine(file?: string, fixedPort?: number) {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const line = await firstLine(engine);
-    if (line.includes('listening on')) return { engine, endpoint: `http://${host}:${port}` };
+    if (line.includes('listening on')) {
+      return { engine, endpoint: `http://${host}:${port}`, isGuessable };
+    }
     // Another process has taken the port in the meantime.
     if (line.includes('already in use') && attempt < 5) continue;
     engine.kill();
@@ -135,37 +139,6 @@ async function firstLine(engine: ChildProcess) {
   ]);
   stderr.unref();
   return line;
-}
-
-function enginePath() {
-  try {
-    return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
-  } catch (cause) {
-    throw new Error(
-      `there is no embedded DynamoDB for ${process.platform}-${process.arch}: set DYNAMODB_ENDPOINT to the URL of a running one, such as DynamoDB local (docker run -p 8000:8000 amazon/dynamodb-local, then DYNAMODB_ENDPOINT=http://localhost:8000)`,
-      { cause },
-    );
-  }
-}
-
-/**
- * Returns a random address of 127.0.0.0/8, all of which belong to a Linux machine. The engine asks
- * for no credentials and lets every origin read, so a web page in a browser of this machine must
- * not be able to guess its address. Users of this machine can still look it up.
- */
-function loopbackAddress() {
-  // Without the network, 127.0.0.1 and the broadcast address.
-  const host = randomInt(2, 2 ** 24 - 1);
-  return [127, host >> 16, (host >> 8) & 255, host & 255].join('.');
-}
-
-async function freePort(host: string) {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function end(child: ChildProcess) {

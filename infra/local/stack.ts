@@ -84,6 +84,9 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
+const guessable =
+  'This system has one loopback address. A web page in a browser of this machine could find the database there: open only pages that you trust while the service runs.';
+
 /**
  * Starts everything or nothing. Throws a sentence for the user. Import no function before this
  * call, because it sets the environment variables that functions read. `memory` keeps the data for
@@ -97,6 +100,8 @@ export async function startStack(
     door?: Promise<Door>;
     memory?: boolean;
     dynamodbEndpoint?: string;
+    /** Path of the embedded engine's program, by default that of the package for this machine. */
+    engine?: string;
     /** A fixed port for the embedded engine, so that a firewall can guard it. */
     enginePort?: number;
     /** A port for the metrics. Without it they are not served. */
@@ -152,8 +157,10 @@ export async function startStack(
     if (endpoint === undefined) {
       file = join(temporary ?? dataDir, databaseFile);
       refuseForeign(file);
-      const database = await startDatabase({ file, temporary, port: options.enginePort });
+      const { engine, enginePort: port } = options;
+      const database = await startDatabase({ engine, file, temporary, port });
       undo.push(database.stop);
+      if (database.isGuessable) console.error(guessable);
       ({ endpoint, failure, pid: discovery.engine_pid } = database);
     }
     discovery.dynamodb_endpoint = endpoint;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -33,11 +33,22 @@ describe('the image', () => {
     const stages = dockerfile.match(/^FROM .*$/gm) ?? [];
     expect(stages).toHaveLength(2);
     for (const stage of stages) {
-      expect(stage).toMatch(new RegExp(`^FROM --platform=linux/amd64 node:${major}-slim\\b`));
+      expect(stage).toMatch(new RegExp(`^FROM node:${major}-slim\\b`));
     }
     expect(engines.node).toContain(`>=${major}`);
     const installs = dockerfile.match(/^RUN npm .*$/gm);
     expect(installs).toEqual(['RUN npm ci --omit=dev --ignore-scripts']);
+  });
+
+  test.each([
+    ['x64', ''],
+    ['arm64', 'install --no-save --omit=dev --ignore-scripts @dynoxide/linux-arm64@1.2.1\n'],
+  ])('on %s it has the embedded database of this processor', (arch, installed) => {
+    const [, command = ''] = /^RUN (\[ .*)$/m.exec(dockerfile) ?? [];
+    const commands = `npm() { echo "$@"; }
+      node() { if [ "$2" = process.arch ]; then echo ${arch}; else command node "$@"; fi; }`;
+    const run = spawnSync('sh', ['-c', `${commands}\n${command}`], { cwd: root, encoding: 'utf8' });
+    expect(run).toMatchObject({ status: 0, stdout: installed });
   });
 
   test('runs the command of npm start, not as root, on a reachable address', () => {

@@ -36,8 +36,8 @@ describe('the unit of the server guide', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(unit.ExecStart).toBe(`/usr/bin/${scripts.start} --log json`);
     expect(unit.WorkingDirectory).toBe('/opt/reviews/service');
-    expect(install).toContain('sudo git clone https://example.org/review-service.git /opt/reviews');
-    expect(install).toContain('\nsudo npm ci --omit=dev --ignore-scripts');
+    expect(install).toMatch(/^cd \/opt\/reviews\/service$/m);
+    expect(install).toContain('| sudo tar xz --strip-components 1\nsudo npm ci --ignore-scripts');
     expect(install).not.toMatch(/-u reviews|chown/);
   });
 

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { dataFormat } from '../shared/table/format.ts';
+import { partOf, withRelease } from './release/changelog.ts';
+import { missingIn } from './release/check.ts';
+
+const root = new URL('..', import.meta.url);
+const changelogFile = 'CHANGELOG.md';
+const formatFile = 'shared/table/format.ts';
+const descriptionFile = 'shared/docs/openapi.json';
+/** Packages beside the service, which have its version. */
+const clientFile = 'infra/client/package.json';
+const guides = ['infra/local/README.md', 'infra/aws/README.md'];
+
+/** What operators need. Beside it lies an `.npmrc` that leaves out packages for development. */
+const archived = [
+  'bin',
+  'functions',
+  'infra',
+  'shared',
+  'package.json',
+  'package-lock.json',
+  'cdk.json',
+  'tsconfig.json',
+  'test/client/package.json',
+  'README.md',
+  'ARCHITECTURE.md',
+  changelogFile,
+  'LICENSE',
+  '.github/docs',
+];
+
+const command = new Command('npm run release --')
+  .description('Says what the release of this commit lacks, or makes a part of it.')
+  .argument('[version]', 'write this version into every file that names it')
+  .option('--check', 'say what is missing; the default')
+  .option('--notes', 'print the part of the changelog')
+  .option('--archive <file>', 'write the archive for operators, such as service.tar.gz')
+  .parse();
+const [next] = command.args;
+const { notes, archive } = command.opts();
+const { version } = json('package.json');
+
+if (next !== undefined) prepare(next);
+else if (notes) console.log(partOf(read(changelogFile), `## ${version}`) ?? '');
+else if (archive) writeArchive(archive);
+else check();
+
+/** Writes a version everywhere. The changelog's unreleased entries become its part. */
+function prepare(next: string): void {
+  if (!/^\d+\.\d+\.\d+$/.test(next)) fail(`${next} is no version: write one such as 1.2.0`);
+  const day = new Date().toISOString().slice(0, 10);
+  write(changelogFile, withRelease(read(changelogFile), next, day));
+  for (const guide of guides) write(guide, read(guide).replaceAll(`v${version}`, `v${next}`));
+  for (const guide of guides) {
+    write(guide, read(guide).replaceAll(`service-${version}`, `service-${next}`));
+  }
+  run('npm', ['version', next, '--no-git-tag-version', '--allow-same-version']);
+  if (existsSync(new URL(clientFile, root))) {
+    write(clientFile, read(clientFile).replace(/"version": ".*?"/, `"version": "${next}"`));
+    run('npm', ['install', '--package-lock-only', '--ignore-scripts']);
+  }
+  run('npm', ['run', 'openapi']);
+  console.log(`Version ${next} is written. Look at it, commit it, and type: npm run release`);
+}
+
+function check(): void {
+  const released = git('tag', '--list', 'v*', '--sort=-version:refname').map((tag) => tag.slice(1));
+  const [last] = released;
+  const missing = missingIn({
+    version,
+    copies: {
+      'package-lock.json': json('package-lock.json').version,
+      [descriptionFile]: json(descriptionFile).info.version,
+      [clientFile]: json(clientFile).version,
+    },
+    changelog: read(changelogFile),
+    guides: Object.fromEntries(guides.map((file) => [file, read(file)])),
+    released,
+    format: { now: dataFormat, before: last === undefined ? undefined : formatOf(last) },
+    uncommitted: git('status', '--porcelain').map((line) => line.slice(3)),
+  });
+  if (missing.length > 0) fail(`this is no release yet:\n- ${missing.join('\n- ')}`);
+  console.log(`Version ${version} can be released: push it to main.`);
+}
+
+/** Returns the number of the format of the data in a release, or undefined before it had one. */
+function formatOf(release: string): number | undefined {
+  const [file] = git('ls-tree', '--name-only', `v${release}`, formatFile);
+  const text = file ? run('git', ['show', `v${release}:${formatFile}`]) : '';
+  const [, number] = /dataFormat = (\d+)/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+function writeArchive(file: string): void {
+  const folder = `review-service-${version}/`;
+  const settings = `--add-virtual-file=${folder}.npmrc:omit=dev`;
+  const parts = archived.filter((name) => existsSync(new URL(name, root)));
+  run('git', ['archive', `--prefix=${folder}`, settings, '--output', file, 'HEAD', ...parts]);
+}
+
+function git(...words: string[]): string[] {
+  return run('git', words).split('\n').filter(Boolean);
+}
+
+function run(program: string, words: readonly string[]): string {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  return execFileSync(program, words, { cwd: root, encoding: 'utf8', stdio: [...stdio] });
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(file, root), 'utf8');
+}
+
+function json(file: string) {
+  return JSON.parse(read(file));
+}
+
+function write(file: string, text: string): void {
+  writeFileSync(new URL(file, root), text);
+}
+
+function fail(reason: string): never {
+  console.error(`Error: ${reason}`);
+  process.exit(1);
+}
