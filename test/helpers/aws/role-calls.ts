@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { resourceOf } from '../../../shared/http/match-route.ts';
-import { routes } from '../../../shared/routes.ts';
+import { routes, version } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../browser.ts';
 import type { TestResponse } from '../invoke.ts';
+import { ownReads } from '../routes.ts';
 import type { Scene } from '../samples.ts';
 import type { RoleWorld } from './role-world.ts';
 
@@ -31,6 +32,14 @@ export const registration = {
   desc: '',
   website: 'https://client.example/',
   redirect_uri,
+};
+
+/** A review that is not there. */
+const unknown = {
+  id: randomUUID(),
+  user_id: randomUUID(),
+  entity_id: randomUUID(),
+  entity_type: 'work' as const,
 };
 
 /** Returns the calls, forms and rounds of both that people and applications make. */
@@ -163,13 +172,18 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     }
   }
 
+  /** Calls each GET of what somebody with a token owns. */
+  async function readOwn(token: string, about: Partial<Scene>): Promise<void> {
+    for (const route of ownReads.filter(({ isPage }) => !isPage)) {
+      for (const path of pathsOf(route, sceneOf(unknown, about))) {
+        await call('GET', path.slice(version.length), { token });
+      }
+    }
+  }
+
   /** Asks for every page, and sends every form, with this cookie. */
   async function visitPages(session: string, client: Application, about?: Partial<Scene>) {
-    const nobody = { id: randomUUID(), user_id: randomUUID(), entity_id: randomUUID() };
-    const scene = sceneOf(
-      { ...nobody, entity_type: 'work' },
-      { client_id: client.client_id, ...about },
-    );
+    const scene = sceneOf(unknown, { client_id: client.client_id, ...about });
     const answers = ['', '?request=x&state=x&code=x'];
     const more: Record<string, string[]> = {
       'request-authorization': [...answers, new URL(authorizeUrl(client)).search],
@@ -209,6 +223,7 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     refresh,
     askForToken,
     readAll,
+    readOwn,
     visitPages,
     sessionOf,
   };
