@@ -47,7 +47,8 @@ async function follow(route: Route, { path, query }: Sample) {
 describe('a request of the widest account stays within its budget', () => {
   test.each([...ownReads, ...visitedPages])('$operation', async (route) => {
     const { others, own, client_id, webhook_id } = widest;
-    const [review, mine] = [others[0], own[0]] as [WholeReview, WholeReview];
+    const [review] = others as [WholeReview];
+    const [mine] = own as [WholeReview];
     const more = { client_id, webhook_id, own: mine.id };
     const isOfAnybody = visitedPages.includes(route) || route.operation === 'show-author';
     for (const scene of [sceneOf(review, more), ...(isOfAnybody ? [sceneOf(mine, more)] : [])]) {
