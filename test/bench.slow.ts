@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { benchCpu, toCpuLine } from '../bin/bench/cpu.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler as createToken } from '../functions/api/create-token.ts';
 import { response } from '../functions/api/get-review.ts';

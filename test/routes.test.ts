@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
 import { handler as noRoute } from '../functions/api/no-route.ts';
 import { importFunction } from '../infra/functions.ts';
 import { consumers } from '../shared/background/consumers.ts';

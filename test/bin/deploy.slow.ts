@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { listen } from '../helpers/listen.ts';
 import { root as cwd } from '../helpers/service.ts';
 

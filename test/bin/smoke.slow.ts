@@ -5,7 +5,6 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { listen } from '../helpers/listen.ts';
 import { admin, root as cwd, fresh, start } from '../helpers/service.ts';

@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { handsOn, violationsOn } from '../helpers/page.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-health.ts';
 import { handler as dailyJob } from '../../functions/background/expire-vote-counters.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';

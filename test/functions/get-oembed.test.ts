@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-oembed.ts';
 import { handler as showEmbed } from '../../functions/pages/show-entity-embed.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';

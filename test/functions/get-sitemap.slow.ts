@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-sitemap.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';

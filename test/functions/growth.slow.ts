@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { type Cost as Measured, measure, measureEvent } from '../../bin/bench/measure.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';

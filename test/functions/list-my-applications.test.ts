@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-my-applications.ts';
 import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { stopClock } from '../helpers/clock.ts';

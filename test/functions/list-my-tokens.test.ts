@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-my-tokens.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';

@@ -1,5 +1,4 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { audit } from '../../shared/audit/audit.ts';

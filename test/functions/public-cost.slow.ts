@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { kindOf, type WholeReview } from '../../shared/review/review.ts';

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import type { Entity } from '../../shared/entity/record.ts';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchDelete } from '../../shared/table/batch.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import type { TestResponse } from '../helpers/invoke.ts';

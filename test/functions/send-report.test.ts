@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as show } from '../../functions/pages/show-report.ts';
 import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/pages/show-home.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';

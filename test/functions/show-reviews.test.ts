@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as showReview } from '../../functions/pages/show-review.ts';
 import { handler } from '../../functions/pages/show-revisions.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteAccount } from '../../functions/pages/delete-account.ts';
 import { handler as signOut } from '../../functions/pages/sign-out.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';

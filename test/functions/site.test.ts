@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { readSiteFolder } from '../../infra/site/read.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { invoke } from '../helpers/invoke.ts';

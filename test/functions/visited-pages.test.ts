@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measureCalmly } from '../../bin/bench/measure.ts';
 import { startSession } from '../../shared/pages/session/session.ts';
 import type { Route } from '../../shared/routes.ts';

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { randomNumbers } from '../../bin/random.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';

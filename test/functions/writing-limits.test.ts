@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { countsKey, dailyVotesKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import { restore, stopClock } from '../helpers/clock.ts';

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { announce, type Discovery } from '../../infra/local/discovery.ts';
 import './table.ts';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 
 /** Stops the clock at this time, for dates only; timers go on. `jest.useRealTimers()` ends it. */
 export function stopClock(now: number): void {

@@ -6,7 +6,6 @@ import { createServer, request as send } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll } from '@jest/globals';
 import { serve } from './listen.ts';
 
 /** A request and its response that passed a proxy. */

@@ -1,5 +1,9 @@
+import { jest } from '@jest/globals';
 import { databaseEnvironment } from '../../infra/local/database.ts';
 import './contract.ts';
+
+// Jest makes all its functions global but this one, because modules are ESM.
+Object.assign(globalThis, { jest });
 
 const keyOf = (name: string) => Buffer.alloc(32, name).toString('base64url');
 

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { largestItems } from '../../shared/table/largest-items.ts';
 import { scanTable } from './items.ts';
 

@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { afterAll } from '@jest/globals';
 import type { Browser } from './browser.ts';
 import { root } from './service.ts';
 

@@ -4,7 +4,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, expect, jest } from '@jest/globals';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { handler as updateReview } from '../../functions/api/update-review.ts';
 import { createTable } from '../../infra/local/table.ts';

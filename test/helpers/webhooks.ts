@@ -6,7 +6,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from '@jest/globals';
 import { handler as sendWebhooks } from '../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { webhookKey } from '../../shared/table/keys.ts';

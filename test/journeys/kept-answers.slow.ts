@@ -3,7 +3,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
 import { databaseFile } from '../../infra/local/data-folder.ts';
 import { readDiscovery } from '../../infra/local/discovery.ts';
 import { callerOf } from '../helpers/api.ts';

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
 import { keepMirror, type Mirror, readMirror } from '../helpers/mirror.ts';

@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { type Browser, openBrowser, type Shown, unescapeHtml } from '../helpers/browser.ts';
 import { admin, fresh, root, type Service, start } from '../helpers/service.ts';

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { randomNumbers } from '../../bin/random.ts';
 import { callerOf } from '../helpers/api.ts';

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
 import { connectTo } from '../helpers/connect.ts';
 import { serve } from '../helpers/listen.ts';
 import { fresh, makeToken, publish, start } from '../helpers/service.ts';

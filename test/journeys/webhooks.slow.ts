@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';

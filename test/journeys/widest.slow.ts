@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
 import { databaseFile, makeFolder } from '../../infra/local/data-folder.ts';
 import { databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
 import { createTable } from '../../infra/local/table.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, jest, test } from '@jest/globals';
 import { batchDelete } from '../../shared/table/batch.ts';
 import {
   headingOf,

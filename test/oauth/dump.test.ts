@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/api/authorizer.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';

@@ -1,5 +1,4 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
-import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';

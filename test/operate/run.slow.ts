@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from '@jest/globals';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes, version } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../browser.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { expect, jest } from '@jest/globals';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
 import type { Browser } from '../browser.ts';

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { codeIn } from '../../../infra/aws/bundle.ts';
 import { importFunction } from '../../../infra/functions.ts';
 import { routes } from '../../../shared/routes.ts';

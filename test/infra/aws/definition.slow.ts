@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import type { Route } from '../../../shared/routes.ts';
 import { propertiesOf, resources, type Template, textOf } from '../../helpers/aws/checks.ts';

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { functionGroups, groupOf } from '../../../infra/aws/function-groups.ts';
 import { tableRights } from '../../../infra/aws/table-rights.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../functions/background/send-heartbeat.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { schedules } from '../../../shared/background/schedules.ts';

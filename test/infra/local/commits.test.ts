@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type Commits, watchCommits } from '../../../infra/local/commits.ts';
 import { settlesWithin } from '../../helpers/clock.ts';
 

@@ -3,7 +3,6 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../infra/local/database.ts';
 import { announce } from '../../../infra/local/discovery.ts';
 import { createTable } from '../../../infra/local/table.ts';

@@ -8,7 +8,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { deleteOldBackups } from '../../../infra/local/backup.ts';
 import { databaseFile } from '../../../infra/local/data-folder.ts';
 

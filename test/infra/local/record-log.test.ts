@@ -4,7 +4,6 @@ import {
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientOptions } from '../../../infra/local/database.ts';
 import { openRecordLog } from '../../../infra/local/record-log.ts';

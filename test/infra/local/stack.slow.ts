@@ -10,7 +10,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
 import { startStack } from '../../../infra/local/stack.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { findLeftovers, type Leftovers } from '../../../shared/account/erase-leftovers.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import {

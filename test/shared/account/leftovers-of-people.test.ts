@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { readRecord } from '../../../shared/entity/record.ts';
 import { correctName } from '../../../shared/moderation/correction.ts';

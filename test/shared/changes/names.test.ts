@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { readRecord, recordWrites } from '../../../shared/entity/record.ts';
 import { queueEntities } from '../../../shared/names/queue.ts';
 import { transact } from '../../../shared/table/transact.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { auditPartitions } from '../../../shared/audit/audit.ts';
 import type { EntityType } from '../../../shared/entity/entity-type.ts';

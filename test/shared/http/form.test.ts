@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler as createToken } from '../../../functions/api/create-token.ts';
 import { handler as revokeToken } from '../../../functions/api/revoke-token.ts';
 import { handler as registerApplication } from '../../../functions/pages/register-application.ts';

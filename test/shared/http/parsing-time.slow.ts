@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
 import { handler as createToken } from '../../../functions/api/create-token.ts';
 import { handler as getMe } from '../../../functions/api/get-me.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { budgetOf } from '../../../shared/http/route-load.ts';
 import { publicReads, routeOf } from '../../helpers/routes.ts';
 

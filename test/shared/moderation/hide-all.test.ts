@@ -1,4 +1,3 @@
-import { expect, jest, test } from '@jest/globals';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { listCases } from '../../../shared/moderation/case-repository.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';

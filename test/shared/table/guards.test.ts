@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { detachIdentity } from '../../../shared/account/identity-repository.ts';
 import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect, jest, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { recordRun } from '../../../shared/background/last-run.ts';
 import { beginEpoch } from '../../../shared/changes/log.ts';

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
 import { handler as getUser } from '../../../functions/api/get-user.ts';

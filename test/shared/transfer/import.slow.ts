@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { table } from '../../../shared/table/client.ts';

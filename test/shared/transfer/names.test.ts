@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { findByName, rebuildNames } from '../../../shared/entity/name-index.ts';
 import { recordKey, recordWrites } from '../../../shared/entity/record.ts';

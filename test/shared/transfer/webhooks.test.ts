@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { parseRecord } from '../../../shared/transfer/record.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { contributionOf } from '../../../shared/aggregates/contribution.ts';
 import { isPublicChange } from '../../../shared/changes/logged-change.ts';

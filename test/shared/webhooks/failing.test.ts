@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { recordHeartbeat } from '../../../shared/health/heartbeat.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { logChanges } from '../../../shared/changes/log.ts';

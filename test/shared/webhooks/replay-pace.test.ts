@@ -1,4 +1,3 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
 import { newReplayPace } from '../../../shared/webhooks/replay-pace.ts';
 
 afterEach(() => {

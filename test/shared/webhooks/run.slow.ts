@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { logChanges, readLogEnd } from '../../../shared/changes/log.ts';
 import { readHealth } from '../../../shared/health/health.ts';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { beginEpoch, readLogEnd } from '../../../shared/changes/log.ts';

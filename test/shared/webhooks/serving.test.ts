@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { decideUser } from '../../../shared/moderation/decision-repository.ts';
