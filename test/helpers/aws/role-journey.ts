@@ -52,6 +52,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const voter = { token: await askForToken(dan, client) };
   const user_id = (await call('GET', '/user/me', { token })).user.id;
 
+  await call('GET', '/user/me/applications', { token });
   const body = reviewBody();
   const { id: review } = await call('POST', '/review/', { token, body });
   await call('POST', '/review/', { token, body }, 400);
