@@ -1,17 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { callerOf } from '../helpers/api.ts';
 import { listen } from '../helpers/listen.ts';
 import { admin, root as cwd, fresh, start } from '../helpers/service.ts';
 import '../helpers/table.ts';
+import { newFolder } from '../helpers/folder.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-const dataDir = mkdtempSync(join(tmpdir(), 'smoke-test-'));
+const dataDir = newFolder();
 let stack: ChildProcess | undefined;
 
 afterAll(async () => {
@@ -20,7 +18,6 @@ afterAll(async () => {
     stack.kill('SIGTERM');
     await end;
   }
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 function smoke(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -1,13 +1,13 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
+import { newFolder } from '../helpers/folder.ts';
 import { handsOn, violationsOn } from '../helpers/page.ts';
 import { visitedPages } from '../helpers/routes.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'site-'));
+const folder = newFolder();
 writeFileSync(
   join(folder, `rules${'.md'}`),
   '# Our rules\n\nBe kind.\n\n## Stars\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
@@ -10,10 +8,10 @@ import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { type Right, rightsIn } from '../../helpers/aws/roles.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
 const { service, parts, outdir } = (await synthesized()).plain;
-const folder = mkdtempSync(join(tmpdir(), 'review-service-alone-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 const shared = functionGroups(routes).filter(({ routes: own }) => own.length > 1);
 const grouped = shared.flatMap((group) => group.routes.map(({ operation }) => operation));

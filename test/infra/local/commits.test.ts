@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Commits, watchCommits } from '../../../infra/local/commits.ts';
 import { settlesWithin } from '../../helpers/clock.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
 let folder: string;
 let file: string;
@@ -17,7 +16,7 @@ let looks = 0;
 const calm = 2_500;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'commits-'));
+  folder = newFolder();
   file = join(folder, 'database');
   engine = new DatabaseSync(file);
   engine.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (n)');
@@ -27,7 +26,6 @@ beforeEach(() => {
 afterEach(() => {
   commits?.stop();
   for (const each of [engine, own]) each.close();
-  rmSync(folder, { recursive: true });
 });
 
 function start(watched?: string) {

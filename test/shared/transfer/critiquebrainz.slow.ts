@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { randomNumbers } from '../../../bin/random.ts';
@@ -17,11 +16,11 @@ import {
   copyText,
   type Row,
 } from '../../helpers/critiquebrainz-archive.ts';
+import { newFolder } from '../../helpers/folder.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'critiquebrainz-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = newFolder();
 
 /** The compared fields of a listed review. */
 interface Listed {
