@@ -107,6 +107,12 @@ export async function beginWebhook(...options: Parameters<typeof makeWebhook>): 
   return read(webhook);
 }
 
+/** Starts a receiver, and begins its webhook. */
+export async function subscribe(form?: Parameters<typeof makeWebhook>[1]) {
+  const receiver = await startReceiver();
+  return { receiver, webhook: await beginWebhook(receiver, form) };
+}
+
 /** Lets the consumers of the stream and then the job of a minute do their work. */
 export async function run(): Promise<void> {
   await applyStream();

@@ -8,7 +8,13 @@ import { ask, position } from '../../helpers/list-changes.ts';
 import { nameEntities } from '../../helpers/names.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { beginWebhook, forgetWebhooks, run, startReceiver } from '../../helpers/webhooks.ts';
+import {
+  beginWebhook,
+  forgetWebhooks,
+  run,
+  startReceiver,
+  subscribe,
+} from '../../helpers/webhooks.ts';
 import { makeUsers } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
@@ -93,8 +99,7 @@ describe('two things with one id', () => {
   });
 
   test('are two messages, which can be sent again one by one', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver, { types: ['entity.edited'] });
+    const { receiver, webhook } = await subscribe({ types: ['entity.edited'] });
     const ids = await Promise.all(['One', 'Two', 'Three', 'Four'].map(nameTwo));
     await run();
     const told = receiver.messages.map(({ headers, data }) => {

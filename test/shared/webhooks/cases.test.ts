@@ -25,6 +25,7 @@ import {
   run,
   startReceiver,
   status,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeModerator, makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -45,11 +46,8 @@ const secret = {
   reason: 'Words of the report.',
 };
 
-async function begin(form: Parameters<typeof makeWebhook>[1] = {}) {
-  const receiver = await startReceiver();
-  const webhook = await beginWebhook(receiver, { owner: mod, types: ['case.opened'], ...form });
-  return { receiver, webhook };
-}
+const begin = (form: Parameters<typeof makeWebhook>[1] = {}) =>
+  subscribe({ owner: mod, types: ['case.opened'], ...form });
 
 /** Returns the messages so far, which are then forgotten, with their ids. */
 function taken(receiver: Receiver) {

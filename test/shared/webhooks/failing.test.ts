@@ -11,6 +11,7 @@ import {
   run,
   startReceiver,
   status,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -25,8 +26,7 @@ const ann = await makeUser();
 
 /** Begins a webhook of a new owner. */
 async function beginOne() {
-  const receiver = await startReceiver();
-  await beginWebhook(receiver);
+  const { receiver } = await subscribe();
   return receiver;
 }
 

@@ -20,6 +20,7 @@ import {
   run,
   slowly,
   startReceiver,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeUser, reviewBy } from '../../helpers/world.ts';
 
@@ -117,8 +118,7 @@ describe('each receiver has its own pace', () => {
     const paces = [0, 150, 450, 700];
     const receivers = await Promise.all(
       paces.map(async (milliseconds) => {
-        const receiver = await startReceiver();
-        await beginWebhook(receiver);
+        const { receiver } = await subscribe();
         if (milliseconds > 0) receiver.respond = slowly(milliseconds);
         return receiver;
       }),
@@ -156,8 +156,7 @@ describe('each receiver has its own pace', () => {
 });
 
 test('two runs at the same time send everything once', async () => {
-  const receiver = await startReceiver();
-  const webhook = await beginWebhook(receiver);
+  const { receiver, webhook } = await subscribe();
   receiver.respond = slowly(20);
   const ids: string[] = [];
   for (let i = 0; i < 30; i++) ids.push(await ann.publishes());
