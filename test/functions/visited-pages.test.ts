@@ -37,6 +37,7 @@ describe.each(visitedPages)('GET $path for people', (route) => {
   });
 
   test('greets people who are signed in, and no cache may store that', async () => {
+    expect(route.secrets).toContain('SESSION_KEYS');
     const answer = await ask(route, { cookie, 'If-None-Match': `${stranger.headers.etag}, *` });
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('private, no-store');

@@ -13,9 +13,10 @@ const reads = routes.filter(({ method, table }) => method === 'GET' && table !==
 /** GETs of what anybody may read. */
 export const publicReads = reads.filter(({ table }) => table === 'public');
 
-/** Public pages, which greet people who are signed in. */
-export const visitedPages = publicReads.filter(({ secrets = [] }) =>
-  secrets.includes('SESSION_KEYS'),
+/** Public pages, which greet people who are signed in. Programs and frames ask for the others. */
+export const visitedPages = publicReads.filter(
+  ({ isPage, operation }) =>
+    isPage && !['get-sitemap', 'get-oembed', 'show-entity-embed'].includes(operation),
 );
 
 /** GETs of somebody signed in, without two that are steps of a sign-in. */
