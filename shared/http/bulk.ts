@@ -45,7 +45,7 @@ export const bulkErrors = {
   service_unavailable: `The query string has more than ${longestQueryString} characters, or the service is busy.`,
 };
 
-/** Looks up the ids of a bulk lookup. `found` is by canonical id, which `mapping` has by id as sent. */
+/** Looks up several ids. `found` is by canonical id, which `mapping` has by id as sent. */
 export async function lookUp<T extends { id: string }>(
   ids: ReadonlyMap<string, string>,
   find: (ids: string[]) => Promise<T[]>,
