@@ -13,7 +13,7 @@ const descriptionFile = 'shared/docs/openapi.json';
 const clientFile = 'infra/client/package.json';
 const guides = ['infra/local/README.md', 'infra/aws/README.md'];
 
-/** What operators need. Beside it lies an `.npmrc` that leaves out packages for development. */
+/** Parts that operators need. An `.npmrc` beside them leaves out packages for development. */
 const archived = [
   'bin',
   'functions',
@@ -23,7 +23,6 @@ const archived = [
   'package-lock.json',
   'cdk.json',
   'tsconfig.json',
-  'test/client/package.json',
   'README.md',
   'ARCHITECTURE.md',
   changelogFile,

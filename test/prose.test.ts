@@ -19,7 +19,7 @@ const privateWords: readonly [RegExp, string][] = [
 
 const documents = globSync(['*.md', '.github/**/*.md', 'infra/**/*.md', 'shared/**/*.md']).sort();
 const sources = globSync('{bin,functions,infra,shared,test}/**/*.ts', {
-  exclude: ['**/node_modules/**'],
+  exclude: ['**/node_modules/**', '**/dist/**', '**/*.d.ts'],
 }).sort();
 
 /** A paragraph, or a comment, and where it stands. */

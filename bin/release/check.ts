@@ -1,6 +1,6 @@
 import { partOf, tasksHeading, unreleasedPart } from './changelog.ts';
 
-/** What a release is made of. */
+/** The parts of a release. */
 export interface Candidate {
   version: string;
   /** Versions in other files, by their names. */

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
+import type { Mirror } from '../../infra/client/mirror.ts';
+import type { Message } from '../../infra/client/webhooks.ts';
+import type { User } from '../../shared/user/user.ts';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
-import { keepMirror, type Mirror, readMirror } from '../helpers/mirror.ts';
+import { keepMirror, mirrorOf, readMirror } from '../helpers/mirror.ts';
 import { randomWriters } from '../helpers/random-writes.ts';
-import { fresh, root, type Service, start } from '../helpers/service.ts';
+import { admin, fresh, root, type Service, start } from '../helpers/service.ts';
 
 const { SIGNING_KEYS, MIRROR_SECONDS = '4' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
@@ -32,26 +33,12 @@ function startMirror(): void {
   follower = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 }
 
-/** Reads a public dump as the initial state of a mirror: reviews, users and the position. */
-async function dump(): Promise<Mirror> {
+/** Makes a public dump, and begins a mirror with it. */
+async function dump(url: string): Promise<Mirror> {
   const { exportPublic } = await import('../../bin/export.ts');
   const out = fresh('dump');
   await exportPublic(out, dataDir);
-  const linesOf = (name: string) => {
-    const [, ...lines] = `${gunzipSync(readFileSync(join(out, name)))}`.trimEnd().split('\n');
-    return lines;
-  };
-  const reviews: Mirror['reviews'] = {};
-  for (const name of readdirSync(out).filter((name) => name.startsWith('reviews-'))) {
-    for (const line of linesOf(name)) reviews[JSON.parse(line).id] = line;
-  }
-  const users: Mirror['users'] = {};
-  for (const line of linesOf('users.jsonl.gz')) {
-    const { id, display_name, karma } = JSON.parse(line);
-    users[id] = { display_name, karma };
-  }
-  const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
-  return { since, reviews, versions: {}, users };
+  return mirrorOf(out, url);
 }
 
 const { done, write } = randomWriters();
@@ -68,10 +55,24 @@ async function publishLong(url: string, token: string): Promise<string> {
   return id;
 }
 
-/** Times of revisions that a mirror reads later have no milliseconds. */
-function withoutMilliseconds(line = ''): string {
-  return line.replaceAll(/("timestamp":"[^"]*)\.\d{3}Z/g, '$1.000Z');
+/** Names what the newest reviews are about. Returns the number of names. */
+async function nameSome(url: string): Promise<number> {
+  const { makeUser } = await import('../helpers/world.ts');
+  const { correctName } = await import('../../shared/moderation/correction.ts');
+  const { findUser } = await import('../../shared/user/user-repository.ts');
+  const { id } = await makeUser();
+  const namer = (await findUser(id)) as User;
+  const { reviews } = (await callerOf(url)('GET', '/review?limit=3')).body;
+  for (const { entity_id, entity_type } of reviews) {
+    const naming = { name: `Name of ${entity_id}`, about: 'Somebody', url: undefined };
+    await correctName({ entity_id, entity_type }, { naming, note: '', seen: undefined }, namer);
+  }
+  return reviews.length;
 }
+
+/** Times that a mirror reads from lists have no milliseconds. */
+const withoutMilliseconds = (records: object) =>
+  JSON.parse(JSON.stringify(records).replaceAll(/(:\d\d)\.\d{3}Z/g, '$1.000Z'));
 
 test(
   'a mirror matches a later dump, although it and the service are killed',
@@ -91,7 +92,7 @@ test(
     await write(service.url, tokens, seconds / 6);
     // Others write while the dump is made.
     const writing = write(service.url, tokens, seconds / 6);
-    keepMirror(kept, await dump());
+    keepMirror(kept, await dump(service.url));
     startMirror();
     await writing;
     // A page of changes leaves out its earliest revisions, and the mirror reads them.
@@ -112,30 +113,38 @@ test(
     for (const token of tokens) {
       expect((await callerOf(url, token)('POST', '/review', reviewBody())).status).toBe(200);
     }
-    const { reviews: expected, users } = await dump();
-    expected[long] = withoutMilliseconds(expected[long]);
-    const authors = new Set(Object.values(expected).map((line) => JSON.parse(line).user_id));
+    const named = await nameSome(url);
+    const mirror = await dump(url);
+    const { reviews: expected, users, things } = mirror.state;
+    const authors = new Set(Object.values(expected).map(({ user_id }) => user_id));
     const deadline = Date.now() + 30_000;
-    const read = () => {
-      const state = readMirror(kept);
-      state.reviews[long] = withoutMilliseconds(state.reviews[long]);
-      return state;
-    };
-    let mirror = read();
+    const sorted = (records: object) =>
+      JSON.stringify(Object.entries(withoutMilliseconds(records)).toSorted());
+    let state = readMirror(kept);
     const isSame = () =>
-      JSON.stringify(Object.entries(mirror.reviews).toSorted()) ===
-      JSON.stringify(Object.entries(expected).toSorted());
+      sorted(state.reviews) === sorted(expected) && sorted(state.things) === sorted(things);
     while (!isSame() && Date.now() < deadline) {
       await sleep(200);
-      mirror = read();
+      state = readMirror(kept);
     }
-    expect(mirror.reviews).toEqual(expected);
-    expect(isSame()).toBe(true);
+    // The same bytes too.
+    expect(sorted(state.reviews)).toBe(sorted(expected));
+    const { [long]: _, ...others } = expected;
+    expect(state.reviews).toMatchObject(others);
     expect(authors.size).toBe(tokens.length);
-    for (const id of authors) expect([id, mirror.users[id]]).toEqual([id, users[id]]);
+    for (const id of authors) expect([id, state.users[id]]).toEqual([id, users[id]]);
     expect(Object.keys(expected).length).toBeGreaterThan(5);
+    expect(state.things).toEqual(things);
+    expect(Object.keys(things).length).toBe(named);
     const names = ['delete', 'edit', 'hide', 'publish', 'rename', 'take back', 'unhide', 'vote'];
     expect(Object.keys(done).toSorted()).toEqual(names);
+
+    // The log begins anew, as after a restore: the mirror reads the lists, once for all its news.
+    await admin(dataDir, ['changes', 'restart']);
+    const news = { type: 'log.restarted' } as Message;
+    await Promise.all([mirror.receive(news), mirror.receive(news)]);
+    expect(sorted(mirror.state.reviews)).toBe(sorted(expected));
+    expect(mirror.state.things).toEqual(state.things);
     if (process.env.MIRROR_SECONDS)
       process.stderr.write(`${JSON.stringify(done)} ${Object.keys(expected).length}\n`);
   },

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { callerOf } from '../helpers/api.ts';
 import { type Browser, openBrowser, type Shown, unescapeHtml } from '../helpers/browser.ts';
-import { admin, fresh, root, type Service, start } from '../helpers/service.ts';
+import { installClient } from '../helpers/client.ts';
+import { admin, fresh, type Service, start } from '../helpers/service.ts';
 import { freePort } from '../helpers/terminal.ts';
 
 // The receivers of the guide on webhooks, word for word, through a restore of the service.
@@ -22,7 +23,6 @@ interface Held {
 }
 
 interface Named {
-  version: number;
   entity: { name: string };
 }
 
@@ -33,8 +33,21 @@ const programs = [
     command: process.execPath,
     shown: (code: string) => `${code}
 import { writeFileSync } from 'node:fs';
-process.on('SIGUSR2', () =>
-  writeFileSync('held.json', JSON.stringify([[...reviews], [...entities]])));
+function held([id, version]) {
+  const { revisions } = mirror.state.reviews[id] ?? {};
+  if (!revisions) return [id, { version, review: null }];
+  const { text, rating } = revisions.at(-1);
+  const sum = (name) => revisions.reduce((all, each) => all + each[name], 0);
+  const votes = { positive: sum('votes_positive'), negative: sum('votes_negative') };
+  return [id, { version, review: { id, text, rating, edits: revisions.length - 1, votes } }];
+}
+process.on('SIGUSR2', () => {
+  const { reviews, versions, things } = mirror.state;
+  const seen = Object.fromEntries(Object.keys(reviews).map((id) => [id, 0]));
+  const names = Object.entries(things).map(([key, entity]) => [key, { entity }]);
+  const all = Object.entries({ ...seen, ...versions }).map(held);
+  writeFileSync('held.json', JSON.stringify([all, names]));
+});
 `,
   },
   {
@@ -144,9 +157,7 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
     const second = await publish('Second: a record that gets better.');
 
     const home = fresh('receiver');
-    mkdirSync(join(home, 'node_modules'), { recursive: true });
-    const library = 'node_modules/standardwebhooks';
-    symlinkSync(join(root, library), join(home, library));
+    installClient(home);
     const receiverPort = await freePort();
     const owner = openBrowser(authUrl);
     const webhook = await addWebhook(owner, `http://localhost:${receiverPort}/`);
@@ -173,7 +184,8 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
       rmSync(shownFile, { force: true });
       receiver.kill('SIGUSR2');
       for (;;) {
-        if (receiver.exitCode !== null) throw new Error('The receiver has ended');
+        if (receiver.exitCode !== null || receiver.signalCode !== null)
+          throw new Error('The receiver has ended');
         await sleep(50);
         try {
           return JSON.parse(readFileSync(shownFile, 'utf8'));
