@@ -8,6 +8,7 @@ import { everything, handsOn, violationsOn } from '../helpers/page.ts';
 import { ownReads, visitedPages } from '../helpers/routes.ts';
 import type { Scene } from '../helpers/samples.ts';
 import { startTestStack } from '../helpers/stack.ts';
+import type { Person } from '../helpers/world.ts';
 
 const named = randomUUID();
 const unnamed = randomUUID();
@@ -275,62 +276,77 @@ test('consent cannot be clicked before it is seen', async () => {
   expect(reacts).toEqual(['none', 'none', 'auto']);
 });
 
-test('every public page is for everybody, in four widths and both colour schemes', async () => {
+describe('in four widths and both colour schemes', () => {
   const widths = [1280, 768, 390, 360];
-  const layla = await makeUser({ display_name: 'ليلى' });
-  const ann = await makeUser({ display_name: 'Ann '.repeat(16).trim() });
-  const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد (1997). ';
-  const content = { entity_id: named, rating: 5, text: arabic.repeat(90), language: 'ar' };
-  const review = await layla.publishes(content);
-  const text = `${'w'.repeat(2499)} `.repeat(2);
-  await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
-  const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
-  await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
-  const about = { review_id: review, entity_id: named, user_id: layla.id };
-  for (const route of visitedPages) {
-    await open(route, { ...scene, ...about });
+  let layla: Person;
+  let review: string;
+
+  beforeAll(async () => {
+    layla = await makeUser({ display_name: 'ليلى' });
+    const ann = await makeUser({ display_name: 'Ann '.repeat(16).trim() });
+    const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد (1997). ';
+    const content = { entity_id: named, rating: 5, text: arabic.repeat(90), language: 'ar' };
+    review = await layla.publishes(content);
+    const text = `${'w'.repeat(2499)} `.repeat(2);
+    await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
+    const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
+    await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
+  });
+
+  /** Looks at a page with all that it folds. */
+  async function lookWithin() {
     for (const summary of await page.locator('summary').all()) await summary.click();
     await look(widths);
   }
-  for (const [path, heading] of [
-    [`/entity/${named}?rating=5&language=ar`, longName],
-    [`/entity/${unnamed}`, 'Book without a name'],
-    [`/entity/${randomUUID()}`, 'No reviews yet'],
-    ['/reviews?language=fr&sort=popularity', 'Reviews'],
-    [`/find?q=${longName}&type=work`, 'Find something to review'],
-    ['/find?q=https://music.example/nothing', 'Find something to review'],
-    [`/review/${randomUUID()}`, 'Review not found'],
-    [`/entity/${named}?rating=6`, 'That did not work'],
-  ] as const) {
-    await page.goto(at + path);
-    await arrive(heading);
-    for (const summary of await page.locator('summary').all()) await summary.click();
+
+  test.each(visitedPages)('$path is for everybody', async (route) => {
+    await open(route, { ...scene, review_id: review, entity_id: named, user_id: layla.id });
+    await lookWithin();
+  });
+
+  test('other states of public pages are for everybody', async () => {
+    for (const [path, heading] of [
+      [`/entity/${named}?rating=5&language=ar`, longName],
+      [`/entity/${unnamed}`, 'Book without a name'],
+      [`/entity/${randomUUID()}`, 'No reviews yet'],
+      ['/reviews?language=fr&sort=popularity', 'Reviews'],
+      [`/find?q=${longName}&type=work`, 'Find something to review'],
+      ['/find?q=https://music.example/nothing', 'Find something to review'],
+      [`/review/${randomUUID()}`, 'Review not found'],
+      [`/entity/${named}?rating=6`, 'That did not work'],
+    ] as const) {
+      await page.goto(at + path);
+      await arrive(heading);
+      await lookWithin();
+    }
+    await follow('Open the page again');
+    await arrive(longName);
+  });
+
+  test('public pages are for everybody who is signed in', async () => {
+    await page.goto(`${at}/review/${review}/report`);
+    await signIn('Reader');
+    await see('Report a review', widths);
+    await page.getByLabel('Off topic').check();
+    await click('Report review');
+    await see('You have reported this review', widths);
+    await page.goto(`${at}/review/${review}/vote?vote=up`);
+    await see('Was this review helpful?', widths);
+    await click('Yes 0');
+    await page.getByText('Your vote is counted.').waitFor();
     await look(widths);
-  }
-  await follow('Open the page again');
-  await arrive(longName);
-  await page.goto(`${at}/review/${review}/report`);
-  await signIn('Reader');
-  await see('Report a review', widths);
-  await page.getByLabel('Off topic').check();
-  await click('Report review');
-  await see('You have reported this review', widths);
-  await page.goto(`${at}/review/${review}/vote?vote=up`);
-  await see('Was this review helpful?', widths);
-  await click('Yes 0');
-  await page.getByText('Your vote is counted.').waitFor();
-  await look(widths);
-  await page.goto(`${at}/entity/${named}`);
-  await page.getByText('You said yes.').waitFor();
-  await look(widths);
-  for (const path of [`/user/${layla.id}`, `/review/${review}/revisions`, '/']) {
-    await page.goto(at + path);
-    await page.locator('header summary').click();
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    // Open, the menu lies over what is below it.
-    await page.locator('header summary').click();
+    await page.goto(`${at}/entity/${named}`);
+    await page.getByText('You said yes.').waitFor();
     await look(widths);
-  }
+    for (const path of [`/user/${layla.id}`, `/review/${review}/revisions`, '/']) {
+      await page.goto(at + path);
+      await page.locator('header summary').click();
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      // Open, the menu lies over what is below it.
+      await page.locator('header summary').click();
+      await look(widths);
+    }
+  });
 });
 
 test('the forms of reviews are for everybody, in four widths and both colour schemes', async () => {
