@@ -122,6 +122,23 @@ test.each([
   expect(faultOf(from, to)).toEqual([expect.stringContaining(fault)]);
 });
 
+/** Says why a file of the contract may not import another: it must know nothing of the service. */
+const contractFault = (from: string, to: string) =>
+  /^bin\/contract\b/.test(from) && !to.startsWith('bin/contract/')
+    ? [`${from} imports ${to}: the contract knows nothing of the service`]
+    : [];
+
+test('the contract imports nothing of the service', () => {
+  const faults = sources.flatMap((file) =>
+    importsOf(file).flatMap((to) => contractFault(file, to)),
+  );
+  expect(faults).toEqual([]);
+  for (const to of ['shared/routes.ts', 'functions/api/get-me.ts', 'infra/local/connect.ts']) {
+    expect(contractFault('bin/contract/votes.ts', to)).toHaveLength(1);
+    expect(contractFault('bin/contract.ts', to)).toHaveLength(1);
+  }
+});
+
 /** The 22 endpoints of the specification, the authorizer, its page and the daily job. */
 const specified = `
   api/list-languages api/list-reviews api/create-review api/get-review api/update-review

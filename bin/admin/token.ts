@@ -13,7 +13,6 @@ import {
 } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken, lifetimes } from '../../shared/oauth/personal-token-repository.ts';
 import { type Scope, scopes } from '../../shared/routes.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
 import { findUsers, getUser } from '../../shared/user/user-repository.ts';
 import { listOf, Name, Uuid } from '../../shared/values.ts';
 import { getApplication } from './application.ts';
@@ -105,7 +104,7 @@ export function addTokenCommands(admin: AdminCommand): void {
     .required('--user <user id>', 'the account', Uuid)
     .option('--client <client id>', 'only the grant to this application', as(ClientId))
     .answer(async ({ user, client }: { user: string; client?: string }) => {
-      const revoked = await deleteGrants(user, client, batchDelete);
+      const revoked = await deleteGrants(user, client);
       // A deleted account or application has no grants. An unknown id is an error.
       if (revoked === 0) {
         await getUser(user);

@@ -1,6 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { databaseTypes } from '../../shared/entity/databases.ts';
 import type { Route } from '../../shared/routes.ts';
+import { kinds, type Writer } from '../../shared/table/kinds.ts';
 import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
@@ -17,30 +18,29 @@ interface Part {
   told?: { partitions: string[]; attributes: string[] };
 }
 
+/** Returns the partitions, as patterns of IAM, of the kinds of items that these functions write. */
+function writtenBy(writer: Writer): string[] {
+  const written = Object.values(kinds).filter(({ writers }) => writers?.includes(writer));
+  return [...new Set(written.map(({ key }) => key.form.pk.replace(/<.*/, '*')))];
+}
+
 const parts: Partial<Record<Route['table'], Part>> = {
-  health: { actions: ['UpdateItem'], partitions: ['HEALTH'], listed: ['CASE'] },
+  health: { actions: ['UpdateItem'], partitions: writtenBy('health'), listed: ['CASE'] },
   webhooks: {
     actions: ['UpdateItem'],
-    partitions: ['WEBHOOK', 'WEBHOOK#RUN'],
+    partitions: writtenBy('webhooks'),
     // An owner is told of a webhook that was turned off.
     told: { partitions: ['USER#*'], attributes: ['pk', 'sk', 'deleted_at', 'news_webhook'] },
   },
 };
 
 /** The part of functions that ask databases, and keep the answers. */
-const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: ['METADATA#*'] };
-
-/** Partitions that functions with `within` may read and write. Nothing of sign-in is in them. */
-const partitionsWithin: Record<NonNullable<Route['within']>, string[]> = {
-  votes: ['REVIEW#*', 'USER#*'],
-  reports: ['REVIEW#*', 'USER#*', 'IDEMPOTENCY#*'],
-  reviews: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'METADATA#*', 'NAME#*', 'IDEMPOTENCY#*'],
-};
+const asking: Part = { actions: ['PutItem', 'UpdateItem'], partitions: writtenBy('asks') };
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
 /**
- * Partitions (shared/table/keys.ts) that `table: 'public'` allows, as patterns of IAM. Grants are
+ * Partitions (shared/table/kinds.ts) that `table: 'public'` allows, as patterns of IAM. Grants are
  * in the partition of a profile. An item is read by its whole key, and the key of a grant has 128
  * random bits, so only queries must not reach grants. The e-mail address is in another partition.
  */
@@ -121,7 +121,7 @@ export function tableRights(
 }
 
 function limitsWithin(within: NonNullable<Route['within']>) {
-  const partitions = partitionsWithin[within];
+  const partitions = writtenBy(within);
   return { read: partitions, queried: partitions, listed: undefined };
 }
 

@@ -1,6 +1,5 @@
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
-import { batchDelete } from '../table/batch.ts';
 import { countsKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Update } from '../table/transact.ts';
 import { keysOfName, releaseName } from '../user/moderator-name.ts';
@@ -38,7 +37,7 @@ export async function deleteAccount(userId: string): Promise<void> {
   });
   try {
     await detachIdentity(userId, reviewsOfRequest);
-    await deleteGrants(userId, undefined, batchDelete);
+    await deleteGrants(userId);
   } catch (error) {
     if (grants.length > maxGrants) throw error;
     console.warn({

@@ -2,18 +2,12 @@ import { anonymous } from '../entity/record.ts';
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
-import { deleteGrants } from '../oauth/grant-repository.ts';
+import { isRemains } from '../review/erase.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
-import {
-  claimKey,
-  countsKey,
-  dailyVotesKey,
-  idIn,
-  userKey,
-  webhookKey,
-  webhookSlots,
-} from '../table/keys.ts';
+import type { Key } from '../table/item.ts';
+import { claimKey, idIn, userKey, webhookKeys } from '../table/keys.ts';
+import { type KindName, kindNames, kinds } from '../table/kinds.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, tryTransact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
@@ -35,40 +29,40 @@ export async function eraseAccount(userId: string): Promise<void> {
   });
 }
 
-async function eraseAll(userId: string, isGone: Write): Promise<void> {
-  const entriesOf = (kind: string) => eachOf(queryIndex('author-by-date', `${kind}#${userId}`));
-  await deleteGrants(userId, undefined, (keys) => deleteItems(keys, isGone));
-  for await (const application of entriesOf('OWNER')) {
+type Erase = (entry: Key, userId: string, isGone: Write) => Promise<unknown>;
+
+/** Erasures of what is listed by its person and not simply deleted. */
+const erasures: { [K in KindName]?: Erase } = {
+  application: async (application, _, isGone) => {
     const client = idIn(application);
-    const webhooks = webhookSlots.map((slot) => webhookKey(client, slot));
-    await deleteItems([application, ...webhooks], isGone);
+    await deleteItems([application, ...webhookKeys(client)], isGone);
     await eraseGrants(client);
-  }
+  },
+  // Somebody else may have written it since.
+  entity: (record, userId, isGone) => tryTransact([isGone, anonymous(record, userId)]),
+  review: (review, _, isGone) => eraseReview(idIn(review), isGone),
+  vote: (vote, userId, isGone) => eraseVote(idIn(vote), userId, isGone),
+  report: (report, userId, isGone) => eraseReport(idIn(report), userId, isGone),
+  decision: (decision, _, isGone) => eraseDecision(decision, isGone),
+};
+
+async function eraseAll(userId: string, isGone: Write): Promise<void> {
+  // Claims find reviews that the index does not show yet.
   for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
     await eraseReview(String(claim.review_id), isGone);
-    await deleteItems([claim], isGone);
   }
-  for await (const vote of entriesOf('VOTER')) {
-    await eraseVote(idIn(vote), userId, isGone);
+  for (const name of kindNames) {
+    const erase = erasures[name];
+    for (const list of [kinds[name].author ?? []].flat()) {
+      if (!list.endsWith('<user_id>')) continue;
+      const pages = queryIndex('author-by-date', list.replace('<user_id>', userId));
+      for await (const entries of pages) {
+        if (!erase) await deleteItems(entries, isGone);
+        else for (const entry of entries) await erase(entry, userId, isGone);
+      }
+    }
   }
-  for await (const report of entriesOf('REPORTER')) {
-    await eraseReport(idIn(report), userId, isGone);
+  for await (const items of queryItems({ pk: userKey(userId).pk, sk: '' })) {
+    await deleteItems(items.filter(isRemains), isGone);
   }
-  for await (const record of entriesOf('NAMER')) {
-    // Somebody else may have written it since.
-    await tryTransact([isGone, anonymous(record, userId)]);
-  }
-  for await (const proposals of queryIndex('author-by-date', `PROPOSER#${userId}`)) {
-    await deleteItems(proposals, isGone);
-  }
-  for await (const decision of entriesOf('SUBJECT')) {
-    await eraseDecision(decision, isGone);
-  }
-  for await (const codes of queryIndex('author-by-date', `APPROVER#${userId}`)) {
-    await deleteItems(codes, isGone);
-  }
-  for await (const days of queryItems(dailyVotesKey(userId, ''))) {
-    await deleteItems(days, isGone);
-  }
-  await deleteItems([countsKey(userId)], isGone);
 }

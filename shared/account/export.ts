@@ -23,6 +23,7 @@ import { batchGet, getItems } from '../table/batch.ts';
 import { shareUsed } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, reviewKey, revisionKey } from '../table/keys.ts';
+import type { OwnList } from '../table/kinds.ts';
 import { parseItem, parseItems } from '../table/parse.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { readDailyCounts } from '../user/daily-limit.ts';
@@ -30,18 +31,38 @@ import { findAccount } from '../user/user-repository.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
-/** Lists that may exceed a response, in reading order. */
-const lists = [
-  'connections',
-  'reviews',
-  'hidden_and_deleted',
-  'decisions',
-  'votes',
-  'reports',
-  'names',
-  'proposed_names',
-] as const;
-type List = (typeof lists)[number];
+/** Lists that may exceed a response. Other data is in the first part only. */
+type List = Exclude<OwnList, 'profile' | 'applications' | 'votes_by_day'>;
+
+const NamedEntity = v.pick(EntityRecord, [
+  'entity_id',
+  'entity_type',
+  'name',
+  'about',
+  'url',
+  'written_at',
+]);
+
+/** The lists, in reading order. */
+const sources: {
+  [L in List]: (userId: string, after: string) => AsyncIterable<Batch<OwnData[L][number]>>;
+} = {
+  connections,
+  reviews,
+  hidden_and_deleted: readListed('HIDDEN', v.omit(HiddenClaim, ['user_id'])),
+  // Without the moderator.
+  decisions: readListed(
+    'SUBJECT',
+    v.pick(Decision, ['review_id', 'entity_id', 'decision', 'reason', 'note', 'decided_at']),
+  ),
+  // By time: a vote that is cast again moves to a later part, so it is never missed.
+  votes: readListed('VOTER', v.omit(Vote, ['user_id'])),
+  reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
+  names: readListed('NAMER', NamedEntity),
+  proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
+};
+
+const lists = Object.keys(sources) as [List, ...List[]];
 
 /** A list and the last key read from it. Validated, because anyone can forge the checksum. */
 const Cursor = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
@@ -77,14 +98,7 @@ export async function readOwnData(
   const account = start ? undefined : await readAccount(userId);
   const part: OwnData = {
     ...account,
-    connections: [],
-    reviews: [],
-    hidden_and_deleted: [],
-    decisions: [],
-    votes: [],
-    reports: [],
-    names: [],
-    proposed_names: [],
+    ...(Object.fromEntries(lists.map((list) => [list, []])) as unknown as Pick<OwnData, List>),
   };
   const end = performance.now() + maxMilliseconds;
   const mostUsed = shareUsed() + maxShare;
@@ -127,33 +141,6 @@ async function readAccount(userId: string) {
     }),
   };
 }
-
-const NamedEntity = v.pick(EntityRecord, [
-  'entity_id',
-  'entity_type',
-  'name',
-  'about',
-  'url',
-  'written_at',
-]);
-
-const sources: {
-  [L in List]: (userId: string, after: string) => AsyncIterable<Batch<OwnData[L][number]>>;
-} = {
-  connections,
-  reviews,
-  hidden_and_deleted: readListed('HIDDEN', v.omit(HiddenClaim, ['user_id'])),
-  // Without the moderator.
-  decisions: readListed(
-    'SUBJECT',
-    v.pick(Decision, ['review_id', 'entity_id', 'decision', 'reason', 'note', 'decided_at']),
-  ),
-  // By time: a vote that is cast again moves to a later part, so it is never missed.
-  votes: readListed('VOTER', v.omit(Vote, ['user_id'])),
-  reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
-  names: readListed('NAMER', NamedEntity),
-  proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
-};
 
 /** Adds a record to its list. The revisions of a review come one at a time and are joined. */
 function add(part: OwnData, list: List, record: OwnData[List][number]): void {

@@ -42,7 +42,7 @@ export async function addDeferred(): Promise<void> {
 
 /** Adds up as many deferred items as fit a transaction. Returns false if there are none. */
 async function addSome(): Promise<boolean> {
-  const { value: items = [] } = await queryItems(deferredKey(), { pageSize: 50 }).next();
+  const { value: items = [] } = await queryItems(deferredKey(''), { pageSize: 50 }).next();
   const fits = (some: readonly Item[]) => {
     const amounts = amountsIn(some);
     return 1 + some.length + amounts.size <= maxActions && fitUpdates(amounts);

@@ -92,7 +92,7 @@ export class Tally {
       if (item.rank_tree !== undefined) this.#grown.run(pk);
     } else if (pk.startsWith('TREE#') || isTotalKey(item)) {
       this.#addStored(item);
-    } else if (pk === deferredKey().pk) {
+    } else if (pk === deferredKey('').pk) {
       this.#defer.run(sk);
       for (const { by, ...key } of item.counts as (Key & { by: Record<string, number> })[]) {
         this.#addStored({ ...key, ...by });
@@ -174,7 +174,7 @@ export class Tally {
   /** Yields the keys of deferred counts. */
   *deferred(): Generator<Key> {
     const rows = this.#database.prepare('SELECT sk FROM deferred');
-    for (const { sk } of rows.iterate()) yield { ...deferredKey(), sk: `${sk}` };
+    for (const { sk } of rows.iterate()) yield { ...deferredKey(''), sk: `${sk}` };
   }
 
   /** Yields the counters that are stored with another number than counted. */

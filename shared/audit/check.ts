@@ -23,6 +23,7 @@ import {
   revisionKey,
   userKey,
 } from '../table/keys.ts';
+import { kindOf, kinds } from '../table/kinds.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import {
   compare,
@@ -92,9 +93,10 @@ async function checkReview(pk: string, source: Source): Promise<Finding[]> {
 function findOrphans(pk: string, items: readonly Item[]): Finding[] {
   const Key = { pk, sk: reviewKey('').sk };
   const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
-  const orphans = items.filter(({ sk }) =>
-    /^((VOTE|REVISION|REPORT)#|(CASE|LONGTEXT|WAITING)$)/.test(sk),
-  );
+  const orphans = items.filter((item) => {
+    const kind = kindOf(item);
+    return kind && kinds[kind].beside === 'review';
+  });
   return orphans.map((item) => orphan(item, {}, [isGone]));
 }
 

@@ -1,13 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../table/item.ts';
 import { applicationKey, entityKey, reviewKey } from '../table/keys.ts';
+import { kindOf, kinds } from '../table/kinds.ts';
 import type { Source } from './source.ts';
-
-/** Partitions whose items are checked, by the start of their keys. */
-const checked = /^(REVIEW|USER|ENTITY|APP|METADATA|WORD)#/;
-
-/** Sort keys in these partitions that nothing is counted from. */
-const unchecked = /^(GRANT|VOTES)#/;
 
 /** One scan of the table, in a temporary file of SQLite, so that memory stays flat. */
 export class Snapshot implements Source {
@@ -40,10 +35,11 @@ export class Snapshot implements Source {
   add(items: readonly Item[]): void {
     this.#database.exec('BEGIN');
     for (const item of items) {
+      const kind = kindOf(item);
+      if (!kind || !kinds[kind].isCounted) continue;
       const { pk, sk } = item;
-      if (!checked.test(pk) || unchecked.test(sk)) continue;
-      const isReview = sk === reviewKey('').sk;
-      const isOwned = isReview || sk === applicationKey('').sk;
+      const isReview = kind === 'review';
+      const isOwned = isReview || kind === 'application';
       const user = isOwned ? `${item.user_id}` : null;
       const entity = isReview ? `${item.entity_id}` : null;
       this.#insert.run(pk, sk, user, entity, toJson(item));

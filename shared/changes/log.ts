@@ -72,7 +72,7 @@ async function append(lane: number, changes: readonly LoggedChange[]): Promise<v
  */
 export async function* readLog(lane: number, time: number): AsyncGenerator<LogItem[]> {
   const after = changesKey(lane, time).sk;
-  const pages = queryItems(changesKey(lane), { after, pageSize: 25, consistent: false });
+  const pages = queryItems(changesKey(lane, ''), { after, pageSize: 25, consistent: false });
   for await (const items of pages) yield items.flatMap(toLogItem);
 }
 
@@ -85,7 +85,7 @@ export async function findChanges(id: string, at: number): Promise<LoggedChange[
 
 /** An item that cannot be read counts as missing, except for its place in the chain. */
 function toLogItem(item: Item): LogItem[] {
-  const at = Number(item.sk.slice(changesKey(0).sk.length));
+  const at = Number(item.sk.slice(changesKey(0, '').sk.length));
   const stored = parseItem(StoredItem, item);
   if (stored) return [{ at, before: stored.before, changes: parseChanges(stored) }];
   return [{ at, before: Number(item.before), changes: [] }];
@@ -98,7 +98,7 @@ export async function findCursor(time: number): Promise<LogCursor> {
   const before = await Promise.all(
     lanes.map(async (head, lane) => {
       const after = changesKey(lane, time - 1).sk;
-      const [next] = await collect(queryItems(changesKey(lane), { after, pageSize: 1 }), 1);
+      const [next] = await collect(queryItems(changesKey(lane, ''), { after, pageSize: 1 }), 1);
       return next ? Number(next.before) : head;
     }),
   );
@@ -109,10 +109,10 @@ export async function findCursor(time: number): Promise<LogCursor> {
 export async function readLogEnd(): Promise<LogCursor> {
   const lanes = Array.from({ length: changesLanes }, () => 0);
   let epoch: number | undefined;
-  const items = queryItems(epochKey, { until: `${laneKey().sk}~` });
+  const items = queryItems(epochKey, { until: `${laneKey('').sk}~` });
   for (const { sk, latest, began } of await collect(items)) {
     if (sk === epochKey.sk) epoch = Number(began);
-    else lanes[Number(sk.slice(laneKey().sk.length))] = Number(latest);
+    else lanes[Number(sk.slice(laneKey('').sk.length))] = Number(latest);
   }
   return epoch === undefined ? { lanes } : { lanes, epoch };
 }

@@ -12,7 +12,7 @@ import { type Count, datePath, nodeCounts, nodeKey } from './rank-tree.ts';
  * a moment.
  */
 export async function readTotals(attributes?: readonly string[]): Promise<Map<string, Item>> {
-  const prefix = totalKey();
+  const prefix = totalKey('');
   const totals = new Map<string, Item>();
   for await (const items of queryItems(prefix, { consistent: false, attributes })) {
     for (const item of items) totals.set(item.sk.slice(prefix.sk.length), item);

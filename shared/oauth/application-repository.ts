@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchDelete, batchGet } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
-import { applicationKey, idIn, userKey, webhookKey, webhookSlots } from '../table/keys.ts';
+import { applicationKey, idIn, userKey, webhookKeys } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Update, type Write } from '../table/transact.ts';
@@ -151,7 +151,7 @@ export async function deleteApplication(clientId: string, userId: string): Promi
     await getOwnApplication(clientId, userId);
     await transact([
       { Delete: { Key: applicationKey(clientId), was: { user_id: userId } } },
-      ...webhookSlots.map((slot) => ({ Delete: { Key: webhookKey(clientId, slot) } })),
+      ...webhookKeys(clientId).map((Key) => ({ Delete: { Key } })),
       { Update: owner, otherwise: invalidToken() },
     ]);
   });

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
 import { batchDelete, getItems } from '../table/batch.ts';
-import type { Key } from '../table/item.ts';
 import { applicationKey, grantKey, userKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
@@ -154,21 +153,17 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
 }
 
 /**
- * Revokes a user's grants and codes, all or for one application, by `remove`. Returns the number of
+ * Revokes a user's grants and codes, all or for one application. Returns the number of
  * grants. Codes go first, so that none creates a grant afterwards. Repeats until nothing is left,
  * because the index may lack recent codes.
  */
-export async function deleteGrants(
-  userId: string,
-  clientId: string | undefined,
-  remove: (keys: readonly Key[]) => Promise<void>,
-): Promise<number> {
+export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
   let revoked = 0;
   for (let attempt = 0; attempt < deletions; attempt++) {
     const codes = await listCodes(userId, clientId);
-    await remove(codes);
+    await batchDelete(codes);
     const grants = await listGrants(userId, clientId);
-    await remove(grants.map(keyOf));
+    await batchDelete(grants.map(keyOf));
     revoked += grants.length;
     if (codes.length + grants.length === 0) break;
   }

@@ -24,9 +24,9 @@ export async function eraseRemains(id: string, version = Number.POSITIVE_INFINIT
   });
 }
 
-/** Returns true for items deleted after their review. */
-function isRemains({ pk, sk }: Item): boolean {
-  return sk !== reviewKey('').sk && sk !== projectionKey({ pk }).sk;
+/** Returns true for items deleted after the user or review of their partition. */
+export function isRemains({ pk, sk }: Item): boolean {
+  return sk !== pk.split('#')[0] && sk !== projectionKey({ pk }).sk;
 }
 
 /**

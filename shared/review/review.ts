@@ -221,7 +221,7 @@ export function currentRevision({ edits }: Pick<Review, 'edits'>): number {
   return edits + 1;
 }
 
-/** Index attributes, see table/keys.ts. */
+/** Index attributes, see table/kinds.ts. */
 export function listedIn(review: Review): IndexAttributes {
   const { id, user_id, entity_id, published_on, popularity } = review;
   if (review.deleted_at !== undefined) return {};

@@ -3,7 +3,7 @@
 const scopes = ['all', 'type', 'facet', 'entity', 'author'] as const;
 const orders = ['date', 'popularity'] as const;
 
-/** Index partition keys, and index orders. keys.ts lists the values that they hold. */
+/** Index partition keys, and index orders. kinds.ts lists the values that they hold. */
 export type IndexScope = (typeof scopes)[number];
 export type Order = (typeof orders)[number];
 

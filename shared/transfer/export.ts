@@ -4,23 +4,22 @@ import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { entityOf, recordIn } from '../entity/record.ts';
-import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic } from '../review/review.ts';
-import { Revision, revisionOf } from '../review/revision.ts';
+import { type Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
+import { type ExportedKind, kindNames, kinds } from '../table/kinds.ts';
 import { parseItems } from '../table/parse.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
 import { listedIn, Webhook, withoutCursor } from '../webhooks/webhook.ts';
 import {
+  exportedKindOf,
   fullReviewRecord,
-  type ItemKind,
   isObject,
-  kindOfItem,
   rawRecord,
   userRecord,
   voteRecord,
@@ -50,72 +49,65 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 }
 
 /**
- * Yields all records of a spool in a deterministic order: users, identities, applications,
- * webhooks, grants, marked claims, records of entities, proposals, reviews, decisions. Each review
- * is followed by its votes, reports, waiting text and case. A record that names a missing record is
- * left out: the missing one was deleted during the scan.
+ * Yields all records of a spool in a deterministic order: kinds in the order of their table. Each
+ * review is followed by its votes, reports, waiting text and case. A record that names a missing
+ * record is left out: the missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
-  const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');
-  const hasReferences = (kind: RawKind, { user_id, client_id }: Item) =>
-    (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
-    (!['grant', 'webhook'].includes(kind) ||
-      client_id === nobody ||
-      spool.has('application', `${client_id}`, 'APP'));
-  for (const { items } of spool.read('user')) {
-    const user = itemAt('USER', items);
-    if (user) yield userRecord(user, itemAt('CONTACT', items));
-  }
   const replaced = spool.replaced();
-  for (const kind of ['identity', 'application', 'webhook', 'grant', 'claim'] as const) {
-    for (const { items } of spool.read(kind)) {
-      for (const item of items) {
-        const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
-        if (!hasReferences(kind, item) || isReplaced) continue;
-        const stored = kind === 'webhook' ? portable(item) : [item];
-        for (const each of stored) yield rawRecord(kind, each);
+  for (const kind of kindNames) {
+    if (kinds[kind].unexported || kinds[kind].beside) continue;
+    for (const { id, items } of spool.read(kind as ExportedKind)) {
+      if (kind === 'user') {
+        const [user] = ofKind('user', items);
+        if (user) yield userRecord(user, ofKind('contact', items)[0]);
+      } else if (kind === 'review') {
+        if (!replaced.has(id)) yield* recordsOfReview(items, spool);
+      } else {
+        const isReplaced = ({ user_id, entity_id }: Item) =>
+          kind === 'claim' && replaced.has(`${user_id} ${entity_id}`);
+        const lasting = items.filter((item) => !isReplaced(item));
+        yield* rawRecords(kind as RawKind, lasting, spool);
       }
     }
   }
-  for (const { items } of spool.read('entity')) {
-    for (const item of items) yield rawRecord('entity', lastingRecord(item, hasUser));
+}
+
+function* recordsOfReview(items: readonly Item[], spool: Spool): Generator<TransferRecord> {
+  const found = reviewIn(items);
+  if (!found || !spool.hasThings(found.item)) return;
+  const { item: reviewItem, revisions } = found;
+  yield fullReviewRecord(reviewItem, revisions);
+  for (const item of ofKind('vote', items)) {
+    if (spool.hasThings(item)) yield voteRecord(item, revisions.length);
   }
-  for (const { items } of spool.read('proposal')) {
-    for (const item of items) {
-      if (hasUser(item.user_id)) yield rawRecord('proposal', item);
-    }
+  const reports = ofKind('report', items).filter((item) => spool.hasThings(item));
+  yield* rawRecords('report', reports, spool);
+  yield* rawRecords('waiting', ofKind('waiting', items), spool);
+  for (const item of ofKind('case', items)) yield caseRecord(item, reports);
+}
+
+/** Forms in which items are exported, if not as they are stored. */
+const forms: { [K in RawKind]?: (item: Item, spool: Spool) => Item[] } = {
+  webhook: portable,
+  entity: lastingRecord,
+  decision: portableDecision,
+};
+
+function* rawRecords(
+  kind: RawKind,
+  items: readonly Item[],
+  spool: Spool,
+): Generator<TransferRecord> {
+  for (const item of items) {
+    if (!kinds[kind].isLasting && !spool.hasThings(item)) continue;
+    for (const form of forms[kind]?.(item, spool) ?? [item]) yield rawRecord(kind, form);
   }
-  for (const { id, items } of spool.read('review')) {
-    const reviewItem = itemAt('REVIEW', items);
-    if (!reviewItem || replaced.has(id) || !hasUser(reviewItem.user_id)) continue;
-    const review = fullReviewRecord(reviewItem, {
-      revisions: ofKind('revision', items),
-      texts: ofKind('text', items),
-    });
-    if (!review) continue;
-    yield review;
-    for (const item of ofKind('vote', items)) {
-      if (hasUser(item.user_id)) yield voteRecord(item, review.revisions.length);
-    }
-    const reports = ofKind('report', items).filter(({ user_id }) => hasUser(user_id));
-    for (const item of reports) {
-      yield rawRecord('report', item);
-    }
-    for (const item of ofKind('waiting', items)) {
-      yield rawRecord('waiting', item);
-    }
-    for (const item of ofKind('case', items)) {
-      yield caseRecord(item, reports);
-    }
-  }
-  for (const { items } of spool.read('decision')) {
-    for (const { author, ...item } of items) {
-      // A decision about an erased account stays without its note.
-      const isOfNobody = item.user_id === null || hasUser(item.user_id);
-      const entry = isOfNobody ? { author, ...item } : { ...item, note: '' };
-      yield rawRecord('decision', entry);
-    }
-  }
+}
+
+/** A decision about an erased account stays without its note. */
+function portableDecision({ author, ...item }: Item, spool: Spool): Item[] {
+  return [spool.hasThings(item as Item) ? { author, ...item } : { ...item, note: '' }];
 }
 
 /** Fields of a record that mean something in another table. */
@@ -133,12 +125,12 @@ const lastingFields = [
 ] as const;
 
 /** Returns the record of an entity as an export has it, without an account that is gone. */
-function lastingRecord(item: Item, hasUser: (id: unknown) => boolean): Item {
+function lastingRecord(item: Item, spool: Spool): Item[] {
   const { pk, sk, user_id, author, date } = item;
   const fields = lastingFields.filter((name) => item[name] !== undefined);
-  const writer = hasUser(user_id) ? { user_id, author, date } : {};
+  const writer = user_id !== undefined && spool.hasThings(item) ? { user_id, author, date } : {};
   const { entity_type, entity_id } = entityOf(pk) ?? {};
-  return { pk, sk, ...writer, ...pick(item, fields), entity_type, entity_id };
+  return [{ pk, sk, ...writer, ...pick(item, fields), entity_type, entity_id }];
 }
 
 /**
@@ -177,14 +169,22 @@ function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
 export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   const replaced = spool.replaced();
   for (const { id, items } of spool.read('review')) {
-    const item = itemAt('REVIEW', items);
-    const review = item && wholeReview(item, ofKind('text', items));
-    if (!review || replaced.has(id) || !isPublic(review)) continue;
-    const revisions = ofKind('revision', items).map((revision) => v.parse(Revision, revision));
-    const earlier = revisions.filter((revision) => revision.id <= review.edits);
-    if (earlier.length < review.edits || !spool.has('user', review.user_id, 'USER')) continue;
-    yield reviewRecord(review, [...earlier, revisionOf(review)]);
+    const found = reviewIn(items);
+    if (!found || replaced.has(id) || !isPublic(found.review)) continue;
+    if (spool.hasThings(found.item)) yield reviewRecord(found.review, found.revisions);
   }
+}
+
+/** Returns a review of these items with all its revisions, unless something is missing. */
+function reviewIn(items: readonly Item[]) {
+  const [item] = ofKind('review', items);
+  const review = item && wholeReview(item, ofKind('text', items));
+  if (!review) return undefined;
+  const revisions = ofKind('revision', items) as unknown[] as Revision[];
+  // Revisions made after the review was read are skipped.
+  const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
+  if (earlier.length < review.edits) return undefined;
+  return { item, review, revisions: [...earlier, revisionOf(review)] };
 }
 
 /** The record of an entity in a public dump. */
@@ -219,7 +219,7 @@ type PublicUser = { kind: 'user' } & Pick<User, (typeof publicNames)[number]>;
 /** Yields the public accounts of a spool by id. */
 export function* publicUsers(spool: Spool): Generator<PublicUser> {
   for (const { items } of spool.read('user')) {
-    const item = itemAt('USER', items);
+    const [item] = ofKind('user', items);
     if (item) yield { kind: 'user', ...pick(v.parse(User, item), publicNames) };
   }
 }
@@ -283,12 +283,8 @@ export function* jsonLines(records: Iterable<object>): Generator<string> {
   if (chunk) yield chunk;
 }
 
-function itemAt(sk: string, items: readonly Item[]): Item | undefined {
-  return items.find((item) => item.sk === sk);
-}
-
-function ofKind(kind: ItemKind, items: readonly Item[]): Item[] {
-  return items.filter((item) => kindOfItem(item) === kind);
+function ofKind(kind: ExportedKind, items: readonly Item[]): Item[] {
+  return items.filter((item) => exportedKindOf(item) === kind);
 }
 
 const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;

@@ -1,78 +1,58 @@
 // Turns stored items into records of an export, and the records of other kinds back into items.
 import * as v from 'valibot';
+import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { join } from '../review/long-text.ts';
 import { isCount } from '../review/owner-counts.ts';
 import { countedFields, Review, type WholeReview } from '../review/review.ts';
-import { type Revision, revisionOf } from '../review/revision.ts';
+import type { Revision } from '../review/revision.ts';
 import { writtenNames } from '../review/written.ts';
-import type { Item } from '../table/item.ts';
-import { idIn } from '../table/keys.ts';
+import { tableDefinition } from '../table/definition.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { applicationKey, idIn, reviewKey, userKey } from '../table/keys.ts';
+import { type ExportedKind, kindOf, kinds } from '../table/kinds.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
 import type { FullReviewRecord, RawKind, RawRecord, UserRecord, VoteRecord } from './record.ts';
 
-/** Kinds by the start of the sort key. Contacts, revisions and texts are parts of other records. */
-const kinds = {
-  USER: 'user',
-  CONTACT: 'contact',
-  IDENTITY: 'identity',
-  APP: 'application',
-  HOOK: 'webhook',
-  GRANT: 'grant',
-  REVIEW: 'review',
-  REVISION: 'revision',
-  LONGTEXT: 'text',
-  VOTE: 'vote',
-  REPORT: 'report',
-  CASE: 'case',
-  WAITING: 'waiting',
-  DECISION: 'decision',
-  METADATA: 'entity',
-  PROPOSAL: 'proposal',
-} as const;
-export type ItemKind = (typeof kinds)[keyof typeof kinds] | 'claim';
-
-/** Attributes of a claim that outlives its review, and of a record that a search has found. */
-interface Marks {
-  marked_at?: unknown;
-  reported?: unknown;
-  name?: unknown;
-  expires_at?: unknown;
+/**
+ * Returns the kind of an item, or undefined for items that are not exported. Those are also claims
+ * without a mark, and records of entities that a search has found or that wait for a name.
+ */
+export function exportedKindOf(item: Item): ExportedKind | undefined {
+  const kind = kindOf(item);
+  if (!kind || kinds[kind].unexported) return undefined;
+  if (kind === 'claim' && (item.marked_at ?? item.reported) === undefined) return undefined;
+  const isPassing = typeof item.name !== 'string' || item.expires_at !== undefined;
+  return kind === 'entity' && isPassing ? undefined : (kind as ExportedKind);
 }
 
-/** Returns the kind of an item, or undefined for items that are not exported. */
-export function kindOfItem(item: Marks & { sk: string }) {
-  const { sk, marked_at, reported, name, expires_at } = item;
-  const [start = ''] = sk.split('#', 1);
-  const isPassing = typeof name !== 'string' || expires_at !== undefined;
-  if (start === 'METADATA' && isPassing) return undefined;
-  if (start === 'CLAIM') return (marked_at ?? reported) === undefined ? undefined : 'claim';
-  return Object.hasOwn(kinds, start) ? kinds[start as keyof typeof kinds] : undefined;
+/** Returns the keys of the account, the application and the review that an item is of. */
+export function thingsOf({ pk, sk, user_id, client_id }: Item): Key[] {
+  const keys: Key[] = [];
+  if (user_id) keys.push(userKey(`${user_id}`));
+  if (client_id && client_id !== nobody) keys.push(applicationKey(`${client_id}`));
+  if (pk.startsWith(reviewKey('').pk)) keys.push({ pk, sk: reviewKey('').sk });
+  return keys.filter((key) => keyString(key) !== keyString({ pk, sk }));
 }
 
 /** Attributes of users and reviews that are derived from other attributes or items. */
 const derived = new Set<string>([
-  'pk',
-  'sk',
-  'all',
-  'type',
-  'facet',
-  'entity',
-  'author',
-  'date',
-  'popularity_rank',
+  ...Object.keys(tableDefinition.attributeTypes),
   'kind',
   'rank_tree',
   ...countedFields,
 ]);
 
-/** Returns the attributes that are neither `named`, nor derived, nor counts. */
-function otherAttributes(attributes: object, named: readonly string[]): Record<string, unknown> {
-  const rest = Object.entries(attributes).filter(
-    ([name]) => !named.includes(name) && !derived.has(name) && !isCount(name),
+/** Attributes that the record of a user or review has elsewhere. */
+const elsewhere = ['contact', 'revisions', ...writtenNames, 'long_text'];
+
+/** Returns the attributes of a user or review, or of its record, that are facts of themselves. */
+export function factsIn(attributes: object): Record<string, unknown> {
+  const facts = Object.entries(attributes).filter(
+    ([name]) => !elsewhere.includes(name) && !derived.has(name) && !isCount(name),
   );
-  return ordered(Object.fromEntries(rest));
+  return ordered(Object.fromEntries(facts));
 }
 
 /** Sorts all names, because DynamoDB keeps no order of attributes. */
@@ -89,41 +69,12 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Attributes of every review, which begin the record. */
-const reviewStart = [
-  'id',
-  'entity_id',
-  'entity_type',
-  'user_id',
-  'language',
-  'license',
-  'created',
-  'published_on',
-  'is_hidden',
-  'source',
-  'source_url',
-] as const;
-const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
-const reviewNames = ['kind', ...reviewStart, 'revisions', ...writtenNames, 'long_text'];
-
-/** Returns the attributes of a record that are neither named nor derived. */
-export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {
-  return otherAttributes(record, record.kind === 'user' ? userNames : reviewNames);
-}
-
 /** Returns the record of a user, with the contact if there is one. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
-  return {
-    kind: 'user',
-    ...pick(v.parse(User, item), ['id', 'display_name', 'created']),
-    ...otherAttributes(item, userNames),
-    contact: contact ? contactRecord(contact) : null,
-  };
-}
-
-function contactRecord(contact: Item): NonNullable<UserRecord['contact']> {
-  const { email, musicdb_username } = v.parse(Contact, contact);
-  return { email, musicdb_username, ...otherAttributes(contact, ['email', 'musicdb_username']) };
+  const { id, display_name, created } = v.parse(User, item);
+  const facts = { id, display_name, created, ...factsIn(item) };
+  const fields = contact && { ...v.parse(Contact, contact), ...factsIn(contact) };
+  return { kind: 'user', ...facts, contact: fields ?? null };
 }
 
 /** Reads a review with its long text among the items beside it. Undefined if that is missing. */
@@ -134,26 +85,14 @@ export function wholeReview(item: Item, texts: readonly Item[]): WholeReview | u
   );
 }
 
-/** Makes the record of a review, or undefined if revisions are missing: it is being deleted. */
-export function fullReviewRecord(
-  item: Item,
-  { revisions, texts }: Record<'revisions' | 'texts', readonly Item[]>,
-): FullReviewRecord | undefined {
-  const review = wholeReview(item, texts);
-  if (!review) return undefined;
-  // Revisions made after the review was read are skipped.
-  const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
-  if (earlier.length < review.edits) return undefined;
-  const revisionsToCurrent = [...(earlier as unknown[] as Revision[]), revisionOf(review)];
-  const { language } = review as { language: FullReviewRecord['language'] };
-  return {
+/** Makes the record of a review of all its revisions. */
+export function fullReviewRecord(item: Item, revisions: readonly Revision[]): FullReviewRecord {
+  const record: object = {
     kind: 'review',
-    ...pick({ ...review, language }, reviewStart),
-    ...otherAttributes(item, reviewNames),
-    revisions: revisionsToCurrent.map((revision) =>
-      pick(revision, ['id', ...writtenNames, 'timestamp']),
-    ),
+    ...factsIn(item),
+    revisions: revisions.map((revision) => pick(revision, ['id', ...writtenNames, 'timestamp'])),
   };
+  return record as FullReviewRecord;
 }
 
 /** Makes the record of a vote on a review with `revisions` revisions. */

@@ -1,7 +1,6 @@
 // Decides what an import writes for each record, from the records and what the table has.
 import * as v from 'valibot';
 import { EntityRecord, isByPerson, recordWrites, renewedAfter } from '../entity/record.ts';
-import { nobody } from '../oauth/grant.ts';
 import { pick } from '../pick.ts';
 import { oneMore } from '../review/case.ts';
 import { newReview, noVotes, type WholeReview } from '../review/review.ts';
@@ -10,7 +9,6 @@ import { revisionItem } from '../review/revision.ts';
 import { writtenIn } from '../review/written.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import {
-  applicationKey,
   caseKey,
   claimKey,
   identityKey,
@@ -19,13 +17,14 @@ import {
   userKey,
   voteKey,
 } from '../table/keys.ts';
+import { kinds } from '../table/kinds.ts';
 import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { isNameTaken, keysOfName } from '../user/moderator-name.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
-import { othersOf, rawItem } from './item-record.ts';
+import { factsIn, rawItem, thingsOf } from './item-record.ts';
 import type {
   FullReviewRecord,
   RawRecord,
@@ -63,6 +62,13 @@ const wasModerated =
   'its account was deleted while it was blocked or had hidden or reported reviews';
 const hasAnother = 'its account was deleted, and its person now has another account';
 const noAccount = 'user_id names no account';
+/** Reasons by the sort key of the thing that is missing. */
+const missing: Record<string, string> = {
+  USER: noAccount,
+  APP: 'client_id names no application',
+  REVIEW: noReview,
+};
+const isAlive = { ConditionExpression: whereAlive };
 
 /** A record with the writes that store it. */
 export interface PlannedRecord extends SourcedRecord {
@@ -138,13 +144,8 @@ export function decidingKeys(record: TransferRecord): Key[] {
     return [key, projectionKey(key), claimKey(user_id, entity_id), userKey(user_id)];
   }
   if (record.kind === 'vote') return [key, userKey(record.user_id), reviewKey(record.review_id)];
-  const keys = [key];
-  const { user_id } = record.item;
-  if (user_id) keys.push(userKey(user_id));
-  const application = applicationOf(record);
-  if (application) keys.push(application);
-  if (isOfReview(key)) keys.push(reviewBeside(key), caseBeside(key));
-  return keys;
+  const keys = [key, ...thingsOf(record.item)];
+  return record.kind === 'report' ? [...keys, caseBeside(key)] : keys;
 }
 
 /** Returns a key that stands for all remains of a deleted review among the known items. */
@@ -159,7 +160,7 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
   if (existing) return existing.deleted_at === undefined ? [] : unfinished;
   const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
-  const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
+  const user: User = { id, display_name, created, karma: 0, ...factsIn(record) };
   if (!user.is_moderator && keysOfName(display_name).some((each) => isNameTaken(find(each)))) {
     user.display_name = readerName(id);
     user.has_proposed_name = true;
@@ -212,11 +213,10 @@ function reviewIn(record: FullReviewRecord, version: number): WholeReview {
   });
   return {
     ...review,
-    ...pick(record, ['id', 'created', 'published_on', 'is_hidden', 'source', 'source_url']),
     last_updated: current.timestamp,
     edits: record.revisions.length - 1,
     version,
-    ...othersOf(record),
+    ...factsIn(record),
   };
 }
 
@@ -243,28 +243,15 @@ function planRaw(record: RawRecord, find: Find): Write[] | string {
     return hasLost ? wasModerated : [];
   }
   const writes: Write[] = [putNew(rawItem(record))];
-  const requireItem = (Key: Key, ConditionExpression = 'attribute_exists(pk)') => {
-    writes.push({ ConditionCheck: { Key, ConditionExpression } });
-  };
-  if (user_id && kind !== 'decision') {
-    if (!hasAccount(user_id, find)) return noAccount;
-    const Key = userKey(user_id);
-    if (kind === 'application') {
-      const amounts = { applications: 1 };
-      writes.push({ Update: { Key, amounts, isOwner: true, ConditionExpression: whereAlive } });
-    } else {
-      requireItem(Key, whereAlive);
-    }
+  for (const Key of kinds[kind].isLasting ? [] : thingsOf(item)) {
+    if (!isThere(Key, find)) return missing[Key.sk] ?? 'it names something that does not exist';
+    const isCounted = kind === 'application' && Key.sk === userKey('').sk;
+    writes.push(
+      isCounted
+        ? { Update: { Key, amounts: { applications: 1 }, isOwner: true, ...isAlive } }
+        : { ConditionCheck: { Key, ...isAlive } },
+    );
   }
-  const application = applicationOf(record);
-  if (application) {
-    if (!find(application)) return 'client_id names no application';
-    requireItem(application);
-  }
-  if (!isOfReview(item)) return writes;
-  const review = find(reviewBeside(item));
-  if (!review || review.deleted_at !== undefined) return noReview;
-  requireItem(reviewBeside(item));
   const openCase = find(caseBeside(item));
   // An export lists a case after its reports, so an existing open case has not counted this report.
   if (kind === 'report' && openCase?.state === 'open' && openCase.round === item.round) {
@@ -284,20 +271,16 @@ function planEntity({ item }: RawRecord, find: Find): Write[] {
   return recordWrites(undefined, isByAccount ? { ...record, user_id } : record);
 }
 
-function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefined {
-  const isOfOne = kind === 'webhook' || (kind === 'grant' && client_id !== nobody);
-  return isOfOne ? applicationKey(`${client_id}`) : undefined;
-}
-
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0);
 
-const isOfReview = ({ pk }: Key) => pk.startsWith(reviewKey('').pk);
-const reviewBeside = ({ pk }: Key): Key => ({ pk, sk: reviewKey('').sk });
 const caseBeside = ({ pk }: Key): Key => ({ pk, sk: caseKey('').sk });
 
-function hasAccount(userId: string, find: Find): boolean {
-  const user = find(userKey(userId));
-  return user !== undefined && user.deleted_at === undefined;
+const hasAccount = (userId: string, find: Find) => isThere(userKey(userId), find);
+
+/** Is false for a thing that is being deleted. */
+function isThere(key: Key, find: Find): boolean {
+  const item = find(key);
+  return item !== undefined && item.deleted_at === undefined;
 }
 
 /**

@@ -14,21 +14,9 @@ import { countedFields, Language, LicenseChoice, Review } from '../review/review
 import { Revision } from '../review/revision.ts';
 import { WaitingText } from '../review/waiting.ts';
 import { hasNeeded, writtenNames } from '../review/written.ts';
-import { type Key, keyString } from '../table/item.ts';
-import {
-  applicationKey,
-  caseKey,
-  claimKey,
-  decisionKey,
-  grantKey,
-  identityKey,
-  metadataKey,
-  proposalKey,
-  reportKey,
-  waitingKey,
-  webhookKey,
-  webhookSlots,
-} from '../table/keys.ts';
+import { keyString } from '../table/item.ts';
+import { idIn, webhookSlots } from '../table/keys.ts';
+import { type ExportedKind, kinds, placeholder } from '../table/kinds.ts';
 import { Contact, User } from '../user/user.ts';
 import { isVisible, StoredId, StoredTime } from '../values.ts';
 import { Vote } from '../vote/vote.ts';
@@ -107,39 +95,42 @@ const Claim = v.lazy((item) =>
   v.is(v.object({ marked_at: v.unknown() }), item) ? HiddenClaim : ReportedClaim,
 );
 
-/** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
-type RawForm = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
-
 const Hex = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/));
 /** Forms of the parts of keys that are no UUIDs. */
 const idForms: Record<string, v.GenericSchema> = {
   client_id: Hex,
   grant_id: Hex,
+  sha256: v.pipe(v.string(), v.regex(/^[\da-f]{64}$/)),
   slot: v.picklist(webhookSlots),
   entity_type: StoredEntityType,
   id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
 };
 
-const rawForms = {
-  // The item lacks the values whose hash is its id.
-  identity: [Identity, identityKey],
-  application: [Application, applicationKey, 'client_id'],
-  webhook: [Webhook, webhookKey, 'client_id', 'slot'],
-  grant: [Grant, grantKey, 'user_id', 'client_id', 'grant_id'],
-  claim: [Claim, claimKey, 'user_id', 'entity_id'],
-  report: [Report, reportKey, 'review_id', 'user_id'],
-  case: [Case, caseKey, 'review_id'],
-  waiting: [WaitingText, waitingKey, 'review_id'],
-  decision: [Decision, decisionKey, 'id'],
-  entity: [EntityRecord, metadataKey, 'entity_type', 'entity_id'],
-  proposal: [Proposal, proposalKey, 'entity_type', 'entity_id', 'user_id'],
-} satisfies Record<string, RawForm>;
-export type RawKind = keyof typeof rawForms;
+/** Kinds of items that are exported as they are stored. */
+export type RawKind = Exclude<
+  ExportedKind,
+  'user' | 'contact' | 'review' | 'text' | 'revision' | 'vote'
+>;
+
+const rawSchemas: Record<RawKind, v.GenericSchema> = {
+  identity: Identity,
+  application: Application,
+  webhook: Webhook,
+  grant: Grant,
+  claim: Claim,
+  entity: EntityRecord,
+  proposal: Proposal,
+  report: Report,
+  waiting: WaitingText,
+  case: Case,
+  decision: Decision,
+};
+const rawKinds = Object.keys(rawSchemas) as RawKind[];
 
 /** An item of another kind, with its keys and index attributes. */
 export const RawRecord = v.pipe(
   v.object({
-    kind: v.picklist(Object.keys(rawForms) as RawKind[]),
+    kind: v.picklist(rawKinds),
     item: v.looseObject({
       pk: v.string(),
       sk: v.string(),
@@ -149,17 +140,20 @@ export const RawRecord = v.pipe(
     }),
   }),
   v.check(({ kind, item }) => {
-    const [, keyOf, ...names]: RawForm = rawForms[kind];
-    if (names.length === 0) return /^IDENTITY#[\da-f]{64}\nIDENTITY$/.test(keyString(item));
-    if (!names.every((name) => v.is(idForms[name] ?? StoredId, item[name]))) return false;
-    const key = keyOf(...names.map((name) => `${item[name]}`));
-    return keyString(key) === keyString(item);
+    // The item of an identity lacks the values whose hash is its id.
+    const values: Record<string, unknown> = { sha256: idIn(item), ...item };
+    let areValid = true;
+    const key = keyString(kinds[kind].key.form).replaceAll(placeholder, (_, name: string) => {
+      areValid &&= v.is(idForms[name] ?? StoredId, values[name]);
+      return `${values[name]}`;
+    });
+    return areValid && key === keyString(item);
   }, 'pk and sk do not match the item'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { kind, item } = dataset.value;
     const isPersonal = kind === 'grant' && item.client_id === nobody;
-    const result = v.safeParse(isPersonal ? PersonalToken : rawForms[kind][0], item);
+    const result = v.safeParse(isPersonal ? PersonalToken : rawSchemas[kind], item);
     if (result.success) return;
     const [issue] = result.issues;
     addIssue({ message: `item.${v.getDotPath(issue)}: ${issue.message}` });
@@ -186,7 +180,7 @@ const schemas = new Map<string, v.GenericSchema<unknown, TransferRecord>>([
   ['user', UserRecord],
   ['review', FullReviewRecord],
   ['vote', VoteRecord],
-  ...Object.keys(rawForms).map((kind) => [kind, RawRecord] as const),
+  ...rawKinds.map((kind) => [kind, RawRecord] as const),
 ]);
 
 /** Parses a line of an export: the record, or the reason why the line is invalid. */

@@ -1,18 +1,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
-import { type ItemKind, kindOfItem } from './item-record.ts';
+import { type ExportedKind, type KindName, kindOf, kinds } from '../table/kinds.ts';
+import { exportedKindOf, thingsOf } from './item-record.ts';
 
-/** Items of these kinds are read together with a user or review. */
-const parts: Partial<Record<ItemKind, ItemKind>> = {
-  contact: 'user',
-  revision: 'review',
-  text: 'review',
-  vote: 'review',
-  report: 'review',
-  case: 'review',
-  waiting: 'review',
-};
+/** Items of some kinds are read together with a user or review. */
+const groupOf = (kind: KindName) => kinds[kind].beside ?? kind;
 
 /**
  * A scan of the table, stored on disk so that related items of a table of any size can be found.
@@ -56,11 +49,11 @@ export class Spool {
   add(items: readonly Item[], position: Key | undefined): void {
     this.#database.exec('BEGIN');
     for (const item of items) {
-      const kind = kindOfItem(item);
+      const kind = exportedKindOf(item);
       if (!kind || item.deleted_at !== undefined) continue;
       const hasClaim = kind === 'review' || kind === 'claim';
       const claim = hasClaim ? `${item.user_id} ${item.entity_id}` : null;
-      this.#insert.run(parts[kind] ?? kind, idIn(item), item.sk, claim, toJson(item));
+      this.#insert.run(groupOf(kind), idIn(item), item.sk, claim, toJson(item));
     }
     this.note('position', JSON.stringify(position ?? null));
     this.#database.exec('COMMIT');
@@ -72,7 +65,7 @@ export class Spool {
   }
 
   /** Reads the items of a kind and their parts by id, all items of an id together by sort key. */
-  *read(kind: ItemKind): Generator<{ id: string; items: Item[] }> {
+  *read(kind: ExportedKind): Generator<{ id: string; items: Item[] }> {
     const rows = this.#database.prepare(
       'SELECT id, item FROM spooled WHERE kind = ? ORDER BY id, sk',
     );
@@ -87,8 +80,15 @@ export class Spool {
     if (last) yield last;
   }
 
-  has(kind: ItemKind, id: string, sk: string): boolean {
-    return this.#find.get(kind, id, sk) !== undefined;
+  /** Returns true for the key of an item that is exported. */
+  has(key: Key): boolean {
+    const kind = kindOf(key);
+    return kind !== undefined && this.#find.get(groupOf(kind), idIn(key), key.sk) !== undefined;
+  }
+
+  /** Returns true if the things that an item is of are exported. */
+  hasThings(item: Item): boolean {
+    return thingsOf(item).every((key) => this.has(key));
   }
 
   /**

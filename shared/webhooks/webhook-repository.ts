@@ -31,8 +31,8 @@ export async function listWebhooks(
   return parseItems(Webhook, await readItems(clientId, consistent));
 }
 
-function readItems(clientId: string | undefined, consistent = true): Promise<Item[]> {
-  return collect(queryItems(webhookKey(clientId), { consistent }));
+function readItems(clientId = '', consistent = true): Promise<Item[]> {
+  return collect(queryItems(webhookKey(clientId, ''), { consistent }));
 }
 
 /** Throws ApiError 404 if there is none, or another user owns its application. */

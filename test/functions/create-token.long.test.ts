@@ -18,7 +18,6 @@ import { clientSecret, openToken } from '../../shared/oauth/credentials.ts';
 import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import type { Scope } from '../../shared/routes.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
 import { grantKey } from '../../shared/table/keys.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
@@ -631,7 +630,7 @@ describe('POST /oauth/token', () => {
   describe('after a change', () => {
     test('a revocation ends all tokens at once', async () => {
       const { access_token, refresh_token } = await tokens();
-      await deleteGrants(user.id, client.client_id, batchDelete);
+      await deleteGrants(user.id, client.client_id);
       expect(await isAccepted(access_token)).toBe(false);
       expectError(await refresh(client, refresh_token), 400, 'invalid_grant');
     });
@@ -643,7 +642,7 @@ describe('POST /oauth/token', () => {
         const code = await makeCode(client, user);
         const [{ status, body }] = await Promise.all([
           redeem(client, code),
-          sleep(i).then(() => deleteGrants(user.id, client.client_id, batchDelete)),
+          sleep(i).then(() => deleteGrants(user.id, client.client_id)),
         ]);
         if (status === 200) redeemed++;
         else expect(body.error).toBe('invalid_grant');
@@ -660,7 +659,7 @@ describe('POST /oauth/token', () => {
         await redeem(client, late);
         return { Items: [] };
       });
-      await deleteGrants(user.id, client.client_id, batchDelete);
+      await deleteGrants(user.id, client.client_id);
       jest.restoreAllMocks();
       expect(await listGrants(user.id)).toEqual([]);
       expectError(await redeem(client, late), 400, 'invalid_grant');

@@ -1,6 +1,5 @@
 import { handler } from '../../functions/api/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
 import {
   basic,
   type Client,
@@ -16,7 +15,7 @@ const [user, owner] = await makeUsers(2);
 const client = await makeClient(owner);
 const other = await makeClient(owner);
 
-beforeEach(() => deleteGrants(user.id, undefined, batchDelete));
+beforeEach(() => deleteGrants(user.id));
 
 const tokens = async (): Promise<{ access_token: string; refresh_token: string }> =>
   (await redeem(client, await makeCode(client, user))).body;

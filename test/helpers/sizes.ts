@@ -1,4 +1,4 @@
-import { largestItems } from '../../shared/table/largest-items.ts';
+import { kindOf, kinds } from '../../shared/table/kinds.ts';
 import { scanTable } from './items.ts';
 
 /** The bytes of an item as DynamoDB counts them: names and values, numbers by their digits. */
@@ -14,9 +14,10 @@ export function sizeOf(value: unknown): number {
 export async function expectSmallItems(): Promise<void> {
   const items = await scanTable();
   const tooLarge = items.flatMap((item) => {
-    const kind = `${item.sk}`.split('#')[0] ?? '';
+    const kind = kindOf(item);
+    const { kilobytes = 1 } = kind ? kinds[kind] : { kilobytes: 0 };
     const size = sizeOf(item);
-    return size <= (largestItems[kind] ?? 0) ? [] : [`${item.pk} ${item.sk}: ${size} bytes`];
+    return size <= kilobytes * 1024 ? [] : [`${item.pk} ${item.sk}: ${size} bytes`];
   });
   expect(tooLarge).toEqual([]);
   expect(items.length).toBeGreaterThan(0);

@@ -194,7 +194,6 @@ async function change(
 async function changeOthers(): Promise<Change[]> {
   const { makeUser } = await import('../helpers/world.ts');
   const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
-  const { batchDelete } = await import('../../shared/table/batch.ts');
   const { nameAsOperator } = await import('../../shared/moderation/correction.ts');
   const changes: Change[] = [];
   const note = async (what: Pick<Change, 'type' | 'id'> & Partial<Change>, deed: () => unknown) => {
@@ -208,7 +207,7 @@ async function changeOthers(): Promise<Change[]> {
     const { id } = person;
     if (types.includes('access.revoked')) {
       await insertGrant({ user_id: id, client_id, scopes: ['user'] });
-      const revoke = () => deleteGrants(id, client_id, batchDelete);
+      const revoke = () => deleteGrants(id, client_id);
       await note({ type: 'access.revoked', id, client_id }, revoke);
     }
     if (types.includes('user.deleted')) {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { randomNumbers } from '../../bin/random.ts';
 import type { Scope } from '../../shared/routes.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
 import { type Call, callerOf } from '../helpers/api.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
@@ -104,7 +103,7 @@ test('a token allows its scopes only', async () => {
   expect(denied.status).toBe(403);
   expect(denied.body.error).toBe('access_denied');
 
-  await deleteGrants(author.user.id, author.grant.client_id, batchDelete);
+  await deleteGrants(author.user.id, author.grant.client_id);
   expect((await author.call('DELETE', path)).status).toBe(401);
   expect((await anyone('GET', path)).status).toBe(200);
 });

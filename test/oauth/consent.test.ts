@@ -1,4 +1,3 @@
-import { batchDelete } from '../../shared/table/batch.ts';
 import {
   headingOf,
   nextSteps,
@@ -121,13 +120,13 @@ describe('the number of people who use an application', () => {
     const [first, second, third, fourth] = users.map(({ id }) => id);
     for (const id of [first, second, third, fourth, first, first]) await grant(id);
     expect(await countPeople(client_id)).toEqual({ count: 4, isMore: false });
-    await deleteGrants(second ?? '', client_id, batchDelete);
+    await deleteGrants(second ?? '', client_id);
     expect(await countPeople(client_id)).toEqual({ count: 3, isMore: false });
     await deleteAccount(third ?? '');
     expect(await countPeople(client_id)).toEqual({ count: 2, isMore: false });
     const { browser } = await come('Ann');
     expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('2 people');
-    for (const id of [first, fourth]) await deleteGrants(id ?? '', client_id, batchDelete);
+    for (const id of [first, fourth]) await deleteGrants(id ?? '', client_id);
     expect(await countPeople(client_id)).toEqual({ count: 0, isMore: false });
     await grant(first);
     expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('1 person');

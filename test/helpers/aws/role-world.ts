@@ -117,6 +117,7 @@ export async function startRoleWorld() {
 
   return {
     url: gateway.url,
+    secrets,
     authUrl,
     stream,
     proxy,

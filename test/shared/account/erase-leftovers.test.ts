@@ -1,81 +1,71 @@
 import { randomUUID } from 'node:crypto';
-import { findLeftovers, type Leftovers } from '../../../shared/account/erase-leftovers.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import {
+  eraseLeftovers,
+  findLeftovers,
+  type Leftovers,
+} from '../../../shared/account/erase-leftovers.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
+import type { Item } from '../../../shared/table/item.ts';
 import {
   applicationKey,
-  caseKey,
-  claimKey,
-  contactKey,
-  countsKey,
-  dailyVotesKey,
   decisionKey,
   entityKey,
-  grantKey,
-  reportKey,
   reviewKey,
-  revisionKey,
   userKey,
-  voteKey,
+  webhookKey,
 } from '../../../shared/table/keys.ts';
-import '../../helpers/table.ts';
+import { type KindName, kindNames, kinds, placeholder } from '../../../shared/table/kinds.ts';
+import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
+import { readItem } from '../../helpers/items.ts';
+import { makeClient } from '../../helpers/oauth-client.ts';
+import { makeUser } from '../../helpers/world.ts';
 
-/** A user, a review and an application, by their ids. */
-interface Ids {
-  user: string;
-  review: string;
-  application: string;
-}
+/** Names of things in the forms of keys, the leftovers of these things, and their keys. */
+const things = {
+  user_id: ['users', userKey],
+  review_id: ['reviews', reviewKey],
+  client_id: ['applications', applicationKey],
+} as const;
+type Thing = keyof typeof things;
 
-const now = new Date().toISOString();
-const whole = ({ user, review, application }: Ids) => ({
-  user: userKey(user),
-  review: { ...reviewKey(review), user_id: user },
-  application: { ...applicationKey(application), user_id: user },
+/** Kinds of items, with a thing that each names and is not itself. */
+const named = kindNames.flatMap((name) => {
+  const { key, author = [] } = kinds[name];
+  const forms = [key.form.pk, key.form.sk, author].flat().join();
+  return (Object.keys(things) as Thing[])
+    .filter((thing) => forms.includes(`<${thing}>`) && key !== things[thing][1])
+    .map((thing) => [name, thing] as const);
 });
 
-const found: [string, (ids: Ids) => object, keyof Leftovers, keyof Ids][] = [
-  ['a revision', ({ review }) => revisionKey(review, 1), 'reviews', 'review'],
-  ['a case', ({ review }) => caseKey(review), 'reviews', 'review'],
-  ['a vote', ({ review, user }) => voteKey(review, user), 'reviews', 'review'],
-  ['a vote', ({ review, user }) => voteKey(review, user), 'users', 'user'],
-  ['a report', ({ review, user }) => reportKey(review, user), 'reviews', 'review'],
-  ['a report', ({ review, user }) => reportKey(review, user), 'users', 'user'],
-  ['a grant', ({ user, application }) => grantKey(user, application, '1'), 'users', 'user'],
-  [
-    'a grant',
-    ({ user, application }) => grantKey(user, application, '1'),
-    'applications',
-    'application',
-  ],
-  ['a claim', ({ user }) => claimKey(user, randomUUID()), 'users', 'user'],
-  ['a contact', ({ user }) => contactKey(user), 'users', 'user'],
-  ['counts', ({ user }) => countsKey(user), 'users', 'user'],
-  ['votes of a day', ({ user }) => dailyVotesKey(user, '2026-11-24'), 'users', 'user'],
-  ['a review', (ids) => whole(ids).review, 'users', 'user'],
-  ['an application', (ids) => whole(ids).application, 'users', 'user'],
-  [
-    'a decision that lists the person',
-    ({ user }) => ({ ...decisionKey(randomUUID()), user_id: user, author: `SUBJECT#${user}` }),
-    'users',
-    'user',
-  ],
-];
+/** Makes an item of a kind whose keys name these things. */
+function itemOf(name: KindName, ids: Record<string, string>): Item {
+  const { key, author } = kinds[name];
+  const fill = (form: string) =>
+    form.replaceAll(placeholder, (_, part) => ids[part] ?? randomUUID());
+  const item = { pk: fill(key.form.pk), sk: fill(key.form.sk) };
+  const [list] = [author ?? []].flat();
+  return list === undefined ? item : { ...item, author: fill(list) };
+}
 
-test.each(found)(
-  '%s is found without its owner, and not with it (%#)',
-  async (_, itemOf, list, of) => {
-    const alone = { user: randomUUID(), review: randomUUID(), application: randomUUID() };
-    const owned = { user: randomUUID(), review: randomUUID(), application: randomUUID() };
-    await batchWrite([
-      { put: itemOf(alone) as never },
-      { put: whole(owned)[of] as never },
-      { put: itemOf(owned) as never },
-    ]);
-    const leftovers = await findLeftovers();
-    expect(leftovers[list]).toContain(alone[of]);
-    expect(leftovers[list]).not.toContain(owned[of]);
-  },
-);
+test.each(named)('%s is found without the thing that %s names, and not with it', async (...row) => {
+  const [name, thing] = row;
+  const idsOfAll = () => ({
+    user_id: randomUUID(),
+    review_id: randomUUID(),
+    client_id: randomUUID(),
+  });
+  const alone = idsOfAll();
+  const owned = idsOfAll();
+  const [list, keyOf] = things[thing];
+  await batchWrite(
+    [itemOf(name, alone), keyOf(owned[thing]), itemOf(name, owned)].map((put) => ({ put })),
+  );
+  const leftovers = await findLeftovers();
+  expect(leftovers[list]).toContain(alone[thing]);
+  expect(leftovers[list]).not.toContain(owned[thing]);
+});
+
+const now = new Date().toISOString();
 
 test.each<[string, (id: string) => object, keyof Leftovers]>([
   ['a user who is being deleted', (id) => ({ ...userKey(id), deleted_at: now }), 'users'],
@@ -97,4 +87,24 @@ test('a decision that is reduced to ids is no leftover', async () => {
   const user_id = randomUUID();
   await batchWrite([{ put: { ...decisionKey(randomUUID()), user_id } as never }]);
   expect((await findLeftovers()).users).not.toContain(user_id);
+});
+
+test('the webhook of a deleted application is found and deleted, and no other', async () => {
+  const ann = await makeUser();
+  const { client_id } = await makeClient(ann);
+  const kept = await makeClient(ann);
+  const receiver = { address: 'https://receiver.example/', types: ['review.published'] as never };
+  for (const client of [client_id, kept.client_id]) await insertWebhook(client, ann.id, receiver);
+  const stored = await readItem(webhookKey(client_id, 1));
+  await batchDelete([applicationKey(client_id)]);
+  const { applications } = await findLeftovers();
+  expect(applications).toContain(client_id);
+  expect(applications).not.toContain(kept.client_id);
+  expect((await eraseLeftovers({ applications: [client_id] })).applications).toBe(1);
+  expect(await readItem(webhookKey(client_id, 1))).toBeUndefined();
+  expect(await readItem(webhookKey(kept.client_id, 1))).toBeDefined();
+  // An application that exists keeps its webhook.
+  await batchWrite([{ put: { ...stored, ...webhookKey(kept.client_id, 2) } }]);
+  await eraseLeftovers({ applications: [kept.client_id] });
+  expect(await readItem(webhookKey(kept.client_id, 2))).toBeDefined();
 });

@@ -204,7 +204,7 @@ describe('a message about a person', () => {
     await deleteGrant(first);
     await run();
     expect(taken(mine)).toEqual([]);
-    await deleteGrants(person.id, webhook.client_id, batchDelete);
+    await deleteGrants(person.id, webhook.client_id);
     await run();
     expect(taken(mine)).toMatchObject([
       { type: 'access.revoked', data: { user_id: person.id }, id: expect.stringMatching(/^usr_/) },
@@ -224,7 +224,7 @@ describe('a message about a person', () => {
       const person = await makeUser();
       const asked = { user_id: person.id, client_id, scopes: [] };
       await insertGrant(asked);
-      await deleteGrants(person.id, client_id, batchDelete);
+      await deleteGrants(person.id, client_id);
       await applyStream();
       await insertGrant(asked);
       await person.leaves();

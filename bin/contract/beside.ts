@@ -1,0 +1,48 @@
+import { aReview, ids } from './samples.ts';
+import { boolean, integer, listOf, listWith, oneOf, sentence, uuid } from './suite/match.ts';
+import { decided, given, type Section } from './suite/row.ts';
+
+/** 2026-11-25T00:30:00.000Z */
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+// biome-ignore format: one row, one line
+export const changes: Section = {
+  title: 'The change log: GET /changes',
+  rows: [
+    decided('The answer has changes, and where the log goes on', 'visitor GET /changes', { 200: { changes: listOf({ version: integer }), next: sentence, has_more: boolean }, keep: { position: 'next' }, quick: true }),
+    given('ann POST /review/', { json: aReview('logged'), 200: {}, keep: { logged: 'id' } }),
+    decided('A publication is in the log', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: { id: '{logged}', user_id: '{ann_id}', created: isoTime, published_on: isoTime, revisions: [{ id: 1, timestamp: isoTime }] } }) }, eventually: true }),
+    given('ann DELETE /review/{logged}', { 200: {} }),
+    decided('So is a deletion, with null', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: null }) }, eventually: true }),
+    decided('cursor is refused by name', 'visitor GET /changes?cursor=x', { 400: { error: 'invalid_request', description: /since/ } }),
+    decided('A position is not made up', 'visitor GET /changes?since=x', { 400: 'invalid_request', 410: 'gone' }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const entities: Section = {
+  title: 'Entities: GET /entity/{entity_id}, GET /entities/',
+  rows: [
+    decided('An entity has its numbers', 'visitor GET /entity/{entity_listed}', { 200: { entity: { id: '{entity_listed}', entity_type: 'work', review_count: 3, average_rating: { rating: 3.5, count: 2 } } }, eventually: true }),
+    decided('One without reviews has none', 'visitor GET /entity/{nobody}', { 200: { entity: { id: '{nobody}', review_count: 0, average_rating: { rating: null, count: 0 } } } }),
+    decided('Not a UUID is 404', 'visitor GET /entity/x', { 404: 'not_found' }),
+    decided('Several by their ids', 'visitor GET /entities/?entity_ids={entity_listed},{nobody}', { 200: { entities: { '{entity_listed}': { review_count: 3 }, '{nobody}': { review_count: 0 } } } }),
+    decided('25 ids', `visitor GET /entities/?entity_ids=${ids(25)}`, { 200: { entities: {} } }),
+    decided('26 ids are too many', `visitor GET /entities/?entity_ids=${ids(26)}`, { 400: 'invalid_request' }),
+    decided('Not a UUID is 400', 'visitor GET /entities/?entity_ids=x', { 400: 'invalid_request' }),
+    decided('A search by name answers with a list', 'visitor GET /entity/?q=metropolis', { 200: { entities: listOf({ id: uuid, review_count: integer, metadata: oneOf(null, { name: sentence }) }) } }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const pages: Section = {
+  title: 'Pages for people',
+  rows: [
+    ...['/', '/reviews', '/docs', '/docs/api', '/docs/publishing', '/help'].map((path) => decided(`${path} is a page`, `visitor GET {auth}${path}`, { 200: /<h1/, has: { 'content-type': /^text\/html/ }, quick: true })),
+    ...['/review/{nobody}', '/user/{nobody}', '/docs/nothing'].map((path) => decided(`${path} is a page that says so`, `visitor GET {auth}${path}`, { 404: /<h1/, has: { 'content-type': /^text\/html/ }, quick: true })),
+    decided('/entity/{entity_id} is a page', 'visitor GET {auth}/entity/{nobody}', { 200: /<h1/, quick: true }),
+    ...['/account', '/account/applications', '/account/tokens', '/account/reviews', '/account/moderation'].map((path) => decided(`${path} leads to the sign-in`, `visitor GET {auth}${path}`, { 302: undefined, 303: undefined, has: { location: /sign-in/ }, quick: true })),
+    decided('/health says how the service is', 'visitor GET {auth}/health', { 200: { status: sentence }, 503: { status: sentence }, quick: true }),
+    ...['/review/reviews.atom', '/sitemap.xml'].slice(1).map((path) => decided(`${path} is answered`, `visitor GET {auth}${path}`, { 200: undefined, quick: true })),
+  ],
+};

@@ -1,0 +1,191 @@
+import { aReview, done, letters, text, typesOfEntities } from './samples.ts';
+import { httpDate, integer, positive, sentence, string, uuid, webAddress } from './suite/match.ts';
+import { decided, given, type Section, spec } from './suite/row.ts';
+
+const licenses = [
+  'CC BY-SA 3.0',
+  'CC BY-NC-SA 3.0',
+  'CC BY 4.0',
+  'CC BY-SA 4.0',
+  'CC BY-NC-SA 4.0',
+  'CC0 1.0',
+];
+
+// biome-ignore format: one row, one line
+export const life: Section = {
+  title: 'A review from its draft to its end',
+  rows: [
+    spec('A review can be saved as a draft', 'ann POST /review/', { json: { ...aReview('life'), is_draft: true }, 200: {}, keep: { life: 'id' }, quick: true }),
+    decided('To everybody else a draft does not exist', 'visitor GET /review/{life}', { 404: 'not_found', quick: true }),
+    spec('Its author updates it', 'ann POST /review/{life}', { json: { rating: 4 }, 200: {}, quick: true }),
+    decided('Its author publishes it', 'ann POST /review/{life}', { json: { is_draft: false }, 200: {}, quick: true }),
+    spec('Everybody reads a review', 'visitor GET /review/{life}', { 200: { review: { id: '{life}', rating: 4 } }, quick: true }),
+    decided('Nobody votes on a review of their own', 'ann PUT /review/{life}/vote', { json: { vote: true }, 400: 'invalid_request', quick: true }),
+    decided('Nobody reports a review of their own', 'ann POST /review/{life}/report', { json: {}, 400: 'invalid_request', quick: true }),
+    given('ben POST /review/', { json: aReview('other_life'), 200: {}, keep: { votable: 'id' }, quick: true }),
+    spec('People vote on reviews by others', 'ann PUT /review/{votable}/vote', { json: { vote: true }, 200: { message: sentence }, quick: true }),
+    spec('They withdraw their votes', 'ann DELETE /review/{votable}/vote', { 200: { message: sentence }, quick: true }),
+    spec('Its author deletes a review', 'ann DELETE /review/{life}', { 200: { message: sentence }, quick: true }),
+    spec('A deleted review is gone', 'visitor GET /review/{life}', { 404: 'not_found', quick: true }),
+    decided('Each of these answers has the same message', 'ben DELETE /review/{votable}', { 200: { message: done }, quick: true }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const publishing: Section = {
+  title: 'Publish a review: POST /review/',
+  rows: [
+    decided('The answer has a message and the id', 'ann POST /review/', { json: { ...aReview('album'), rating: 5, language: 'de' }, 200: { message: done, id: uuid }, keep: { album: 'id' } }),
+    decided('It has an ETag for the next update', 'ann POST /review/', { json: aReview('tagged'), 200: {}, has: { etag: /^"/ } }),
+    spec('The review has all its fields', 'visitor GET /review/{album}', { 200: { review: { id: '{album}', entity_id: '{entity_album}', entity_type: 'work', text: text, rating: 5, language: 'de', created: httpDate, last_updated: httpDate, edits: 0, popularity: 0 } } }),
+    spec('Its license has id, full_name and info_url', 'visitor GET /review/{album}', { 200: { review: { license: { id: 'CC0 1.0', full_name: sentence, info_url: webAddress } } } }),
+    spec('Its user is a user summary', 'visitor GET /review/{album}', { 200: { review: { user: { id: '{ann_id}', display_name: string, created: httpDate, karma: integer, user_type: sentence } } } }),
+    spec('Its votes are two integers', 'visitor GET /review/{album}', { 200: { review: { votes: { positive: 0, negative: 0 } } } }),
+    decided('It says when it was published', 'visitor GET /review/{album}', { 200: { review: { published_on: httpDate } } }),
+    decided('source and source_url are null unless it was imported', 'visitor GET /review/{album}', { 200: { review: { source: null, source_url: null } } }),
+    spec('A text alone is enough', 'ann POST /review/', { json: aReview('text'), 200: {}, keep: { text_only: 'id' } }),
+    decided('The rating that it lacks is null', 'visitor GET /review/{text_only}', { 200: { review: { text: string, rating: null } } }),
+    spec('A rating alone is enough', 'ann POST /review/', { json: { ...aReview('stars'), text: undefined, rating: 1 }, 200: {}, keep: { stars_only: 'id' } }),
+    decided('The text that it lacks is null', 'visitor GET /review/{stars_only}', { 200: { review: { text: null, rating: 1 } } }),
+    spec('One of text and rating is required', 'ann POST /review/', { json: { ...aReview('none'), text: undefined }, 400: 'invalid_request' }),
+    decided('null means that a field was not sent', 'ann POST /review/', { json: { ...aReview('none'), text: null, rating: null }, 400: 'invalid_request' }),
+    spec('The language is en by default', 'visitor GET /review/{text_only}', { 200: { review: { language: 'en' } } }),
+    decided('A user reviews an entity once', 'ann POST /review/', { json: aReview('album'), 400: 'invalid_request' }),
+    spec('entity_id is required', 'ann POST /review/', { json: { ...aReview('none'), entity_id: undefined }, 400: { error: 'invalid_request', description: /entity_id/ } }),
+    spec('entity_id is a UUID', 'ann POST /review/', { json: { ...aReview('none'), entity_id: 'x' }, 400: { error: 'invalid_request', description: /entity_id/ } }),
+    decided('entity_id may have upper case', 'ann POST /review/', { json: { ...aReview('none'), entity_id: '{entity_upper:upper}' }, 200: {}, keep: { upper: 'id' } }),
+    decided('It is kept in lower case', 'visitor GET /review/{upper}', { 200: { review: { entity_id: '{entity_upper}' } } }),
+    spec('entity_type is required', 'ann POST /review/', { json: { ...aReview('none'), entity_type: undefined }, 400: { error: 'invalid_request', description: /entity_type/ } }),
+    spec('entity_type is one of the list', 'ann POST /review/', { json: { ...aReview('none'), entity_type: 'film' }, 400: { error: 'invalid_request', description: /entity_type/ } }),
+    spec('A group is no type of an entity', 'ann POST /review/', { json: { ...aReview('none'), entity_type: 'musicdb' }, 400: { error: 'invalid_request', description: /entity_type/ } }),
+    ...typesOfEntities.map((type) => spec(`entity_type ${type}`, 'ann POST /review/', { json: { ...aReview(type), entity_type: type }, 200: {}, keep: { [`typed_${type}`]: 'id' } })),
+    decided('bb_… is understood as bk_…', 'ann POST /review/', { json: { ...aReview('bb'), entity_type: 'bb_author' }, 200: {}, keep: { bb: 'id' } }),
+    decided('It is shown as bk_…', 'visitor GET /review/{bb}', { 200: { review: { entity_type: 'bk_author' } } }),
+    spec('license_choice is required', 'ann POST /review/', { json: { ...aReview('none'), license_choice: undefined }, 400: { error: 'invalid_request', description: /license_choice/ } }),
+    decided('license_choice is one of six', 'ann POST /review/', { json: { ...aReview('none'), license_choice: 'MIT' }, 400: { error: 'invalid_request', description: /license_choice/ } }),
+    ...licenses.map((id) => decided(`license_choice ${id}`, 'ann POST /review/', { json: { ...aReview(id.replaceAll(/\W/g, '')), license_choice: id }, 200: {} })),
+    spec('A text of 24 characters is too short', 'ann POST /review/', { json: { ...aReview('none'), text: letters(24) }, 400: { error: 'invalid_request', description: /text/ } }),
+    spec('A text of 25 characters', 'ann POST /review/', { json: { ...aReview('25'), text: letters(25) }, 200: {} }),
+    spec('A text of 5,000 characters', 'ann POST /review/', { json: { ...aReview('5000'), text: letters(5000) }, 200: {} }),
+    spec('A text of 5,001 characters is too long', 'ann POST /review/', { json: { ...aReview('none'), text: letters(5001) }, 400: { error: 'invalid_request', description: /text/ } }),
+    decided('Characters are code points: 24 of them in 48 units are too few', 'ann POST /review/', { json: { ...aReview('none'), text: '🎵'.repeat(24) }, 400: 'invalid_request' }),
+    decided('5,000 of them in 20,000 bytes are not too many', 'ann POST /review/', { json: { ...aReview('emoji'), text: '🎵'.repeat(5000) }, 200: {}, keep: { emoji: 'id' } }),
+    decided('The text is kept as it was sent', 'ann POST /review/', { json: { ...aReview('verbatim'), text: `  <b>Zoë’s</b>\r\n\t"cafe\u0301" &amp; more ${letters(20)}\n` }, 200: {}, keep: { verbatim: 'id' } }),
+    decided('It is returned as it was sent', 'visitor GET /review/{verbatim}', { 200: { review: { text: `  <b>Zoë’s</b>\r\n\t"cafe\u0301" &amp; more ${letters(20)}\n` } } }),
+    decided('A text needs a visible character', 'ann POST /review/', { json: { ...aReview('none'), text: ' '.repeat(30) }, 400: { error: 'invalid_request', description: /text/ } }),
+    decided('A text has no U+0000', 'ann POST /review/', { json: { ...aReview('none'), text: `${letters(30)}\0` }, 400: { error: 'invalid_request', description: /text/ } }),
+    spec('A text is a string', 'ann POST /review/', { json: { ...aReview('none'), text: 5 }, 400: { error: 'invalid_request', description: /text/ } }),
+    ...[1, 2, 3, 4, 5].map((rating) => spec(`A rating of ${rating}`, 'ann POST /review/', { json: { ...aReview(`rating${rating}`), rating }, 200: {} })),
+    ...[0, 6, -1, 3.5, '4', true].map((rating) => spec(`A rating of ${JSON.stringify(rating)} is refused`, 'ann POST /review/', { json: { ...aReview('none'), rating }, 400: { error: 'invalid_request', description: /rating/ } })),
+    ...['xx', 'eng', 'EN', '', 5].map((language) => decided(`The language ${JSON.stringify(language)} is refused`, 'ann POST /review/', { json: { ...aReview('none'), language }, 400: { error: 'invalid_request', description: /language/ } })),
+    spec('is_draft is a boolean', 'ann POST /review/', { json: { ...aReview('none'), is_draft: 'yes' }, 400: { error: 'invalid_request', description: /is_draft/ } }),
+    decided('Unknown fields are ignored', 'ann POST /review/', { json: { ...aReview('more'), colour: 'red', id: '{nobody}' }, 200: { id: uuid } }),
+    decided('A body with __proto__ is refused', 'ann POST /review/', { body: '{"__proto__":{}}', 400: 'invalid_request' }),
+    decided('A body with constructor.prototype is refused', 'ann POST /review/', { body: '{"constructor":{"prototype":{}}}', 400: 'invalid_request' }),
+    decided('A body that is not JSON is refused', 'ann POST /review/', { body: '{"entity_id":', 400: 'invalid_request' }),
+    decided('A body that is a list is refused', 'ann POST /review/', { json: [], 400: 'invalid_request' }),
+    decided('A body over 128 KB is refused', 'ann POST /review/', { json: { ...aReview('none'), more: 'x'.repeat(129 * 1024) }, 413: 'payload_too_large' }),
+    decided('A form is no JSON', 'ann POST /review/', { form: { text: letters(30) }, 415: 'unsupported_media_type' }),
+    decided('Another charset than UTF-8 is refused', 'ann POST /review/', { headers: { 'Content-Type': 'application/json; charset=iso-8859-1' }, json: aReview('none'), 415: 'unsupported_media_type' }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const reading: Section = {
+  title: 'Read a review: GET /review/{review_id}',
+  rows: [
+    spec('An unknown id is 404', 'visitor GET /review/{nobody}', { 404: 'not_found', quick: true }),
+    decided('Not a UUID is 404', 'visitor GET /review/x', { 404: 'not_found' }),
+    decided('The id may have upper case', 'visitor GET /review/{album:upper}', { 200: { review: { id: '{album}' } } }),
+    decided('It needs no token, and ignores one', 'ben GET /review/{album}', { 200: { review: { id: '{album}' } } }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const updating: Section = {
+  title: 'Update a review: POST /review/{review_id}',
+  rows: [
+    given('ann POST /review/', { json: { ...aReview('changed'), rating: 2 }, 200: {}, keep: { changed: 'id' } }),
+    spec('Only the fields to change are sent', 'ann POST /review/{changed}', { json: { rating: 3 }, 200: {} }),
+    decided('The answer has a message and the id', 'ann POST /review/{changed}', { json: { rating: 3 }, 200: { message: done, review: { id: '{changed}' } }, has: { etag: /^"/ } }),
+    spec('The other fields stay', 'visitor GET /review/{changed}', { 200: { review: { text: text, rating: 3, edits: 1 } } }),
+    spec('The text changes', 'ann POST /review/{changed}', { json: { text: letters(40) }, 200: {} }),
+    spec('Each change counts as an edit', 'visitor GET /review/{changed}', { 200: { review: { text: letters(40), rating: 3, edits: 2, last_updated: httpDate } } }),
+    decided('A change of nothing succeeds', 'ann POST /review/{changed}', { json: { rating: 3 }, 200: { message: done } }),
+    decided('It is no edit', 'visitor GET /review/{changed}', { 200: { review: { edits: 2 } } }),
+    decided('A body without fields changes nothing', 'ann POST /review/{changed}', { json: {}, 200: { message: done } }),
+    decided('null clears a field', 'ann POST /review/{changed}', { json: { rating: null }, 200: {} }),
+    decided('The field is then null', 'visitor GET /review/{changed}', { 200: { review: { text: letters(40), rating: null, edits: 3 } } }),
+    decided('One of the two fields must remain', 'ann POST /review/{changed}', { json: { text: null }, 400: 'invalid_request' }),
+    spec('A text of 24 characters is too short', 'ann POST /review/{changed}', { json: { text: letters(24) }, 400: { error: 'invalid_request', description: /text/ } }),
+    spec('A text of 5,001 characters is too long', 'ann POST /review/{changed}', { json: { text: letters(5001) }, 400: { error: 'invalid_request', description: /text/ } }),
+    spec('A rating of 0 is refused', 'ann POST /review/{changed}', { json: { rating: 0 }, 400: { error: 'invalid_request', description: /rating/ } }),
+    spec('A rating of 6 is refused', 'ann POST /review/{changed}', { json: { rating: 6 }, 400: { error: 'invalid_request', description: /rating/ } }),
+    spec('Only its author updates a review', 'ben POST /review/{changed}', { json: { rating: 1 }, 403: 'access_denied' }),
+    spec('An unknown review is 404', 'ann POST /review/{nobody}', { json: { rating: 1 }, 404: 'not_found' }),
+    decided('A published review does not become a draft again', 'ann POST /review/{changed}', { json: { is_draft: true }, 400: { error: 'invalid_request', description: /is_draft/ } }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const drafts: Section = {
+  title: 'Drafts',
+  rows: [
+    given('ann POST /review/', { json: { ...aReview('draft'), rating: 5, is_draft: true }, 200: {}, keep: { draft: 'id' } }),
+    decided('A draft obeys the rules of a review', 'ann POST /review/', { json: { ...aReview('none'), text: 'short', is_draft: true }, 400: 'invalid_request' }),
+    decided('It is in no list', 'visitor GET /review/?entity_id={entity_draft}', { 200: { count: 0, reviews: [] } }),
+    decided('It is in no average', 'visitor GET /review/?entity_id={entity_draft}', { 200: { average_rating: { rating: null, count: 0 } } }),
+    decided('It is not in the bulk lookup', 'visitor GET /reviews/?review_ids={draft}', { 200: { reviews: { '{draft}': undefined } } }),
+    decided('Its revisions are 404', 'visitor GET /review/{draft}/revisions', { 404: 'not_found' }),
+    decided('Nobody votes on it', 'ben PUT /review/{draft}/vote', { json: { vote: true }, 404: 'not_found' }),
+    decided('Nobody reports it', 'ben POST /review/{draft}/report', { json: {}, 404: 'not_found' }),
+    decided('Nobody else updates it', 'ben POST /review/{draft}', { json: { rating: 1 }, 404: 'not_found' }),
+    decided('Nobody else deletes it', 'ben DELETE /review/{draft}', { 404: 'not_found' }),
+    decided('By its id it is 404 for its author, too', 'ann GET /review/{draft}', { 404: 'not_found' }),
+    decided('It keeps its author from a second review of the entity', 'ann POST /review/', { json: aReview('draft'), 400: 'invalid_request' }),
+    decided('is_draft: false publishes it', 'ann POST /review/{draft}', { json: { is_draft: false }, 200: { message: done, review: { id: '{draft}' } } }),
+    decided('It is then in lists', 'visitor GET /review/?entity_id={entity_draft}', { 200: { count: 1, reviews: [{ id: '{draft}', published_on: httpDate }], average_rating: { rating: 5, count: 1 } }, eventually: true }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const deleting: Section = {
+  title: 'Delete a review: DELETE /review/{review_id}',
+  rows: [
+    given('ann POST /review/', { json: { ...aReview('gone'), rating: 2 }, 200: {}, keep: { gone: 'id' } }),
+    given('ben PUT /review/{gone}/vote', { json: { vote: true }, 200: {} }),
+    spec('Only its author deletes a review', 'ben DELETE /review/{gone}', { 403: 'access_denied' }),
+    spec('An unknown review is 404', 'ann DELETE /review/{nobody}', { 404: 'not_found' }),
+    spec('The answer has a message', 'ann DELETE /review/{gone}', { 200: { message: sentence } }),
+    spec('The review is gone', 'visitor GET /review/{gone}', { 404: 'not_found' }),
+    spec('Its revisions are gone', 'visitor GET /review/{gone}/revisions', { 404: 'not_found' }),
+    spec('A second deletion is 404', 'ann DELETE /review/{gone}', { 404: 'not_found' }),
+    decided('The vote on it is gone', 'ben GET /review/{gone}/vote', { 404: 'not_found' }),
+    decided('It leaves lists and averages', 'visitor GET /review/?entity_id={entity_gone}', { 200: { count: 0, reviews: [], average_rating: { rating: null, count: 0 } }, eventually: true }),
+    decided('The entity can be reviewed again', 'ann POST /review/', { json: aReview('gone'), 200: {} }),
+  ],
+};
+
+// biome-ignore format: one row, one line
+export const revisions: Section = {
+  title: 'Revisions: GET /review/{review_id}/revisions',
+  rows: [
+    given('ann POST /review/', { json: { ...aReview('revised'), rating: 2 }, 200: {}, keep: { revised: 'id' } }),
+    decided('The first text is revision 1', 'visitor GET /review/{revised}/revisions', { 200: { revisions: [{ id: 1 }] } }),
+    given('ben PUT /review/{revised}/vote', { json: { vote: true }, 200: {} }),
+    given('ann POST /review/{revised}', { json: { text: letters(50), rating: 3 }, 200: {} }),
+    spec('A revision has all its fields', 'visitor GET /review/{revised}/revisions/1', { 200: { revision: { id: 1, review_id: '{revised}', text: text, rating: 2, timestamp: httpDate, votes_negative: 0, votes_positive: 1 } } }),
+    decided('A vote stays on the revision that it was cast on', 'visitor GET /review/{revised}/revisions/2', { 200: { revision: { id: 2, text: letters(50), rating: 3, votes_positive: 0 } } }),
+    spec('All revisions are listed', 'visitor GET /review/{revised}/revisions', { 200: { revisions: [{ id: positive, review_id: '{revised}', timestamp: httpDate }, { review_id: '{revised}' }] } }),
+    decided('The newest is first', 'visitor GET /review/{revised}/revisions', { 200: { revisions: [{ id: 2 }, { id: 1 }] } }),
+    decided('edits is one less than the revisions', 'visitor GET /review/{revised}', { 200: { review: { edits: 1 } } }),
+    given('ann POST /review/', { json: { ...aReview('long'), text: '🎵'.repeat(5000) }, 200: {}, keep: { long: 'id' } }),
+    ...Array.from({ length: 14 }, (_, index) => given('ann POST /review/{long}', { json: { text: `${index}`.padStart(2) + '🎵'.repeat(4998) }, 200: {} })),
+    decided('A list of 300 KB stops, and says where it goes on', 'visitor GET /review/{long}/revisions', { 200: { revisions: { 0: { id: 15 }, 14: undefined } }, has: { link: /rel="?next/ } }),
+    spec('An unknown review is 404', 'visitor GET /review/{nobody}/revisions', { 404: 'not_found' }),
+    spec('A revision of an unknown review is 404', 'visitor GET /review/{nobody}/revisions/1', { 404: 'not_found' }),
+    decided('An unknown revision is 404', 'visitor GET /review/{revised}/revisions/3', { 404: 'not_found' }),
+    decided('Revision 0 is 404', 'visitor GET /review/{revised}/revisions/0', { 404: 'not_found' }),
+    decided('Not a number is 404', 'visitor GET /review/{revised}/revisions/x', { 404: 'not_found' }),
+  ],
+};

@@ -1,0 +1,390 @@
+import type { Route } from '../routes.ts';
+import type { IndexScope } from './definition.ts';
+import type { Item, Key } from './item.ts';
+import {
+  applicationKey,
+  authorizationRequestKey,
+  bulkImportKey,
+  caseKey,
+  changesKey,
+  claimKey,
+  codeKey,
+  contactKey,
+  countsKey,
+  dailyVotesKey,
+  decisionKey,
+  deferredKey,
+  entityKey,
+  epochKey,
+  grantKey,
+  idempotencyKey,
+  identityKey,
+  laneKey,
+  lastRunKey,
+  longTextKey,
+  metadataKey,
+  moderatorNameKey,
+  paceKey,
+  proposalKey,
+  reportKey,
+  reviewKey,
+  revisionKey,
+  searchKey,
+  totalKey,
+  userKey,
+  voteKey,
+  waitingKey,
+  webhookKey,
+  webhookRunKey,
+} from './keys.ts';
+
+/** Functions that write a part of the table: by `table`, `within` or `asks` of their route. */
+export type Writer = 'health' | 'webhooks' | NonNullable<Route['within']> | 'asks';
+
+/**
+ * A kind of stored items. In keys and index partitions, `<user_id>`, `<review_id>` and
+ * `<client_id>` are the account, the review and the application that an item is of.
+ */
+export interface Kind extends Lists {
+  key: { form: Key };
+  /** The most that an item has, in DynamoDB's counting: 1 unless it is given. */
+  kilobytes?: number;
+  /** Why it is in no export. Any other kind has a schema in transfer/record.ts. */
+  unexported?: string;
+  /** The kind that it is exported beside, and erased with. */
+  beside?: 'user' | 'review';
+  /** True if it stays when the account is erased, without naming it. */
+  isLasting?: true;
+  /** The list of a person's own data that has it. */
+  own?: string;
+  /** True if the audit recounts it, or counts something by it. */
+  isCounted?: true;
+  /** Functions that may write it, beside those that may write everything. */
+  writers?: readonly Writer[];
+}
+
+/** Index partitions. An item is in an index when it has both attributes of the index. */
+type Lists = { readonly [scope in IndexScope]?: string | readonly string[] };
+
+/**
+ * Every kind of stored items, in the order of an export: a record stands after those it names. The
+ * start of both keys tells a kind from all others. Times in keys are ISO 8601 (UTC, milliseconds),
+ * which sort by time. Sort keys of one partition differ in more than case, because the embedded
+ * engine ignores case when it compares prefixes. Tests compare the rows with what a journey writes.
+ */
+const rows = {
+  user: {
+    key: userKey,
+    all: 'USER',
+    kilobytes: 2,
+    own: 'profile',
+    isCounted: true,
+    writers: ['votes', 'reports', 'reviews'],
+  },
+  // Private fields of the account.
+  contact: {
+    key: contactKey,
+    kilobytes: 4,
+    beside: 'user',
+    own: 'profile',
+  },
+  // The user that an issuer and subject sign in to. After its deletion: its block, and at most 200
+  // hidden and 60 reported reviews.
+  identity: {
+    key: identityKey,
+    kilobytes: 64,
+    own: 'profile',
+  },
+  // Two URLs of 2,000 characters, and a description of 500.
+  application: {
+    key: applicationKey,
+    author: 'OWNER#<user_id>',
+    kilobytes: 8,
+    own: 'applications',
+    isCounted: true,
+  },
+  // A URL, and the last 20 attempts. Listed by the date of the next attempt, while it is active.
+  webhook: {
+    key: webhookKey,
+    all: 'WEBHOOK',
+    kilobytes: 8,
+    writers: ['webhooks'],
+  },
+  grant: {
+    key: grantKey,
+    author: 'CLIENT#<client_id>',
+    own: 'connections',
+  },
+  // The one review that a user has of an entity. After its deletion: a hidden one, which is listed,
+  // or the undecided reports.
+  claim: {
+    key: claimKey,
+    author: 'HIDDEN#<user_id>',
+    own: 'hidden_and_deleted',
+    isCounted: true,
+  },
+  // The record of an entity: three texts of 200 characters, and two URLs of 2,048. By a person, or
+  // in the queue of a database.
+  entity: {
+    key: metadataKey,
+    all: 'DUE#<database>',
+    author: 'NAMER#<user_id>',
+    kilobytes: 8,
+    isLasting: true,
+    own: 'names',
+    isCounted: true,
+    writers: ['reviews', 'asks'],
+  },
+  // A reason of 500 characters, and three fields of a record.
+  proposal: {
+    key: proposalKey,
+    all: 'PROPOSAL',
+    author: 'PROPOSER#<user_id>',
+    kilobytes: 8,
+    own: 'proposed_names',
+  },
+  // 5,000 characters of four bytes, and 3,800 bytes of other fields, which imports check. Of a
+  // longer text it has the beginning. Older code has stored the whole: `audit --repair` moves it.
+  // A draft or hidden one is listed by its author alone.
+  review: {
+    key: reviewKey,
+    all: 'REVIEW',
+    type: '<entity_type>',
+    facet: '<entity_type>|<language>',
+    entity: '<entity_id>',
+    author: ['<user_id>', 'UNLISTED#<user_id>'],
+    kilobytes: 24,
+    own: 'reviews',
+    isCounted: true,
+    writers: ['votes', 'reports', 'reviews'],
+  },
+  // An imported text that is longer than people write, of 390,000 bytes in JSON: the current one.
+  text: {
+    key: longTextKey,
+    kilobytes: 390,
+    beside: 'review',
+    isCounted: true,
+  },
+  // An earlier one; the review holds the current one. `number` has six digits. An imported one has
+  // a longer text, up to 390 KB.
+  revision: {
+    key: revisionKey,
+    kilobytes: 22,
+    beside: 'review',
+    isCounted: true,
+  },
+  vote: {
+    key: voteKey,
+    author: 'VOTER#<user_id>',
+    beside: 'review',
+    own: 'votes',
+    isCounted: true,
+  },
+  // A reason of 1,000 characters.
+  report: {
+    key: reportKey,
+    author: 'REPORTER#<user_id>',
+    kilobytes: 5,
+    beside: 'review',
+    own: 'reports',
+    isCounted: true,
+  },
+  // The text of an edit that waits for a moderator.
+  waiting: {
+    key: waitingKey,
+    kilobytes: 22,
+    beside: 'review',
+    isCounted: true,
+  },
+  // A statement of 1,000 characters. Listed while it is open.
+  case: {
+    key: caseKey,
+    all: 'CASE',
+    kilobytes: 5,
+    beside: 'review',
+    isCounted: true,
+  },
+  // Two records, of a correction.
+  decision: {
+    key: decisionKey,
+    all: 'DECISION',
+    author: 'SUBJECT#<user_id>',
+    kilobytes: 16,
+    isLasting: true,
+    own: 'decisions',
+  },
+
+  // 11 types, 183 languages and 11 contents.
+  counts: {
+    key: countsKey,
+    kilobytes: 5,
+    unexported: 'counted from reviews',
+    isCounted: true,
+  },
+  // Also reports, publications and edits of the day (yyyy-mm-dd).
+  dailyVotes: {
+    key: dailyVotesKey,
+    all: 'VOTES',
+    unexported: 'counted from votes, kept for a month',
+    own: 'votes_by_day',
+  },
+  moderatorName: {
+    key: moderatorNameKey,
+    unexported: 'counted from moderators',
+    writers: ['reviews'],
+  },
+  code: {
+    key: codeKey,
+    author: 'APPROVER#<user_id>',
+    kilobytes: 4,
+    unexported: 'lives for a minute',
+  },
+  // A URL, and a state of 2,048 bytes.
+  authorizationRequest: {
+    key: authorizationRequestKey,
+    kilobytes: 6,
+    unexported: 'lives for minutes',
+  },
+  // The answer to a request, by the hash of its user and key.
+  idempotency: {
+    key: idempotencyKey,
+    unexported: 'lives for a day',
+    writers: ['reports', 'reviews'],
+  },
+  entityCounts: {
+    key: entityKey,
+    kilobytes: 4,
+    unexported: 'counted from reviews',
+    isCounted: true,
+    writers: ['reviews'],
+  },
+  // One for each of the first words of a name: 240 bytes of words, and an id.
+  name: {
+    key: { form: { pk: 'WORD#<character>', sk: 'NAMED#<words>#<entity_type>#<entity_id>' } },
+    kilobytes: 0.5,
+    unexported: 'index of names, made from records of entities',
+    isCounted: true,
+  },
+  // Earliest time of the next request to a database. Searches and the queue of names have another.
+  pace: {
+    key: paceKey,
+    unexported: 'temporary',
+  },
+  // Entities that a database found by a name.
+  search: {
+    key: searchKey,
+    kilobytes: 32,
+    unexported: 'comes from another database, kept for an hour',
+  },
+  totals: {
+    key: totalKey,
+    kilobytes: 4,
+    unexported: 'counted from reviews',
+  },
+  // It grows by 12 bytes in three weeks for each content, as no other item does.
+  treeRoot: {
+    key: { form: { pk: 'TREE#<list>', sk: 'root' } },
+    kilobytes: 64,
+    unexported: 'counted from reviews and users',
+  },
+  treeByDate: {
+    key: { form: { pk: 'TREE#<list>', sk: 'date#<path>' } },
+    kilobytes: 8,
+    unexported: 'counted from reviews and users',
+  },
+  treeByPopularity: {
+    key: { form: { pk: 'TREE#<list>', sk: 'popularity#<path>' } },
+    kilobytes: 8,
+    unexported: 'counted from reviews',
+  },
+  // Projections outlive what they are of, and expire by themselves.
+  reviewProjection: {
+    key: { form: { pk: 'REVIEW#<id>', sk: 'PROJECTION' } },
+    unexported: 'what aggregates count of a review',
+    isCounted: true,
+  },
+  userProjection: {
+    key: { form: { pk: 'USER#<id>', sk: 'PROJECTION' } },
+    unexported: 'what aggregates count of a user',
+    isCounted: true,
+  },
+  // As many numbers as counts have.
+  deferred: {
+    key: deferredKey,
+    kilobytes: 5,
+    unexported: 'counts to be added to totals and upper nodes after a batch',
+  },
+  // Held while totals and rank trees are rebuilt.
+  rebuild: {
+    key: { form: { pk: 'TOTALS', sk: 'REBUILD#<lane>' } },
+    unexported: 'temporary',
+  },
+  // Exists until everything imported is counted.
+  bulkImport: {
+    key: { form: bulkImportKey },
+    unexported: 'temporary',
+  },
+  lastRun: {
+    key: lastRunKey,
+    unexported: 'times of jobs and backups of this table',
+    writers: ['health'],
+  },
+  // Time up to which webhooks have told everything.
+  sending: {
+    key: { form: webhookRunKey },
+    unexported: 'time of a job of this table',
+    writers: ['webhooks'],
+  },
+  // Public reviews that were written, and people whose access ended: 20 changes.
+  changes: {
+    key: changesKey,
+    kilobytes: 4,
+    unexported: 'change log of this table, kept for 31 days',
+  },
+  lane: {
+    key: laneKey,
+    unexported: 'end of the change log',
+  },
+  // Time of the last restore, after which cursors are gone.
+  epoch: {
+    key: { form: epochKey },
+    unexported: 'begins the change log of this table',
+  },
+} as const satisfies Record<string, Kind>;
+
+type Rows = typeof rows;
+export type KindName = keyof Rows;
+
+/** Kinds that an export has, as records of their own or in those of others. */
+export type ExportedKind = {
+  [K in KindName]: Rows[K] extends { unexported: string } ? never : K;
+}[KindName];
+
+/** Lists of a person's own data. */
+export type OwnList = Extract<Rows[KindName], { own: string }>['own'];
+
+export const kinds: Readonly<Record<KindName, Kind>> = rows;
+
+export const kindNames = Object.keys(rows) as KindName[];
+
+/** The starts of both keys, or of their forms. */
+const startOf = ({ pk, sk }: Key) => `${pk.split('#')[0]} ${sk.split('#')[0]}`;
+
+const byStart = new Map(kindNames.map((name) => [startOf(kinds[name].key.form), name]));
+
+/** Returns the kind of an item. Undefined for one that newer code has written. */
+export const kindOf = (key: Key) => byStart.get(startOf(key));
+
+/** Returns the ids in the keys of an item and in its `author`, by their names in the form. */
+export function idsIn(kind: KindName, { pk, sk, author = '' }: Item): Record<string, string> {
+  const { key, author: lists = [] } = kinds[kind];
+  const ids = [lists].flat().map((list) => valuesIn(list, `${author}`));
+  return Object.assign({}, ...ids, valuesIn(key.form.pk, pk), valuesIn(key.form.sk, sk));
+}
+
+/** A name in a form. */
+export const placeholder = /<(\w+)(?::\d+)?>/g;
+
+function valuesIn(form: string, text: string): Record<string, string> | undefined {
+  return new RegExp(`^${form.replaceAll(placeholder, '(?<$1>[^#]+)')}$`).exec(text)?.groups;
+}
