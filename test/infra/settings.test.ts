@@ -13,6 +13,7 @@ const others = [
   'AUTH_URL',
   'TABLE_NAME',
   'DYNAMODB_ENDPOINT',
+  'ENGINE',
   'DATA_DIR',
   'AWS_ENDPOINT_URL_DYNAMODB',
   'SIGNING_KEYS',
