@@ -1,11 +1,14 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { formatIn } from '../infra/aws/connect.ts';
 import { findQuotaProblems } from '../infra/aws/quotas.ts';
+import { findUnconfirmed } from '../infra/aws/subscriptions.ts';
 import { dataFormat } from '../shared/table/format.ts';
+import { overFormerTrees } from './over-former-trees.ts';
 import { rehearse } from './rehearse.ts';
 
 /**
@@ -21,6 +24,9 @@ const { values } = parseArgs({
     rehearse: { type: 'boolean' },
   },
 });
+/** The oldest format whose rank trees this code brings to its keys. */
+const oldestMoved = 2;
+
 const { profile } = values;
 if (typeof profile === 'string') process.env.AWS_PROFILE = profile;
 const region = await regionOf();
@@ -57,11 +63,24 @@ for (const sentence of await findQuotaProblems({ region, ...plan })) {
 }
 const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
 const args = [cdk, 'deploy', '--all', ...ownArgs];
-process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
-if (process.exitCode === 0 && planOf().hasAlarmMail) {
-  console.log(
-    `Alarms reach an address once it has confirmed two mails of AWS. This lists addresses that have not: aws sns list-subscriptions --region ${region} --query "Subscriptions[?SubscriptionArn=='PendingConfirmation'].Endpoint"`,
-  );
+process.env.AWS_REGION ??= region;
+process.exitCode = await (format < oldestMoved
+  ? deploy()
+  : overFormerTrees(name, format, deploy).catch(explained));
+if (process.exitCode === 0 && plan.hasAlarmMail) {
+  for (const sentence of await findUnconfirmed({ region, name })) console.log(sentence);
+}
+
+/** Runs the CDK, and returns its exit status. */
+async function deploy(): Promise<number> {
+  const [status] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit');
+  return status ?? 1;
+}
+
+/** Prints what an error says, and returns the exit status. */
+function explained({ message }: Error): number {
+  console.error(`Error: ${message}`);
+  return 1;
 }
 
 /** Returns the region that the CDK deploys to: of the environment or the profile. */

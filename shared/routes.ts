@@ -6,6 +6,18 @@ export type Scope = (typeof scopes)[number];
 /** Access to an endpoint: public, with any access token, or with a token of this scope. */
 export type Access = 'public' | 'token' | Scope;
 
+/** Things whose items a function may write. infra/aws/table-rights.ts has their partitions. */
+export type Within =
+  | 'votes'
+  | 'reports'
+  | 'reviews'
+  | 'profile'
+  | 'accounts'
+  | 'grants'
+  | 'hooks'
+  | 'counters'
+  | 'lists';
+
 /** One endpoint. `operation` is also the name of its file under functions/. */
 export interface Route {
   operation: string;
@@ -18,8 +30,8 @@ export interface Route {
    * that sends webhooks has `webhooks`: it reads public items, and writes only webhooks.
    */
   table: 'none' | 'public' | 'read' | 'write' | 'health' | 'webhooks';
-  /** Narrows `write` to the items that votes, reports or reviews are made of. */
-  within?: 'votes' | 'reports' | 'reviews';
+  /** Narrows `write` to the items that these things are made of. */
+  within?: Within;
   /** True if it asks music and book databases. It then also writes what they answer. */
   asks?: true;
   /** Secrets that it reads, see secrets.ts. */
@@ -58,7 +70,7 @@ const endpoints: readonly Route[] = [
   { operation: 'delete-vote', method: 'DELETE', path: '/review/{review_id}/vote', access: 'vote', table: 'write', within: 'votes' },
   { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write', within: 'reviews' },
-  { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write', within: 'reviews' },
   { operation: 'list-changes', method: 'GET', path: '/changes', access: 'public', table: 'public' },
   { operation: 'get-site-feed', method: 'GET', path: '/reviews.atom', access: 'public', table: 'public' },
   { operation: 'list-entities', method: 'GET', path: '/entity', access: 'public', table: 'public' },
@@ -71,13 +83,13 @@ const endpoints: readonly Route[] = [
   { operation: 'list-my-tokens', method: 'GET', path: '/user/me/tokens', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'export-me', method: 'GET', path: '/user/me/export', access: 'user', table: 'read' },
   { operation: 'get-me', method: 'GET', path: '/user/me', access: 'token', table: 'read' },
-  { operation: 'update-me', method: 'POST', path: '/user/me', access: 'user', table: 'write' },
-  { operation: 'delete-me', method: 'DELETE', path: '/user/me', access: 'user', table: 'write' },
+  { operation: 'update-me', method: 'POST', path: '/user/me', access: 'user', table: 'write', within: 'profile' },
+  { operation: 'delete-me', method: 'DELETE', path: '/user/me', access: 'user', table: 'write', within: 'accounts' },
   { operation: 'list-users', method: 'GET', path: '/user', access: 'public', table: 'public' },
   { operation: 'get-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'public' },
   { operation: 'get-user-feed', method: 'GET', path: '/user/{user_id}/reviews.atom', access: 'public', table: 'public' },
-  { operation: 'create-token', method: 'POST', path: '/oauth/token', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
-  { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
+  { operation: 'create-token', method: 'POST', path: '/oauth/token', access: 'public', table: 'write', within: 'grants', secrets: ['SIGNING_KEYS'] },
+  { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', within: 'grants', secrets: ['SIGNING_KEYS'] },
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
   { operation: 'get-sitemap', method: 'GET', path: '/sitemap.xml', access: 'public', table: 'public', base: '', isPage: true },
@@ -104,7 +116,7 @@ const pages: readonly Page[] = [
   { operation: 'show-review-editor', method: 'GET', path: '/review/{review_id}/edit', table: 'read' },
   { operation: 'save-review', method: 'POST', path: '/review/{review_id}/edit', table: 'write', within: 'reviews' },
   { operation: 'show-review-deletion', method: 'GET', path: '/review/{review_id}/delete', table: 'read' },
-  { operation: 'confirm-review-deletion', method: 'POST', path: '/review/{review_id}/delete', table: 'write' },
+  { operation: 'confirm-review-deletion', method: 'POST', path: '/review/{review_id}/delete', table: 'write', within: 'reviews' },
   { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', table: 'read' },
   { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', table: 'write', within: 'reports' },
   { operation: 'show-vote', method: 'GET', path: '/review/{review_id}/vote', table: 'read' },
@@ -122,10 +134,10 @@ const pages: readonly Page[] = [
   { operation: 'show-help', method: 'GET', path: '/help', table: 'public' },
   { operation: 'show-site-page', method: 'GET', path: '/pages/{slug}', table: 'public' },
   { operation: 'show-logo', method: 'GET', path: '/logo', table: 'none', secrets: [] },
-  { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', table: 'write' },
-  { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
+  { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', table: 'write', within: 'grants' },
+  { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', table: 'write', within: 'grants', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
   { operation: 'sign-in', method: 'GET', path: '/account/sign-in', table: 'none', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'] },
-  { operation: 'finish-sign-in', method: 'GET', path: '/account/callback', table: 'write', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'] },
+  { operation: 'finish-sign-in', method: 'GET', path: '/account/callback', table: 'write', within: 'accounts', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'] },
   { operation: 'show-sign-out', method: 'GET', path: '/account/sign-out', table: 'read' },
   { operation: 'sign-out', method: 'POST', path: '/account/sign-out', table: 'write' },
   { operation: 'show-account-deletion', method: 'GET', path: '/account/delete', table: 'read' },
@@ -139,11 +151,11 @@ const pages: readonly Page[] = [
   { operation: 'update-application', method: 'POST', path: '/account/applications/{client_id}', table: 'write' },
   { operation: 'register-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks', table: 'write' },
   { operation: 'show-webhook', method: 'GET', path: '/account/applications/{client_id}/webhooks/{webhook_id}', table: 'read', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'] },
-  { operation: 'update-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks/{webhook_id}', table: 'write', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'] },
+  { operation: 'update-webhook', method: 'POST', path: '/account/applications/{client_id}/webhooks/{webhook_id}', table: 'write', within: 'hooks', secrets: ['SESSION_KEYS', 'WEBHOOK_KEYS'] },
   { operation: 'show-connections', method: 'GET', path: '/account/connections', table: 'read' },
   { operation: 'revoke-connection', method: 'POST', path: '/account/connections/{client_id}/revoke', table: 'write' },
   { operation: 'show-tokens', method: 'GET', path: '/account/tokens', table: 'read' },
-  { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
+  { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', table: 'write', within: 'grants', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
   { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', table: 'write' },
   { operation: 'download-data', method: 'GET', path: '/account/data', table: 'read' },
   { operation: 'show-cases', method: 'GET', path: '/account/moderation', table: 'read' },

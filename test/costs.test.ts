@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { warmFunctions } from '../infra/aws/warm.ts';
-import { limits, unitsEach } from './helpers/capacity.ts';
+import {
+  batchAt,
+  hitsOfReviews,
+  monthOf,
+  rowsOfKeys,
+  rowsOfLoads,
+  rowsOfMonth,
+  rowsOfWalls,
+  walls,
+} from './helpers/capacity.ts';
 import { coldShares, deployments } from './helpers/cold-starts.ts';
 import {
   billBehindCdn,
@@ -11,6 +20,7 @@ import {
   grownCosts,
   healthChecks,
   importCosts,
+  perSecond,
   prices,
 } from './helpers/costs.ts';
 
@@ -87,52 +97,30 @@ test('the deployment guide says what calls that keep functions warm cost', () =>
   expect(deploy).toContain(`It costs ${dollars(month)} a month.`);
 });
 
-/** A month of a large community, in millions: new reviews, votes, and reads of three kinds. */
-const community = {
-  'a new review': 1,
-  'a vote': 10,
-  'a review': 70,
-  'a list of 10': 20,
-  'a list of 50': 10,
-} as const;
-
-/** Adds up what the community costs, by a part of the bill of each million. */
-const monthOf = (part: (name: keyof typeof community) => number) =>
-  Object.entries(community).reduce(
-    (sum, [name, millions]) => sum + millions * part(name as keyof typeof community),
-    0,
-  );
-
-test('the page on capacity says what a month of a large community costs', () => {
-  const fixed = 12;
-  const bills = ['dynamodb', 'api', 'lambda', 'logs', 'transfer'] as const;
-  const parts = bills.map((bill) => monthOf((name) => billOf(costs[name])[bill]));
-  const whole = Math.round(monthOf((name) => billOf(costs[name]).total) + fixed);
-  const row = [...parts, fixed].map((amount) => `$${Math.round(amount)}`).join(' | ');
-  expect(carries).toContain(`| ${row} | **$${whole.toLocaleString('en')}** |`);
-  // Batches of 60 seconds at the mean rate of votes, in four shards.
-  const batch = Math.round((60 * (10e6 / (30 * 86_400))) / 4);
-  const saved = (what: 'votes' | 'publications', size: number) =>
-    unitsEach(what, 1) - unitsEach(what, size);
-  const units =
-    10e6 * saved('votes', batch) + 1e6 * saved('publications', Math.max(1, Math.round(batch / 10)));
-  const left = Math.round(whole - units * prices.writeUnits);
-  expect(carries).toContain(
-    `batches have ${batch} votes. That saves $${whole - left} of the month, which is then $${left}.`,
-  );
+test.each([
+  ['loads', rowsOfLoads],
+  ['what saturates', rowsOfWalls],
+  ['partition keys', rowsOfKeys],
+  ['what a month costs', rowsOfMonth],
+])('the page on capacity has the computed table of %s', (_, rows) => {
+  expect(carries).toContain(` ${rows().join(' ')} `);
 });
 
-test.each([
-  ['votes', 'TREE#all|release_group'],
-  ['votes', 'TREE#all|release_group|en'],
-  ['publications', 'TREE#all|release_group'],
-] as const)('the page on capacity says when %s fill the partition %s', (what, partition) => {
-  const rates = [1, 5, 95, 920].map((batch) => {
-    const rate = new Map(limits(what, batch)).get(partition) ?? 0;
-    return Math.round(rate).toLocaleString('en');
-  });
+test('a month of a large community costs at most $930 with full batches', () => {
+  expect(monthOf({ window: 60 }).whole).toBeLessThan(930);
+});
+
+test('no node of totals or rank trees is full at a thousand loads', () => {
+  expect(batchAt(100 * perSecond('a vote'), 5)).toBe(1_000);
+  expect(walls().filter(({ what }) => /node/.test(what))).toEqual([]);
+});
+
+test('the page on capacity says what single reviews at CloudFront would save', () => {
+  const hits = hitsOfReviews(10);
+  const { total, transfer } = billOf(costs['a review']);
+  const kept = monthOf({ window: 60, cdn: true }).whole - 70 * hits * (total - transfer);
   expect(carries).toContain(
-    `| ${what} in \`${partition.replaceAll('|', '\\|')}\` | ${rates.join(' | ')} |`,
+    `from CloudFront in ${Math.round(100 * hits)} of 100 reads, and the last row would be $${Math.round(kept)}.`,
   );
 });
 

@@ -1,6 +1,6 @@
 import { isGroup } from '../../shared/entity/entity-type.ts';
 import { type FacetFilter, matchesType } from '../../shared/review/counts.ts';
-import { readCountsOfAll } from '../../shared/review/review-list.ts';
+import { readCountsByLanguage } from '../../shared/review/review-list.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { type Cost, type CostLimits, type Line, measure, measureRun, toLine } from './measure.ts';
@@ -90,7 +90,7 @@ export async function checkFlatness(): Promise<string[]> {
 
 /** Returns lists of every kind: whole, filtered, of the busiest entity and the busiest author. */
 export async function someLists(): Promise<Listed[]> {
-  const counts = await readCountsOfAll();
+  const counts = await readCountsByLanguage();
   const { entity_id, user_id } = await busiest();
   const lists: [string, ListQuery][] = [
     ['all', {}],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
+import { copySums } from '../../shared/aggregates/sums.ts';
 import { authUrl } from '../../shared/auth-url.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import type { Entity } from '../../shared/entity/record.ts';
@@ -226,7 +227,10 @@ export async function measureConsumer(ids: readonly string[], change = ''): Prom
   });
   const { result: body, ...cost } = await measureRun(async () => {
     await project(reviews.map(contribution));
-    if (change === 'a publication') await queueEntities(reviews as unknown as Entity[]);
+    if (change === 'a publication') {
+      await copySums(reviews.map(({ entity_type }) => `${entity_type}`));
+      await queueEntities(reviews as unknown as Entity[]);
+    }
     await logChanges(changes);
   });
   return { ...cost, status: 200, body };

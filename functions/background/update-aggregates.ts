@@ -1,7 +1,8 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { contributionOf } from '../../shared/aggregates/contribution.ts';
+import { contributionOf, typesIn } from '../../shared/aggregates/contribution.ts';
 import { growTrees } from '../../shared/aggregates/grow.ts';
 import { project } from '../../shared/aggregates/project.ts';
+import { copySums } from '../../shared/aggregates/sums.ts';
 import { applyInOrder } from '../../shared/background/apply-in-order.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { casesIn, entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
@@ -29,7 +30,10 @@ export const handler = notingColdStart(
 );
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
-  await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
+  const owners = await project(records.flatMap((record) => contributionOf(record) ?? []));
+  const types = typesIn(records);
+  if (types.size > 0) await copySums(types);
+  await growTrees(owners);
   await indexNames(records);
   await queueEntities(publishedIn(records));
   // Last, so that a batch retried after an earlier failure is not logged twice.

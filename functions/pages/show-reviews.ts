@@ -27,7 +27,7 @@ import { readVotes } from '../../shared/pages/review/vote-form.ts';
 import type { ReviewCounts } from '../../shared/review/counts.ts';
 import { sumOfCounts } from '../../shared/review/owner-counts.ts';
 import { Language } from '../../shared/review/review.ts';
-import { readCountsOfAll } from '../../shared/review/review-list.ts';
+import { readCountsByLanguage } from '../../shared/review/review-list.ts';
 import { oneOf } from '../../shared/values.ts';
 
 /** A filter of a form, which sends an empty text for a filter that is not set. */
@@ -51,7 +51,7 @@ export const request = v.object({
 });
 
 export const handler = visitedPage(request, async ({ query }, reading) => {
-  const [list, counts] = await Promise.all([readAllReviews(query), readCountsOfAll()]);
+  const [list, counts] = await Promise.all([readAllReviews(query), readCountsByLanguage()]);
   const [metadata, votes] = await Promise.all([
     findMetadata(list.reviews.map(({ review }) => review)),
     reading.then((visitor) => readVotes(visitor, list.reviews)),

@@ -19,27 +19,30 @@ import { keepWarm, warmFunctions } from './warm.ts';
  * A line of the access log, without path, address or token, because these identify people. Metric
  * filters need valid JSON: unset values print as `-`, and messages may contain quotes.
  */
-const accessLogLine = JSON.stringify({
+const accessLogFields = {
   requestId: '$context.requestId',
   // A client may choose the first id, but not this one.
   extendedRequestId: '$context.extendedRequestId',
   // Lambda's own ids, which are in every line of the functions' logs as `requestId`.
   functionRequestId: '$context.integration.requestId',
   authorizerRequestId: '$context.authorizer.requestId',
-  trace: '$context.xrayTraceId',
-  time: '$context.requestTime',
   method: '$context.httpMethod',
   route: '$context.httpMethod $context.resourcePath',
   status: '$context.status',
   milliseconds: '$context.responseLatency',
   bytes: '$context.responseLength',
   error: '$context.error.responseType',
-  integrationStatus: '$context.integration.status',
   lambdaStatus: '$context.integration.integrationStatus',
-  authorizerStatus: '$context.authorizer.status',
   authorizerLambdaStatus: '$context.authorizer.integrationStatus',
   client: '$context.authorizer.client_id',
-}).replace('"$context.status"', '$context.status');
+};
+
+/** Returns the format of the access log. CloudWatch Logs has the time of each line. */
+function accessLogLine(tracing: boolean): string {
+  const traced = tracing ? { trace: '$context.xrayTraceId' } : {};
+  const line = JSON.stringify({ ...accessLogFields, ...traced });
+  return line.replace('"$context.status"', '$context.status');
+}
 
 /** Limits of one method: API Gateway counts each method separately. */
 function throttling(rate: number, burst = 2 * rate) {
@@ -119,7 +122,7 @@ export class Api extends Construct {
           }),
         ),
         accessLogDestination: new apigateway.LogGroupLogDestination(this.accessLog),
-        accessLogFormat: apigateway.AccessLogFormat.custom(accessLogLine),
+        accessLogFormat: apigateway.AccessLogFormat.custom(accessLogLine(tracing)),
         loggingLevel: apigateway.MethodLoggingLevel.OFF,
         tracingEnabled: tracing,
       },

@@ -40,11 +40,12 @@ export class Background extends Construct {
       actions: streaming.map((action) => `dynamodb:${action}`),
       resources: [eventSourceArn],
     });
-    this.consumers = consumers.map(({ operation, records, batchSize }) => {
+    this.consumers = consumers.map(({ operation, within, records, batchSize }) => {
       const consumer = new TableFunction(this, operation, {
         defaults,
         description: `Follows the stream: ${[...new Set(records.flatMap(({ sortKeys }) => sortKeys))].join(', ')}`,
         table: 'write',
+        within,
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
       });
@@ -75,7 +76,7 @@ export class Background extends Construct {
 
   /** A job whose failure is repeated twice, and then waits in the queue. */
   #daily(
-    { operation, table }: Schedule,
+    { operation, table, within }: Schedule,
     { hour, minute }: { hour: number; minute: number },
     { defaults, rights }: { defaults: FunctionDefaults; rights: PolicyStatement[] },
   ) {
@@ -83,6 +84,7 @@ export class Background extends Construct {
       defaults,
       description: `Every day at ${hour}:${`${minute}`.padStart(2, '0')} UTC`,
       table,
+      within,
       rights,
       timeout: Duration.minutes(15),
     });

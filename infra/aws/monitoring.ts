@@ -12,6 +12,7 @@ import type { Options } from './options.ts';
 import { outageAlarms } from './outage-alarms.ts';
 import { alarmProps } from './ringing.ts';
 import { serviceAlarms } from './service-alarms.ts';
+import type { SignIn } from './sign-in.ts';
 
 /** A dashboard, alarms, and two topics that tell of them. */
 export class Monitoring extends Construct {
@@ -24,15 +25,16 @@ export class Monitoring extends Construct {
       table: ITable;
       options: Options;
       routes: readonly Route[];
+      signIn: SignIn;
     },
   ) {
     super(scope, id);
-    const { background, table, options } = props;
+    const { background, table, options, signIn } = props;
     const topics = addTopics(this, options);
     const metrics = metricsOf(this, props, options.name);
     for (const ringing of [
       ...outageAlarms(metrics, options),
-      ...serviceAlarms(metrics, table, options),
+      ...serviceAlarms(metrics, table, options, signIn.mailed),
       ...backgroundAlarms(metrics, background, options.name),
     ]) {
       const alarm = new Alarm(this, ringing.id, alarmProps(ringing));

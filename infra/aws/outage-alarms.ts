@@ -1,7 +1,7 @@
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import { type Activity, activities } from './activities.ts';
-import { type Metrics, quarter } from './metrics.ts';
+import { hour, type Metrics, quarter } from './metrics.ts';
 import type { Options } from './options.ts';
 import type { Ringing } from './ringing.ts';
 
@@ -55,6 +55,21 @@ export function outageAlarms(
         periods: 1,
       }),
     ),
+    {
+      id: 'SignInsOfSixHours',
+      urgency: 'ticket',
+      // Where few people sign in, three failures take hours to come together.
+      metric: new MathExpression({
+        expression: `IF(${failures} >= 1, 100 * (${failures}) / asked, 0)`,
+        usingMetrics: { ...outcomes['sign-in'] },
+        period: hour,
+        label: `Failures of ${deeds['sign-in']}, per cent`,
+      }),
+      description: `In two of six hours, more than ${outage} % of the requests for ${deeds['sign-in']} fail`,
+      threshold: outage,
+      periods: 2,
+      of: 6,
+    },
     ...burnRates.map(({ id, urgency, hours, budget }): Ringing => {
       const label = 'Requests with a 5xx response, per cent';
       return {

@@ -1,4 +1,4 @@
-import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
 import { anyOf, hour, type Metrics, period, tableThrottles } from './metrics.ts';
@@ -16,12 +16,14 @@ export function serviceAlarms(
   metrics: Metrics,
   table: ITable,
   { budget, domain, cdn }: Pick<Options, 'budget' | 'domain' | 'cdn'>,
+  mailed: IMetric | undefined,
 ): Ringing[] {
   const { slow, requests } = metrics;
   return [
     ...(budget ? [spend(metrics, budget.dollars)] : []),
     // With `cdn` the certificate is in us-east-1, and so is its alarm.
     ...(domain && !cdn ? [expiry(domain.certificateArn)] : []),
+    ...(mailed ? [signUpMails(mailed)] : []),
     {
       id: 'SlowRequests',
       urgency: 'ticket',
@@ -110,6 +112,23 @@ function spend({ requests, consumed: [reads, writes] }: Metrics, budget: number)
     }),
     description: `The service costs so much an hour that the budget of $${budget} a month would last for ${exhausted} hours`,
     threshold: budget / exhausted,
+    periods: 1,
+  };
+}
+
+/**
+ * Cognito sends 50 mails a day from its own address, and nothing counts them. Most go to people who
+ * sign up, and some to those who have forgotten a password. Then nobody gets a code any more. Like
+ * `Spend` it depends on clients, because they use up what all share.
+ */
+function signUpMails(metric: IMetric): Ringing {
+  return {
+    id: 'SignUpMails',
+    urgency: 'ticket',
+    metric,
+    description:
+      'Over 30 people have signed up in a day. Cognito sends 50 mails a day, and then nobody new can sign up: set `mailFrom`',
+    threshold: 30,
     periods: 1,
   };
 }

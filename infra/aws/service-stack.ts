@@ -32,11 +32,11 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys, webhookKeys } = data;
-    const { isProduction, issuer, domain, securityContact, firewall, cdn, budget } = options;
+    const { isProduction, domain, securityContact, firewall, cdn, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', { options, routes });
-    const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, data, issuer });
+    const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, data, options });
     const defaults = {
       options,
       bundles,
@@ -61,7 +61,7 @@ export class ServiceStack extends Stack {
     };
     api.addFunctions(defaults);
     const background = new Background(this, 'Background', defaults);
-    new Monitoring(this, 'Monitoring', { api, background, table, options, routes });
+    new Monitoring(this, 'Monitoring', { api, background, table, options, routes, signIn });
     new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
     if (domain) {
       const { restApi, edge } = api;

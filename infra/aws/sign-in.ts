@@ -1,6 +1,7 @@
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { SecretValue, Token } from 'aws-cdk-lib/core';
+import { Duration, SecretValue, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { DataStack } from './data-stack.ts';
 import { acknowledge } from './nag.ts';
@@ -11,11 +12,17 @@ export class SignIn extends Construct {
   /** Has OIDC_LOGOUT_URL only if the provider's discovery document lacks that address. */
   readonly settings: Readonly<Record<string, string>>;
   readonly clientSecret: ISecret;
+  /** People who sign up at the user pool on a day, if Cognito sends their mails. */
+  readonly mailed: Metric | undefined;
 
   constructor(
     scope: Construct,
     id: string,
-    { authUrl, data, issuer }: { authUrl: string; data: DataStack; issuer: Options['issuer'] },
+    {
+      authUrl,
+      data,
+      options: { issuer, mailFrom },
+    }: { authUrl: string; data: DataStack; options: Options },
   ) {
     super(scope, id);
     if (issuer) {
@@ -49,6 +56,16 @@ export class SignIn extends Construct {
       OIDC_CLIENT_ID: client.userPoolClientId,
       OIDC_LOGOUT_URL: `${domain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
     };
+    const { userPoolId: UserPool } = userPool;
+    this.mailed = mailFrom
+      ? undefined
+      : new Metric({
+          namespace: 'AWS/Cognito',
+          metricName: 'SignUpSuccesses',
+          dimensionsMap: { UserPool, UserPoolClient: client.userPoolClientId },
+          statistic: 'Sum',
+          period: Duration.days(1),
+        });
     // From CloudFormation: the construct would add a Lambda that may describe every client.
     const { attrClientSecret } = client.node.defaultChild as cognito.CfnUserPoolClient;
     this.clientSecret = new Secret(this, 'Secret', {

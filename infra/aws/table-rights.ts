@@ -1,6 +1,6 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { databaseTypes } from '../../shared/entity/databases.ts';
-import type { Route } from '../../shared/routes.ts';
+import type { Route, Within } from '../../shared/routes.ts';
 import { kinds, type Writer } from '../../shared/table/kinds.ts';
 import type { Bundle } from './bundle.ts';
 
@@ -87,7 +87,7 @@ export function tableRights(
     indexes,
   }: {
     allowed: Route['table'];
-    within?: Route['within'];
+    within?: Within;
     asks?: Route['asks'];
     /** Types of this service, whose lists have partitions too. */
     ownTypes?: readonly string[];
@@ -120,7 +120,7 @@ export function tableRights(
   ].flat();
 }
 
-function limitsWithin(within: NonNullable<Route['within']>) {
+function limitsWithin(within: Within) {
   const partitions = writtenBy(within);
   return { read: partitions, queried: partitions, listed: undefined };
 }

@@ -49,13 +49,17 @@ async function upgradeItems(): Promise<void> {
   await upgradeTable();
 }
 
+/** Makes the sums of a table of older code, which also changes totals without them. */
+async function bringSumsUpToDate(): Promise<void> {
+  const { copySums } = await import('../../shared/aggregates/sums.ts');
+  await copySums();
+}
+
 /** Throws a sentence for the operator if reviews have a type that the service has no longer. */
 async function refuseMissingTypes(): Promise<void> {
-  const { readCountsOfAll } = await import('../../shared/review/review-list.ts');
+  const { readCounts } = await import('../../shared/review/review-list.ts');
   const { entityTypes } = await import('../../shared/entity/entity-type.ts');
-  const missing = [...(await readCountsOfAll([])).keys()].find(
-    (type) => !entityTypes.includes(type),
-  );
+  const missing = [...(await readCounts()).keys()].find((type) => !entityTypes.includes(type));
   if (missing === undefined) return;
   throw new Error(
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
@@ -171,12 +175,14 @@ export async function startStack(
     // Imported here because the environment now has the address of the table.
     const { table } = await import('../../shared/table/client.ts');
     if (file !== undefined) skipSignatures(table);
-    if (missing.length > 0) {
+    const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
+    if (missing.length > 0 || (await hasFormerNodes())) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
       await upgradeItems();
       // Last, because they tell the next start that the upgrade is complete.
       await addIndexes(endpoint, discovery.table_name, missing);
     }
+    await bringSumsUpToDate();
     await refuseMissingTypes();
     if (file !== undefined) {
       indexExpiry(file, discovery.table_name);

@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
+import type { EntityType } from '../entity/entity-type.ts';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
 import { pick } from '../pick.ts';
 import { totalAttributes } from '../review/owner-counts.ts';
@@ -53,6 +54,23 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
   const after = contribution(attributesIn(pk, NewImage));
   const before = OldImage ? contribution(attributesIn(pk, OldImage)) : contribution({ pk });
   return isSame(before, after) ? undefined : after;
+}
+
+/**
+ * Returns the types whose totals change with these stream records. It depends on the records alone,
+ * so repeated records have the same types.
+ */
+export function typesIn(records: readonly DynamoDBRecord[]): Set<EntityType> {
+  const types = new Set<EntityType>();
+  for (const { dynamodb: { Keys, OldImage = {}, NewImage = {} } = {} } of records) {
+    if (Keys?.sk?.S !== reviewKey('').sk) continue;
+    const counted = [OldImage, NewImage].map(
+      (image) => contribution(attributesIn('', image)).counted,
+    );
+    if (counted[0] === counted[1]) continue;
+    for (const facet of counted) if (facet) types.add(parseFacet(facet).entity_type);
+  }
+  return types;
 }
 
 /** Derives the contribution of a review or user from its index attributes. */

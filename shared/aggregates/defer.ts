@@ -3,10 +3,11 @@ import { fittingChunks } from '../chunks.ts';
 import { isUpper } from '../list/rank-tree.ts';
 import { type Amounts, addAll, changesOf, fitUpdates, gain } from '../table/amounts.ts';
 import type { Item, Key } from '../table/item.ts';
-import { deferredKey } from '../table/keys.ts';
+import { deferredKey, isTotalKey, typeOfTotal } from '../table/keys.ts';
 import { queryItems } from '../table/query.ts';
 import { maxActions, retryStale, transact, type Write } from '../table/transact.ts';
 import { unlessRebuilding } from './lock.ts';
+import { copySums } from './sums.ts';
 
 // Counts that a busy batch stores as items, and adds up at its end.
 
@@ -37,23 +38,28 @@ export function defer(amounts: Amounts): Write[] {
 
 /** Adds all deferred amounts, from any process, each once. Throws ApiError 503 in a rebuild. */
 export async function addDeferred(): Promise<void> {
-  while (await retryStale(addSome));
+  const types = new Set<string>();
+  for (let added = await retryStale(addSome); added; added = await retryStale(addSome)) {
+    for (const { key } of added.values()) if (isTotalKey(key)) types.add(typeOfTotal(key));
+  }
+  if (types.size > 0) await copySums(types);
 }
 
-/** Adds up as many deferred items as fit a transaction. Returns false if there are none. */
-async function addSome(): Promise<boolean> {
+/** Adds up as many deferred items as fit a transaction. Returns undefined if there are none. */
+async function addSome(): Promise<Amounts | undefined> {
   const { value: items = [] } = await queryItems(deferredKey(''), { pageSize: 50 }).next();
   const fits = (some: readonly Item[]) => {
     const amounts = amountsIn(some);
     return 1 + some.length + amounts.size <= maxActions && fitUpdates(amounts);
   };
   const [taken] = fittingChunks(items as Item[], fits);
-  if (!taken) return false;
+  if (!taken) return undefined;
+  const amounts = amountsIn(taken);
   await transact([
     ...taken.map(({ pk, sk }) => ({ Delete: { Key: { pk, sk }, was: { pk } } })),
-    ...unlessRebuilding(addAll(amountsIn(taken))),
+    ...unlessRebuilding(addAll(amounts)),
   ]);
-  return true;
+  return amounts;
 }
 
 /** Sums the amounts of deferred items. */

@@ -1,33 +1,48 @@
 import { chunksOf } from '../chunks.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
+import { rootKey } from '../list/totals.ts';
 import { batchWrite } from '../table/batch.ts';
-import { isTotalKey } from '../table/keys.ts';
-import { scanItems } from '../table/query.ts';
+import type { Item } from '../table/item.ts';
+import { formerNodesKey, isTotalKey } from '../table/keys.ts';
+import { queryItems, scanItems } from '../table/query.ts';
 import { maxActions, transact, type Write } from '../table/transact.ts';
 import { projectionItem } from './contribution.ts';
 import { markTrees } from './grow.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { copySums } from './sums.ts';
 import { Tally } from './tally.ts';
 
 /** A write of the rebuild. */
 type Change = Parameters<typeof batchWrite>[0][number];
 
+interface RebuildOptions {
+  /**
+   * For the embedded engine, which waits for the disk once for a transaction, but for each item of
+   * a batch. On AWS transactions cost twice the units.
+   */
+  inTransactions?: boolean;
+  /**
+   * Deploys this code over code with other keys of nodes (`hasFormerNodes`), which reads its own
+   * nodes until then. Must call `keepLock` every ten seconds. If it fails, no former node has
+   * changed.
+   */
+  deploy?: (keepLock: () => Promise<void>) => Promise<void>;
+}
+
 /**
  * Recomputes totals and rank trees from the table, while the consumer of the stream waits. Returns
  * how many reviews, users and wrong projections there were. Throws ApiError 503 if the table is
- * busy or the lock is taken or lost. Use `inTransactions` with the embedded engine, which waits for
- * the disk once for a transaction, but for each item of a batch. On AWS transactions cost twice the
- * units.
+ * busy or the lock is taken or lost.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
-  { inTransactions = false } = {},
+  options: RebuildOptions = {},
 ): Promise<{ reviews: number; users: number; corrected_projections: number }> {
   const tally = new Tally();
   try {
     const lock = await takeLock();
     try {
-      return await rebuild(tally, onProgress, lock, inTransactions);
+      return await rebuild(tally, onProgress, lock, options);
     } finally {
       await lock.release();
     }
@@ -41,11 +56,17 @@ export async function rebuildTotals(
   }
 }
 
+/** Returns true while older code's nodes are there. A rebuild deletes those of all users last. */
+export async function hasFormerNodes(): Promise<boolean> {
+  const { value: nodes = [] } = await queryItems(formerNodesKey, { pageSize: 1 }).next();
+  return nodes.length > 0;
+}
+
 async function rebuild(
   tally: Tally,
   onProgress: (items: number) => void,
   lock: Lock,
-  inTransactions: boolean,
+  { inTransactions = false, deploy }: RebuildOptions,
 ) {
   const keepLock = lock.keep;
   let read = 0;
@@ -66,21 +87,28 @@ async function rebuild(
     }
     return written;
   };
-  // First of all, because nodes written below include these counts. If the rebuild were interrupted
-  // later, the consumer would add them again.
+  const nodes = () => tally.items().filter((item) => !isTotalKey(item));
+  const isRoot = ({ sk }: Item) => sk === rootKey('').sk;
+  if (deploy) {
+    // Older code has the same roots, and no other of these nodes.
+    await writeAll(nodes().flatMap((put) => (isRoot(put) ? [] : [{ put }])));
+    await deploy(keepLock);
+  }
+  // Before the other nodes, which include these counts. If the rebuild were interrupted later, the
+  // consumer would add them again.
   await writeAll(tally.deferred().map((key) => ({ delete: key })));
   const corrected_projections = await writeAll(
     tally.corrections().map((each) => ({ put: projectionItem(each) })),
   );
-  const nodes = tally.items().filter((item) => !isTotalKey(item));
-  await writeAll(nodes.map((put) => ({ put })));
-  const obsolete = tally.obsolete().filter((key) => !isTotalKey(key));
-  await writeAll(obsolete.map((key) => ({ delete: key })));
+  await writeAll(nodes().flatMap((put) => (deploy && !isRoot(put) ? [] : [{ put }])));
   await lock.putTotals([...tally.items().filter(isTotalKey)]);
+  await copySums();
   for (const owner of tally.owners()) {
     await keepLock();
     await markTrees(owner, 'ready');
   }
+  const obsolete = tally.obsolete().filter((key) => !isTotalKey(key));
+  await writeAll(obsolete.map((key) => ({ delete: key })));
   return { ...tally.numbers(), corrected_projections };
 }
 

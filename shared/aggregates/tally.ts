@@ -1,6 +1,9 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { entityTypes } from '../entity/entity-type.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
-import type { Item, Key } from '../table/item.ts';
+import { type Counts, countsInSums } from '../list/totals.ts';
+import { totalNames } from '../review/owner-counts.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import {
   countsKey,
   deferredKey,
@@ -8,6 +11,8 @@ import {
   isTotalKey,
   projectionKey,
   reviewKey,
+  sumsKey,
+  totalKey,
   userKey,
 } from '../table/keys.ts';
 import {
@@ -43,6 +48,7 @@ export class Tally {
   readonly #count: Record<'stored' | 'counted', StatementSync>;
   readonly #defer: StatementSync;
   readonly #hasTrees: StatementSync;
+  #sums: Counts | undefined;
 
   constructor() {
     const database = this.#database;
@@ -92,6 +98,8 @@ export class Tally {
       if (item.rank_tree !== undefined) this.#grown.run(pk);
     } else if (pk.startsWith('TREE#') || isTotalKey(item)) {
       this.#addStored(item);
+    } else if (keyString(item) === keyString(sumsKey)) {
+      this.#sums = countsInSums(item);
     } else if (pk === deferredKey('').pk) {
       this.#defer.run(sk);
       for (const { by, ...key } of item.counts as (Key & { by: Record<string, number> })[]) {
@@ -163,10 +171,10 @@ export class Tally {
     if (item) yield item;
   }
 
-  /** Yields the keys of stored totals and nodes in which nothing counts. */
+  /** Yields the keys of stored totals and nodes in which nothing counts, in the order of keys. */
   *obsolete(): Generator<Key> {
     const rows = this.#database.prepare(
-      'SELECT DISTINCT pk, sk FROM stored EXCEPT SELECT DISTINCT pk, sk FROM counted',
+      'SELECT DISTINCT pk, sk FROM stored EXCEPT SELECT DISTINCT pk, sk FROM counted ORDER BY pk, sk',
     );
     for (const { pk, sk } of rows.iterate()) yield { pk: `${pk}`, sk: `${sk}` };
   }
@@ -192,6 +200,24 @@ export class Tally {
         stored: Number(stored),
         counted: Number(counted),
       };
+    }
+    yield* this.#differencesOfSums();
+  }
+
+  /** Yields what the sums have otherwise than counted. A table of older code has no sums. */
+  *#differencesOfSums(): Generator<CounterDifference> {
+    if (!this.#sums) return;
+    const find = this.#database.prepare(
+      'SELECT number FROM counted WHERE pk = ? AND sk = ? AND attribute = ?',
+    );
+    for (const type of entityTypes) {
+      const { pk, sk } = totalKey(type);
+      for (const letter of totalNames([])) {
+        const stored = this.#sums[type]?.[letter] ?? 0;
+        const counted = Number(find.get(pk, sk, letter)?.number ?? 0);
+        if (stored !== counted)
+          yield { ...sumsKey, attribute: `${type} ${letter}`, stored, counted };
+      }
     }
   }
 

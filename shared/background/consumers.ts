@@ -1,8 +1,12 @@
+import type { Within } from '../routes.ts';
+
 // The Lambdas that follow the table's stream, and the records that each reads.
 
 /** A Lambda that reads records of the table's stream. */
 export interface Consumer {
   operation: string;
+  /** Narrows its right to write, as that of a route. */
+  within?: Within;
   records: readonly RecordKind[];
   /** Records in one call, at most. */
   batchSize: number;
@@ -26,6 +30,7 @@ const heartbeat = 'DONE#heartbeat';
 export const consumers: readonly Consumer[] = [
   {
     operation: 'update-aggregates',
+    within: 'lists',
     // Larger batches need fewer writes a change. 1,000 keep up with any load that the table takes.
     batchSize: 1000,
     records: [

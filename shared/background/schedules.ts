@@ -1,4 +1,4 @@
-import type { Route } from '../routes.ts';
+import type { Route, Within } from '../routes.ts';
 
 // The Lambdas that run at a time of day, or every minute.
 
@@ -9,6 +9,7 @@ export interface Schedule {
   runs: 'every minute' | { hour: number; minute: number };
   /** Rights on the table and secrets, as those of a route. */
   table: Route['table'];
+  within?: Within;
   asks?: Route['asks'];
   secrets?: Route['secrets'];
   /** Seconds that a run may take, 15 unless given. Below a minute, so that runs do not overlap. */
@@ -24,7 +25,12 @@ export interface Schedule {
 
 export const schedules: readonly Schedule[] = [
   // At 00:15 UTC, no request of the day before is still running.
-  { operation: 'expire-vote-counters', runs: { hour: 0, minute: 15 }, table: 'write' },
+  {
+    operation: 'expire-vote-counters',
+    runs: { hour: 0, minute: 15 },
+    table: 'write',
+    within: 'counters',
+  },
   {
     operation: 'send-heartbeat',
     runs: 'every minute',

@@ -111,8 +111,9 @@ export function nodeKey(list: string, order: Order, path: readonly number[]): Ke
 }
 
 /** Is true for the upper two levels, which most concurrent changes share. */
-export function isUpper({ sk }: Key): boolean {
-  return sk.split('#').length <= 2;
+export function isUpper({ pk }: Key): boolean {
+  // A list ends in a word or a UUID. What follows are the numbers of the path.
+  return !/#-?\d+#-?\d+$/.test(pk);
 }
 
 /** Reads the counts of a node from its item, without counts of zero. */

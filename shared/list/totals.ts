@@ -1,23 +1,51 @@
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
-import { totalKey } from '../table/keys.ts';
-import { getItem, queryItems } from '../table/query.ts';
+import { sumsKey, totalKey, typeOfTotal } from '../table/keys.ts';
+import { collect, getItem, queryItems } from '../table/query.ts';
 import type { Tree } from './descend.ts';
 import { type Count, datePath, nodeCounts, nodeKey } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
+/** Numbers of reviews by type, and by the letter of their content. */
+export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
 /**
- * Reads the totals of all reviews, an item for each type, or some `attributes` of them. They lag by
- * a moment.
+ * Reads the totals of all reviews, an item for each type, or those of some `types`. With
+ * `attributes`, the items have only these. They lag by a moment.
  */
-export async function readTotals(attributes?: readonly string[]): Promise<Map<string, Item>> {
-  const prefix = totalKey('');
-  const totals = new Map<string, Item>();
-  for await (const items of queryItems(prefix, { consistent: false, attributes })) {
-    for (const item of items) totals.set(item.sk.slice(prefix.sk.length), item);
-  }
-  return totals;
+export async function readTotals({
+  types,
+  attributes,
+  consistent = false,
+}: {
+  types?: Iterable<string>;
+  attributes?: readonly string[];
+  consistent?: boolean;
+} = {}): Promise<Map<string, Item>> {
+  const options = { consistent, attributes };
+  const items = types
+    ? (
+        await batchGet(
+          [...types].map((type) => totalKey(type)),
+          options,
+        )
+      ).values()
+    : await collect(queryItems(totalKey(''), options));
+  return new Map([...items].map((item) => [typeOfTotal(item), item]));
+}
+
+/**
+ * Reads the totals without languages, from the one item that has a copy of them. They lag by a
+ * moment. Returns undefined in a table of older code, until something is counted.
+ */
+export async function readSums(): Promise<Counts | undefined> {
+  return countsInSums(await getItem(sumsKey, { consistent: false }));
+}
+
+/** Returns the counts in the item of the sums. They are one text, which is cheaper to read. */
+export function countsInSums(item: Item | undefined): Counts | undefined {
+  return item && JSON.parse(`${item.counts}`);
 }
 
 /** Returns the length of a list with a rank tree. */

@@ -1,8 +1,8 @@
-import type { EntityType } from '../entity/entity-type.ts';
+import { type EntityType, typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import type { Place, ReadPage } from '../list/cursor.ts';
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
-import { readTotals, rootKey } from '../list/totals.ts';
+import { readSums, readTotals, rootKey } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import { type Entry, type Item, type Key, keyString } from '../table/item.ts';
 import { claimKey, countsKey, entityKey, idIn, popularityOf, reviewKey } from '../table/keys.ts';
@@ -141,17 +141,35 @@ async function listReviewOf(user_id: string, entityId: string, query: ReviewQuer
   };
 }
 
+/** Counts of public reviews by type, without types that have none. They lag by a moment. */
+type CountsOfAll = Map<EntityType, ReviewCounts>;
+
 /**
- * Reads the counts of all public reviews, by type. They lag by a moment. With `languages`, they
- * count no other languages: a list shows one number, and all languages are a quarter of its CPU.
+ * Reads the counts of all public reviews, with languages. With a `language` only that one counts,
+ * and for a list of one type only that type.
  */
-export async function readCountsOfAll(
-  languages?: readonly string[],
-): Promise<Map<EntityType, ReviewCounts>> {
-  const totals = await readTotals(languages && totalNames(languages));
+export async function readCountsByLanguage({
+  entity_type,
+  language,
+}: FacetFilter = {}): Promise<CountsOfAll> {
+  const types = entity_type === undefined ? [] : typesOf(entity_type);
+  const attributes = language === undefined ? undefined : totalNames([language]);
+  return countsOfAll(
+    await readTotals({ types: types.length === 1 ? types : undefined, attributes }),
+  );
+}
+
+/** Reads the counts of all public reviews, without languages, which take most of their CPU. */
+export async function readCounts(): Promise<CountsOfAll> {
+  const sums = await readSums();
+  const attributes = totalNames([]);
+  return countsOfAll(sums ? Object.entries(sums) : await readTotals({ attributes }));
+}
+
+function countsOfAll(totals: Iterable<[type: string, counts: object]>): CountsOfAll {
   return new Map(
     [...totals].flatMap(([type, item]) => {
-      const counts = countsIn(item);
+      const counts = countsIn({ ...item });
       const types = new Map([[type as EntityType, counts.all]]);
       return counts.all > 0 ? [[type as EntityType, { ...counts, types }] as const] : [];
     }),
@@ -160,12 +178,12 @@ export async function readCountsOfAll(
 
 /** Reads the number of all public reviews. It lags by a moment. */
 export async function countReviews(): Promise<number> {
-  return sumOfCounts([...(await readCountsOfAll([])).values()]).all;
+  return sumOfCounts([...(await readCounts()).values()]).all;
 }
 
 async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
   const [byType, roots] = await Promise.all([
-    readCountsOfAll(query.language === undefined ? [] : [query.language]),
+    query.language === undefined ? readCounts() : readCountsByLanguage(query),
     readEach(rootsToRead(query).map(rootKey)),
   ]);
   return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true, roots };

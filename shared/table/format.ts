@@ -3,4 +3,4 @@
  * Raise it when this code cannot read the data of older code, or writes data that older code cannot
  * read: going back then needs a backup.
  */
-export const dataFormat = 2;
+export const dataFormat = 3;

@@ -112,9 +112,21 @@ export const totalKey = keyOf('TOTALS', 'TOTAL#<entity_type>');
 export const isTotalKey = ({ pk, sk }: Key) =>
   pk === totalKey('').pk && sk.startsWith(totalKey('').sk);
 
-/** Returns the key of a node. `path` holds the child numbers from the root of the list's tree. */
+/** Returns the type that a key of totals counts. */
+export const typeOfTotal = ({ sk }: Pick<Key, 'sk'>) => sk.slice(totalKey('').sk.length);
+
+/** Key of the copy of all totals without languages. Lists read one item instead of each total. */
+export const sumsKey = key('TOTALS', 'SUMS');
+
+/**
+ * Returns the key of a node. `path` holds the child numbers from the root of the list's tree. Every
+ * node has a partition key of its own, so DynamoDB spreads the writes of a tree from the start.
+ */
 export const rankTreeKey = (list: string, order: Order | 'root', path: readonly number[]) =>
-  key(`TREE#${list}`, [order, ...path].join('#'));
+  key(`TREE#${[list, ...path].join('#')}`, order);
+
+/** Returns the prefix under which older code kept the nodes of the tree of all users. */
+export const formerNodesKey = key('TREE#users', 'date#');
 
 /**
  * Locks of a rebuild of totals and rank trees, which holds all 16, and the totals of each type.

@@ -132,6 +132,12 @@ describe('npm run admin -- audit', () => {
   test.each<[string, () => Key, object, string]>([
     ['totals', total, { EN: 7 }, 'EN is 7, not 1'],
     ['a rank tree', rank, { v9b: 2 }, 'v9b is 2, not 0'],
+    [
+      'the sums',
+      () => ({ pk: 'TOTALS', sk: 'SUMS' }),
+      { counts: '{"release_group":{"b":7}}' },
+      'release_group b is 7, not 1',
+    ],
   ])('finds what is wrong in %s, which a rebuild corrects', async (_, keyOf, damage, fault) => {
     await applyStream();
     const { pk, sk } = keyOf();

@@ -81,15 +81,26 @@ export async function readAggregates(): Promise<Map<string, unknown>> {
 
 function aggregatesIn(items: readonly Item[]): Map<string, unknown> {
   return new Map(
-    items.flatMap(({ pk, sk, ...attributes }) => {
+    items.flatMap(({ pk, sk, ...attributes }): [name: string, value: unknown][] => {
+      if (sk === 'SUMS') return sumsIn(`${attributes.counts}`);
       const isCounter = pk.startsWith('TREE#') || sk.startsWith('TOTAL#');
       if (!isCounter && sk !== 'PROJECTION') return [];
       return Object.entries(attributes).flatMap(([name, value]) =>
         (isCounter ? value !== 0 : name === 'counted' && value !== null)
-          ? [[`${pk} ${sk} ${name}`, value] as const]
+          ? [[`${pk} ${sk} ${name}`, value]]
           : [],
       );
     }),
+  );
+}
+
+/** Returns the numbers of the sums, which are one text. */
+function sumsIn(text: string): [name: string, number: unknown][] {
+  const byType: [string, object][] = Object.entries(JSON.parse(text));
+  return byType.flatMap(([type, counts]) =>
+    Object.entries(counts).flatMap(([letter, number]): [string, unknown][] =>
+      number === 0 ? [] : [[`TOTALS SUMS ${type} ${letter}`, number]],
+    ),
   );
 }
 
@@ -109,10 +120,9 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
     const when = [Math.floor(slots / 128), slots % 128, minutes % 240, seconds];
     const along = (order: string, path: number[], letter: string) => {
       for (const [i, child] of path.entries()) {
-        const node = i === 0 ? 'root' : [order, ...path.slice(0, i)].join('#');
-        bump(
-          `TREE#${list} ${node} ${i === 0 && order === 'popularity' ? 'v' : ''}${child}${letter}`,
-        );
+        const node = [list, ...path.slice(0, i)].join('#');
+        const mark = i === 0 && order === 'popularity' ? 'v' : '';
+        bump(`TREE#${node} ${i === 0 ? 'root' : order} ${mark}${child}${letter}`);
       }
     };
     const letter = content.charAt(0) + content.replace(/\D/g, '');
@@ -134,6 +144,7 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
     counted.set(`${pk} PROJECTION counted`, `${facet}|${withStars}`);
     bump(`TOTALS TOTAL#${item.entity_type} ${`${item.language}`.toUpperCase()}`);
     bump(`TOTALS TOTAL#${item.entity_type} ${has.charAt(0)}`);
+    bump(`TOTALS SUMS ${item.entity_type} ${has.charAt(0)}`);
     const owners = [`ENTITY#${item.entity_id}`, `USER#${item.user_id}`];
     const count = (list: string, content: string) =>
       countIn(list, item.published_on, content, Number(item.popularity));

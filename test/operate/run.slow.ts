@@ -5,6 +5,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { clientOptions } from '../../infra/local/database.ts';
+import { readDiscovery } from '../../infra/local/discovery.ts';
 import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 
@@ -122,3 +126,27 @@ test('an upgrade reports once what it changes in the data folder', async () => {
   expect(again.err).toEqual([]);
   await again.end('SIGTERM');
 });
+
+test('a start brings rank trees of older code to their keys', async () => {
+  const dataDir = fresh('data');
+  const first = await start(dataDir);
+  // Format 2 kept a node of the tree of all users so.
+  const Item = { pk: 'TREE#users', sk: 'date#900', '3u': 1 };
+  await tableOf(dataDir).send(new PutCommand({ TableName: 'reviews', Item }));
+  await first.end('SIGTERM');
+  const upgraded = await start(dataDir);
+  expect(upgraded.err).toEqual([expect.stringMatching(/^Upgrading the data/)]);
+  const Key = { pk: Item.pk, sk: Item.sk };
+  const found = await tableOf(dataDir).send(new GetCommand({ TableName: 'reviews', Key }));
+  expect(found.Item).toBeUndefined();
+  await upgraded.end('SIGTERM');
+  const again = await start(dataDir);
+  expect(again.err).toEqual([]);
+  await again.end('SIGTERM');
+});
+
+/** Returns a client of the embedded database of a service that runs. */
+function tableOf(dataDir: string): DynamoDBDocumentClient {
+  const endpoint = `${readDiscovery(dataDir)?.dynamodb_endpoint}`;
+  return DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(endpoint)));
+}

@@ -7,6 +7,12 @@ const { service } = (await synthesized()).everything;
 describe('on made-up data points', () => {
   const days = (hours: number, value: number | undefined) => Array(hours).fill(value);
   const quiet = Array(6).fill([0, 0]);
+  /** Failures and requests of six hours. */
+  const signIns = (failed: number[], asked: number[]) => ({
+    asked,
+    failed,
+    unavailable: days(6, undefined),
+  });
   // Data points in the order of the metrics, one series each, the newest last.
   const cases: [alarm: string, rings: boolean, points: Points][] = [
     // Everybody who signs in is refused, among 150,000 requests of an hour.
@@ -107,6 +113,10 @@ describe('on made-up data points', () => {
     ['AuthorizerFailures', false, { accepted: [80], failed: [20] }],
     ['AuthorizerFailures', false, { accepted: [undefined], failed: [4] }],
     ['AuthorizerFailures', false, { accepted: [100_000], failed: [500] }],
+    // One person cannot sign in, and some hours later another. A sign-in has three requests.
+    ['SignInsOfSixHours', true, signIns([1, 0, 0, 0, 1, 0], [3, 0, 2, 0, 1, 0])],
+    ['SignInsOfSixHours', false, signIns([1, 0, 0, 0, 0, 0], [1, 0, 2, 0, 1, 0])],
+    ['SignInsOfSixHours', false, signIns([1, 1, 1, 1, 1, 1], [5, 9, 5, 5, 7, 5])],
     ['CertificateExpiry', true, [[29]]],
     ['CertificateExpiry', false, [[30]]],
     ['CertificateExpiry', false, [[undefined]]],

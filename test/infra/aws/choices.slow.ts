@@ -162,7 +162,7 @@ describe('the API', () => {
         .filter(([, executions]) => executions !== undefined);
     expect(reserved(plain)).toEqual([]);
     const limited =
-      'answer-authorization create-token pages-none-sign-in pages-write-sign-in request-authorization revoke-token';
+      'answer-authorization create-token pages-none-sign-in pages-write-accounts-sign-in request-authorization revoke-token';
     expect(reserved(chosen).sort()).toEqual(limited.split(' ').map((operation) => [operation, 20]));
   });
   test('answers at its own domain only, for IPv4 and IPv6', () => {
@@ -367,6 +367,12 @@ describe('the alarm on spend', () => {
     expect(alarms(chosen.service).Spend?.tells).toBe('Ticket');
     expect(Object.keys(alarms(plain.service))).not.toContain('Spend');
   });
+});
+
+test('the alarm on mails of sign-ups is there where Cognito sends them', () => {
+  expect(rings(plain.service, 'SignUpMails', [[31]])).toBe(true);
+  expect(rings(plain.service, 'SignUpMails', [[30]])).toBe(false);
+  expect(Object.keys(alarms(chosen.service))).not.toContain('SignUpMails');
 });
 
 describe('the alarm on the certificate', () => {

@@ -89,6 +89,12 @@ describe('the alarms', () => {
       Outagepublish: outageOf('Publish', 'publish'),
       Outagevote: outageOf('Vote', 'vote'),
       Outageread: outageOf('Read', 'read'),
+      SignInsOfSixHours: {
+        ...outageOf('SignIn', 'sign-in'),
+        ...ticket,
+        expression: `IF(${all5xx} >= 1, 100 * (${all5xx}) / asked, 0)`,
+        within: '2 of 6 × 3600 s',
+      },
       ErrorsOfAnHour: { ...page, ...ofErrors, rings: '> 1.44', within: '1 of 1 × 3600 s' },
       ErrorsOfSixHours: { ...ticket, ...ofErrors, rings: '> 0.3', within: '1 of 1 × 21600 s' },
       AuthorizerFailures: {
@@ -193,7 +199,7 @@ describe('the alarms', () => {
     });
   });
   /** Alarms of options, which choices.slow.ts has, by their topics. */
-  const ofOptions = { Unreachable: 'page', Spend: 'ticket' };
+  const ofOptions = { Unreachable: 'page', Spend: 'ticket', SignUpMails: 'ticket' };
   const told = [
     ...all.map(([id, { tells }]) => [id, tells?.toLowerCase()] as const),
     ...Object.entries(ofOptions),

@@ -36,7 +36,7 @@ const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await impo
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { imports, textOf } = await import('../../helpers/transfer.ts');
 const { startSession } = await import('../../../shared/pages/session/session.ts');
-const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, totalKey } = await import(
+const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, sumsKey } = await import(
   '../../../shared/table/keys.ts'
 );
 const { databaseTypes } = await import('../../../shared/entity/databases.ts');
@@ -202,7 +202,7 @@ describe('each function does with its role', () => {
     const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
     expect(count).toBe(402);
     // A sitemap of more than 1,000 reviews. They seem to be from 1970.
-    await setAttributes(totalKey('work'), { b: 2_000, EN: 2_000 });
+    await setAttributes(sumsKey, { counts: '{"work":{"b":2000}}' });
     for (const seeming of [1_000, 0]) {
       await setAttributes(rankTreeKey('all|work', 'root', []), { '0b': seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);

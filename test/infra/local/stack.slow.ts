@@ -158,6 +158,8 @@ describe('a running stack', () => {
   const items = [
     { pk: 'REQUEST#old', sk: 'REQUEST', expires_at: soon - 1 },
     { pk: 'REQUEST#new', sk: 'REQUEST', expires_at: soon + 600 },
+    // As older code counts, without the sums.
+    { pk: 'TOTALS', sk: 'TOTAL#work', b: 3 },
   ];
   let key: string;
 
@@ -178,17 +180,20 @@ describe('a running stack', () => {
     expect(existsSync(join(DATA_DIR, 'dynamodb.sqlite-wal'))).toBe(false);
   });
 
-  test('restarts with its key and unexpired data, and stops when its engine dies', async () => {
+  test('restarts with its key and unexpired data, sums it, and stops when its engine dies', async () => {
     const { url, end } = start([], { DATA_DIR });
     await url;
     expect(readFileSync(join(DATA_DIR, 'signing-key'), 'utf8')).toBe(key);
     const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
     const deadline = Date.now() + 10_000;
     let left = await scanTable(dynamodb_endpoint ?? '');
-    for (; left.length > 1 && Date.now() < deadline; await sleep(20)) {
+    const isOld = ({ pk }: { pk: string }) => pk === 'REQUEST#old';
+    for (; left.some(isOld) && Date.now() < deadline; await sleep(20)) {
       left = await scanTable(dynamodb_endpoint ?? '');
     }
     expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
+    const sums = left.find(({ sk }) => sk === 'SUMS');
+    expect(sums).toMatchObject({ pk: 'TOTALS', counts: '{"work":{"b":3}}' });
 
     process.kill(Number(engine_pid), 'SIGKILL');
     const { code, stderr } = await end;

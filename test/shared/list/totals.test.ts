@@ -1,5 +1,9 @@
 import { languages } from '../../../shared/review/languages.ts';
-import { countReviews, listReviews, readCountsOfAll } from '../../../shared/review/review-list.ts';
+import {
+  countReviews,
+  listReviews,
+  readCountsByLanguage,
+} from '../../../shared/review/review-list.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { totalKey } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../helpers/items.ts';
@@ -40,7 +44,7 @@ test('what shows one number reads none of the counts by language', async () => {
       true,
     ]);
   }
-  expect([...(await readCountsOfAll()).values()][0]?.languages.size).toBe(languages.length);
+  expect([...(await readCountsByLanguage()).values()][0]?.languages.size).toBe(languages.length);
 });
 
 test('the numbers are right', async () => {
