@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { parseSync } from '@swc/core';
 import { root } from './helpers/service.ts';
 

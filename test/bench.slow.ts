@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { benchCpu, toCpuLine } from '../bin/bench/cpu.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
@@ -28,9 +27,6 @@ import {
 import { scanTable, setAttributes } from './helpers/items.ts';
 import { reviewRecord, revisionRecord, sourced } from './helpers/transfer.ts';
 import { makeUser } from './helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
 beforeAll(async () => {
   await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });

@@ -1,13 +1,13 @@
-import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler as createToken } from '../functions/api/create-token.ts';
 import { response } from '../functions/api/get-review.ts';
-import { type Route, routes } from '../shared/routes.ts';
+import type { Route } from '../shared/routes.ts';
 import { checkResponse, faultsOf } from './helpers/contract.ts';
 import { invoke } from './helpers/invoke.ts';
+import { routeOf } from './helpers/routes.ts';
 import { makeUser, visitor } from './helpers/world.ts';
 
-const review = routes.find(({ operation }) => operation === 'get-review');
+const review = routeOf('get-review');
 
 describe('a response that differs from its endpoint’s description fails its test', () => {
   const schema = v.object({

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
 import { warmFunctions } from '../infra/aws/warm.ts';
 import {
   batchAt,

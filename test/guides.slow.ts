@@ -4,7 +4,6 @@ import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { guides } from '../shared/docs/guides.ts';
 import { Connection } from '../shared/webhooks/connection.ts';
 import { signatureHeaders, webhookSecret } from '../shared/webhooks/signature.ts';

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import { root } from './helpers/service.ts';
 
 // The list of numbers in the README and the guides to the hosts, and where each comes from.

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
 
 /** Words of an earlier dialect, each with the field's word for it. */
 const privateWords: readonly [RegExp, string][] = [

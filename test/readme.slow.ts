@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { openBrowser } from './helpers/browser.ts';
 import { root } from './helpers/service.ts';
 import { paste, shells, startAsReader } from './helpers/terminal.ts';

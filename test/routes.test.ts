@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
 import { handler as noRoute } from '../functions/api/no-route.ts';
 import { importFunction } from '../infra/functions.ts';
 import { consumers } from '../shared/background/consumers.ts';
@@ -8,8 +7,6 @@ import { schedules } from '../shared/background/schedules.ts';
 import { matchRoute, resourceOf } from '../shared/http/match-route.ts';
 import { type Route, routes } from '../shared/routes.ts';
 import { invoke } from './helpers/invoke.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
 
 const operations = routes.map(({ operation }) => operation);
 const background = [...consumers, ...schedules].map(({ operation }) => operation);

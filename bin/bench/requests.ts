@@ -128,7 +128,8 @@ export const steps: readonly Step[] = [
   step('show-revisions', byId, { read: 3.5, roundTrips: 3 }),
   // The order, then 20 reviews by as many authors, then the names of their entities.
   step('show-entity', byEntity, { read: 23, roundTrips: 2 }),
-  step('show-user', byFirstAuthor, { read: 24, roundTrips: 3 }),
+  // One author, whose name is half a unit: 0.5 × (20 + 1 + 20) + 3.
+  step('show-user', byFirstAuthor, { read: 23.5, roundTrips: 3 }),
   step('show-entity-embed', byEntity, { read: 1, roundTrips: 2 }),
   step(
     'get-oembed',

@@ -1,19 +1,9 @@
-import * as v from 'valibot';
-import {
-  BulkIds,
-  BulkQueryString,
-  bulkErrors,
-  bulkIdsText,
-  lookUp,
-} from '../../shared/http/bulk.ts';
+import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { findSummaries } from '../../shared/summary/summary.ts';
 
 export { EntitiesById as response } from '../../shared/summary/presented.ts';
-export const request = v.object({
-  query_string: BulkQueryString,
-  query: v.object({ entity_ids: BulkIds }),
-});
+export const request = BulkRequest('entity_ids');
 
 export const docs = {
   tag: 'Entities',

@@ -1,13 +1,6 @@
-import * as v from 'valibot';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { invalidRequest } from '../../shared/errors.ts';
-import {
-  BulkIds,
-  BulkQueryString,
-  bulkErrors,
-  bulkIdsText,
-  lookUp,
-} from '../../shared/http/bulk.ts';
+import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/http/bulk.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { affordable, completed, isWhole } from '../../shared/review/long-text.ts';
 import { mostLookedUpBytes } from '../../shared/review/page-size.ts';
@@ -15,10 +8,7 @@ import { presentReview } from '../../shared/review/review.ts';
 import { findPublicReviews } from '../../shared/review/review-repository.ts';
 
 export { ReviewsById as response } from '../../shared/review/presented.ts';
-export const request = v.object({
-  query_string: BulkQueryString,
-  query: v.object({ review_ids: BulkIds }),
-});
+export const request = BulkRequest('review_ids');
 
 export const docs = {
   tag: 'Reviews',

@@ -7,13 +7,13 @@ import { canonicalUuid } from '../values.ts';
 export const longestQueryString = 4096;
 
 /** The query string of a bulk lookup. A longer one gets 503 (spec, endpoint 13). */
-export const BulkQueryString = v.pipe(
+const BulkQueryString = v.pipe(
   v.string(),
   v.maxLength(longestQueryString, `may have at most ${longestQueryString} characters`),
 );
 
 /** Ids separated by commas, in forms of `canonicalUuid`. The output maps each to canonical form. */
-export const BulkIds = v.pipe(
+const BulkIds = v.pipe(
   v.string(),
   v.transform((list) => list.split(',').filter((id) => id !== '')),
   v.minLength(1, 'must hold at least one id'),
@@ -30,7 +30,13 @@ export const BulkIds = v.pipe(
   ),
 );
 
-/** Describes the parameter of `BulkIds`, for the API's description. */
+/** The request of a bulk lookup, whose parameter `name` has the ids. */
+export function BulkRequest<Name extends string>(name: Name) {
+  const query = { [name]: BulkIds } as Record<Name, typeof BulkIds>;
+  return v.object({ query_string: BulkQueryString, query: v.object(query) });
+}
+
+/** Describes the ids of a bulk lookup, for the API's description. */
 export const bulkIdsText = `At most ${mostLookedUp} ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after \`urn:uuid:\``;
 
 /** Errors of a bulk lookup, for the API's description. */
@@ -39,7 +45,7 @@ export const bulkErrors = {
   service_unavailable: `The query string has more than ${longestQueryString} characters, or the service is busy.`,
 };
 
-/** Looks up the ids of `BulkIds`. `found` is by canonical id, which `mapping` has by id as sent. */
+/** Looks up several ids. `found` is by canonical id, which `mapping` has by id as sent. */
 export async function lookUp<T extends { id: string }>(
   ids: ReadonlyMap<string, string>,
   find: (ids: string[]) => Promise<T[]>,

@@ -85,8 +85,8 @@ type FieldDocs<R extends RequestSchema> = [FieldName<R>] extends [never]
 export type Docs<R extends RequestSchema> = {
   tag: keyof typeof tags;
   summary: string;
-  /** Markdown, for anything that the summary leaves open. */
-  description?: string;
+  /** Markdown: what the summary leaves open. */
+  description: string;
   /** A sentence for each code: when it occurs. */
   errors?: Partial<Record<OwnErrorCode, string>>;
   /** Headers of the response, and of the error for an exceeded limit. */

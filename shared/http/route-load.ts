@@ -59,7 +59,7 @@ export function budgetOf(route: Route): Budget | undefined {
   const { table } = route;
   if (table === 'none') return undefined;
   if (isExport(route)) return budgets.export;
-  if (route.path === '/reviews') return budgets.lookup;
+  if (route.operation === 'batch-get-reviews') return budgets.lookup;
   if (table === 'write') return budgets.write;
   return table === 'read' ? budgets.own : budgets.public;
 }

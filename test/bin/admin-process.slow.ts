@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import { describe, expect, test } from '@jest/globals';
 import { dataDir, dataFolder, root, spawnAdmin } from '../helpers/admin.ts';
 import { listen } from '../helpers/listen.ts';
 import { makeUsers } from '../helpers/world.ts';

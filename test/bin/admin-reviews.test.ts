@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, test } from '@jest/globals';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { applicationKey, reviewKey, userKey } from '../../shared/table/keys.ts';

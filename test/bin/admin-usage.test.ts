@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { program } from '../../bin/admin/program.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { findGrant, rotateRefreshToken } from '../../shared/oauth/grant-repository.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
 import { auditPartitions } from '../../shared/audit/audit.ts';
 import { table, tableName } from '../../shared/table/client.ts';

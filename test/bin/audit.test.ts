@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { auditPartitions } from '../../shared/audit/audit.ts';

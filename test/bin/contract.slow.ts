@@ -5,7 +5,6 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { contract, tryContract } from '../helpers/contract-run.ts';
 import { listen } from '../helpers/listen.ts';

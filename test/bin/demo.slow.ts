@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { PresentedReview } from '../../shared/review/presented.ts';
 import { spawnAdmin } from '../helpers/admin.ts';
 import { openBrowser } from '../helpers/browser.ts';

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { newFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/listen.ts';
 import { root as cwd } from '../helpers/service.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'deploy-test-'));
+const home = newFolder();
 writeFileSync(
   join(home, 'credentials'),
   '[known]\naws_access_key_id = AKIAKNOWN\naws_secret_access_key = y\n',
@@ -38,7 +37,6 @@ beforeEach(() => {
 });
 afterAll(() => {
   server.close();
-  rmSync(home, { recursive: true });
 });
 
 writeFileSync(join(home, 'config'), '[profile known]\nregion = eu-north-1\n');

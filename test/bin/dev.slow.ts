@@ -1,24 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newFolder } from '../helpers/folder.ts';
 import { root } from '../helpers/service.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dev-'));
+const folder = newFolder();
 for (const part of ['bin', 'functions', 'infra', 'shared', 'package.json']) {
   cpSync(join(root, part), join(folder, part), { recursive: true });
 }
@@ -41,7 +31,6 @@ afterAll(async () => {
     process.kill(-(dev.pid ?? 0), 'SIGKILL');
     await once(dev, 'exit');
   }
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const endpoint = join(folder, 'functions/api/list-languages.ts');

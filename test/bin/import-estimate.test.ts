@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
 import { estimateImport } from '../../bin/import-estimate.ts';
 
 // 200,000 reviews of 20,000 people, with 60,000 votes.

@@ -1,5 +1,4 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { overFormerTrees } from '../../bin/over-former-trees.ts';
 import { handler as listUsers } from '../../functions/api/list-users.ts';

@@ -1,15 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from '@jest/globals';
+import { newFolder } from '../helpers/folder.ts';
 import { root } from '../helpers/service.ts';
 
 const ready = join(root, 'bin/ready.cjs');
-const folder = mkdtempSync(join(tmpdir(), 'ready-test-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = newFolder();
 
 function run(...args: string[]): { status: number | null; stderr: string; stdout: string } {
   return spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { partOf, unreleasedPart, withRelease } from '../../bin/release/changelog.ts';
 import { type Candidate, missingIn } from '../../bin/release/check.ts';
 

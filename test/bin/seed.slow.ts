@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import { admin, dataFolder } from '../helpers/admin.ts';
 import { scanTable } from '../helpers/items.ts';

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
 import { fresh } from '../helpers/service.ts';
 
 test('the run of a size prints all steps, and leaves nothing behind', async () => {

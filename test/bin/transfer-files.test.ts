@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { readChanges } from '../../shared/changes/change-feed.ts';
 import { reportKey } from '../../shared/table/keys.ts';
 import { Spool } from '../../shared/transfer/spool.ts';

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { describe, expect, jest, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';

@@ -1,13 +1,13 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
+import { newFolder } from '../helpers/folder.ts';
 import { handsOn, violationsOn } from '../helpers/page.ts';
+import { visitedPages } from '../helpers/routes.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'site-'));
+const folder = newFolder();
 writeFileSync(
   join(folder, `rules${'.md'}`),
   '# Our rules\n\nBe kind.\n\n## Stars\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
@@ -25,10 +25,8 @@ Object.assign(process.env, {
 });
 const browser = await launchBrowser();
 const { authUrl: at } = await startTestStack();
-const { makeUser } = await import('../helpers/world.ts');
-const author = await makeUser({ display_name: 'Zoë' });
-const entity_id = '9162580e-5df4-42de-80cc-f45a8d8a9b1d';
-const review = await author.publishes({ entity_id });
+const { makeScene, pathOf } = await import('../helpers/samples.ts');
+const { scene } = await makeScene();
 
 let page: Page;
 beforeEach(async () => {
@@ -40,16 +38,7 @@ const { signOut, arrive } = handsOn(() => page);
 const overflow = () =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 const leftOf = async (selector: string) => (await page.locator(selector).boundingBox())?.x;
-const paths = [
-  '/',
-  '/reviews',
-  '/find',
-  `/review/${review}`,
-  `/entity/${entity_id}`,
-  '/help',
-  '/pages/rules',
-  '/docs/oauth',
-];
+const paths = visitedPages.map((route) => pathOf(route, scene));
 
 test('a site of its own is for everybody, in its colours, in two widths and both schemes', async () => {
   for (const path of paths) {
@@ -120,7 +109,7 @@ test('text follows the font size of the reader, and twice as large still fits', 
 
 test('lines have at most 75 characters', async () => {
   await page.setViewportSize({ width: 1280, height: 1000 });
-  await page.goto(`${at}/review/${review}`);
+  await page.goto(`${at}/review/${scene.review_id}`);
   for (const selector of ['.review', 'main p']) {
     const characters = await page
       .locator(selector)

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { callerOf } from '../helpers/api.ts';
 import { launchBrowser } from '../helpers/chromium.ts';

@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"HELD_REVIEWS":"2"}} */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { handsOn, violationsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';

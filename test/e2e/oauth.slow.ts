@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { callerOf } from '../helpers/api.ts';
 import { launchBrowser } from '../helpers/chromium.ts';

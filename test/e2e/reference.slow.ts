@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
 import { routes } from '../../shared/routes.ts';
 import { unescapeHtml } from '../helpers/browser.ts';
 import { launchBrowser } from '../helpers/chromium.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 import { complaintsOn, handsOn } from '../helpers/page.ts';

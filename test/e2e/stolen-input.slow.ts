@@ -1,5 +1,4 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { handsOn } from '../helpers/page.ts';

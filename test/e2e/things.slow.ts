@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { launchBrowser } from '../helpers/chromium.ts';

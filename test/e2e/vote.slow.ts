@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { complaintsOn, handsOn } from '../helpers/page.ts';

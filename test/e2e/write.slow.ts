@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { complaintsOn, handsOn } from '../helpers/page.ts';

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as getOpenapi } from '../../functions/api/get-openapi.ts';
 import { handler as listEntities } from '../../functions/api/list-entities.ts';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { GetCommandInput } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { handler } from '../../functions/api/authorizer.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/batch-get-entities.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { type Cost, measure, measureRun } from '../../bin/bench/measure.ts';
 import { findPublicReviews } from '../../shared/review/review-repository.ts';
 import { imports, textOf } from '../helpers/transfer.ts';

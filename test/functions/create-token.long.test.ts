@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/api/authorizer.ts';
 import { handler } from '../../functions/api/create-token.ts';
 import { handler as getMe } from '../../functions/api/get-me.ts';
@@ -37,8 +36,6 @@ import {
 } from '../helpers/oauth-client.ts';
 import { afterSend, beforeSend } from '../helpers/sends.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
 
 const owner = await makeUser({ display_name: 'Owner' });
 const client = await makeClient(owner);

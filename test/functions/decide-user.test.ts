@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';

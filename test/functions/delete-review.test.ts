@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/delete-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';

@@ -1,5 +1,4 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/background/expire-vote-counters.ts';
 import { readHealth } from '../../shared/health/health.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

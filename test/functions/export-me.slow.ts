@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/export-me.ts';
 import { readOwnData } from '../../shared/account/export.ts';
 import type { OwnData } from '../../shared/account/presented.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { handler as getEntity } from '../../functions/api/get-entity.ts';
 import { handler as entityFeed } from '../../functions/api/get-entity-feed.ts';
@@ -15,8 +14,6 @@ import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
 
 /** An element of a document, without the text around its child elements. */
 interface Element {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/find-entity.ts';
 import { handler as showEntity } from '../../functions/pages/show-entity.ts';
@@ -14,7 +13,6 @@ import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-process.env.AUTH_URL = at;
 
 const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
 const start = Date.now();

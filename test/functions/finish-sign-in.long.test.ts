@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { handler as finishSignIn } from '../../functions/pages/finish-sign-in.ts';
 import { handler as showAccount } from '../../functions/pages/show-account.ts';
@@ -57,8 +56,6 @@ afterAll(() => {
 // Failed sign-ins are logged.
 jest.spyOn(console, 'warn').mockImplementation(() => {});
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_ISSUER = issuer;
 process.env.OIDC_CLIENT_ID = 'reviews';
 process.env.OIDC_CLIENT_SECRET = 'secret';

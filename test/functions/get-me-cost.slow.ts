@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-me.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';

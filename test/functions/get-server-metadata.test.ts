@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-server-metadata.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,11 +1,9 @@
-import { expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const sitemap = 'https://api.example/ws/sitemap.xml';
 
 const locationsIn = (xml: string) =>

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/get-sitemap.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
@@ -8,7 +7,6 @@ import { applyStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-process.env.AUTH_URL = at;
 
 async function read(page?: number): Promise<string> {
   const query: Record<string, string> = page === undefined ? {} : { page: `${page}` };

@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
-import { measure, measureEvent } from '../../bin/bench/measure.ts';
+import { type Cost as Measured, measure, measureEvent } from '../../bin/bench/measure.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
@@ -12,18 +11,13 @@ import { recordKey } from '../../shared/entity/record.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { proposalWrite } from '../../shared/moderation/proposal.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import type { Route } from '../../shared/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { voteKey } from '../../shared/table/keys.ts';
 import { rebuildThings } from '../../shared/things/keep-things.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
-import {
-  ownSamples,
-  publicSamples,
-  type Sample,
-  type Scene,
-  withoutSample,
-} from '../helpers/samples.ts';
+import { ownReads, publicReads, visitedPages } from '../helpers/routes.ts';
+import { type Sample, samplesOf, sceneOf } from '../helpers/samples.ts';
 import { signInAs } from '../helpers/visit.ts';
 import { makeWidestAccount } from '../helpers/widest-account.ts';
 import { type Person, text } from '../helpers/world.ts';
@@ -55,62 +49,47 @@ async function costsOf(many: number): Promise<Map<string, Cost>> {
       id,
       version: 1,
       kind: 'published',
-      entity_id: scene.review.entity_id,
+      entity_id: scene.entity_id,
     })),
   );
   const all = { ...scene, since };
-  const strangers = publicSamples(all);
-  const own = ownSamples(all);
-  expect(withoutSample([strangers, own])).toEqual([]);
   const costs = new Map<string, Cost>();
-  for (const [operation, samples] of Object.entries(strangers)) {
-    for (const sample of samples) {
-      costs.set(nameOf(operation, sample), await stranger(operation, sample));
-      if (isPage(operation)) {
-        costs.set(
-          `${nameOf(operation, sample)} signed in`,
-          await reader(operation, sample, member),
-        );
-      }
+  for (const route of publicReads) {
+    for (const sample of samplesOf(route, all)) {
+      costs.set(nameOf(route, sample), await stranger(route, sample));
     }
   }
-  for (const [operation, samples] of Object.entries(own)) {
-    for (const sample of samples) {
-      costs.set(nameOf(operation, sample), await reader(operation, sample, member));
+  for (const route of [...visitedPages, ...ownReads]) {
+    for (const sample of samplesOf(route, all)) {
+      costs.set(`${nameOf(route, sample)} signed in`, await reader(route, sample, member));
     }
   }
   return costs;
 }
 
-const isPage = (operation: string) =>
-  routes.find((route) => route.operation === operation)?.base === '' &&
-  /^(show|find)-/.test(operation);
-
 /** The name of a sample without its ids, which differ. */
-function nameOf(operation: string, { path, query }: Sample): string {
+function nameOf({ operation }: Route, { path, query }: Sample): string {
   const names = Object.entries({ ...path, ...query }).map(([name, value]) =>
     value.length > 20 ? name : `${name}=${value}`,
   );
   return [operation, ...names].join(' ');
 }
 
-async function stranger(operation: string, sample: Sample): Promise<Cost> {
-  const { status, read, commands, body } = await measure(operation, sample);
-  expect([operation, sample, status]).toEqual([operation, sample, 200]);
-  return { read, commands, bytes: sizeOf(body) };
+async function stranger({ operation }: Route, sample: Sample): Promise<Cost> {
+  return costOf(operation, sample, await measure(operation, sample));
 }
 
-async function reader(operation: string, sample: Sample, { id, caller }: Person): Promise<Cost> {
-  const route = routes.find((each) => each.operation === operation) as Route;
+async function reader(route: Route, sample: Sample, { id, caller }: Person): Promise<Cost> {
+  const { operation } = route;
+  if (!route.isPage)
+    return costOf(operation, sample, await measure(operation, { ...sample, caller }));
   const { cookie } = await signInAs(id);
-  const headers = { cookie };
-  const { status, read, commands, body } =
-    route.base === ''
-      ? await measureEvent(operation, {
-          ...eventOf({ ...sample, headers }),
-          resource: resourceOf(route),
-        })
-      : await measure(operation, { ...sample, caller });
+  const event = { ...eventOf({ ...sample, headers: { cookie } }), resource: resourceOf(route) };
+  return costOf(operation, sample, await measureEvent(operation, event));
+}
+
+function costOf(operation: string, sample: Sample, answer: Measured): Cost {
+  const { status, read, commands, body } = answer;
   expect([operation, sample, status]).toEqual([operation, sample, 200]);
   return { read, commands, bytes: sizeOf(body) };
 }
@@ -160,15 +139,13 @@ async function makeEverything(many: number) {
   await rebuildThings();
   await sendHeartbeat();
   const ids = others.map(({ id }) => id);
-  const scene: Omit<Scene, 'since'> = {
-    review,
+  const scene = sceneOf(review, {
     ids: ids.slice(0, 25),
     entities: [entity_id, ...own.slice(0, 24).map((each) => each.entity_id)],
     own: mine.id,
     client_id,
     webhook_id,
-    q: 'blue',
-  };
+  });
   return { member, scene: { ...scene, everyId: ids } };
 }
 

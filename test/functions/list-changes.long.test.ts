@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-changes.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { beginEpoch, logChanges } from '../../shared/changes/log.ts';

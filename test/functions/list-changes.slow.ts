@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure } from '../../bin/bench/measure.ts';
 import { randomNumbers } from '../../bin/random.ts';

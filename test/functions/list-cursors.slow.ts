@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { readFromCursor } from '../../shared/list/cursor.ts';
 import { invoke } from '../helpers/invoke.ts';

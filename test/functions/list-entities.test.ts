@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/list-entities.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-languages.ts';
 import { invoke } from '../helpers/invoke.ts';
 

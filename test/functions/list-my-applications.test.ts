@@ -1,12 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-my-applications.ts';
 import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, redeem } from '../helpers/oauth-client.ts';
 import { makeUsers, type Person } from '../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
 
 const [user, other] = await makeUsers(2);
 const first = await makeClient(user);

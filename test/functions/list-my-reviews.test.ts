@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { makeUser, makeUsers, visitor } from '../helpers/world.ts';

@@ -1,10 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/list-my-tokens.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { makeUsers } from '../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
 
 const [user, other] = await makeUsers(2);
 const own = await makeClient(user, undefined, 'Own');

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { randomNumbers } from '../../bin/random.ts';
 import { handler } from '../../functions/api/list-reviews.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { caseKey, reviewKey } from '../../shared/table/keys.ts';
 import { readItem } from '../helpers/items.ts';
 import { ask } from '../helpers/visit.ts';

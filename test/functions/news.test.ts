@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { appeal } from '../../shared/moderation/decision-repository.ts';
 import { metered } from '../../shared/table/budget.ts';
 import { tryUpdate } from '../../shared/table/transact.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as listReviews } from '../../functions/api/list-reviews.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';

@@ -1,22 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
-import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
 import { logChanges } from '../../shared/changes/log.ts';
-import { entityTypes } from '../../shared/entity/entity-type.ts';
-import { languages } from '../../shared/review/languages.ts';
 import { kindOf, type WholeReview } from '../../shared/review/review.ts';
 import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
-import { routes } from '../../shared/routes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { entityKey } from '../../shared/table/keys.ts';
-import { setAttributes } from '../helpers/items.ts';
 import { position } from '../helpers/list-changes.ts';
-import { applyStream } from '../helpers/stream.ts';
 import { itemsOf, makeUsers, type Person, reviewBy, visitor } from '../helpers/world.ts';
 
-// What a stranger's request may cost, with the worst data that the rules allow.
+// What histories and changes may cost a stranger, with the worst data that the rules allow. Other
+// public GETs: widest-answers.slow.ts.
 const mostUnits = 200;
 const mostBytes = 512 * 1024;
 
@@ -151,89 +142,4 @@ describe('GET /changes', () => {
     }
     return seen;
   }
-});
-
-describe('every other public GET', () => {
-  const entities = Array.from({ length: 25 }, randomUUID);
-  const [entity_id = ''] = entities;
-  const ids: string[] = [];
-
-  beforeAll(async () => {
-    // An entity that was reviewed in every language, with every number of stars.
-    const contents = ['t', ...['r', 'b'].flatMap((kind) => [1, 2, 3, 4, 5].map((n) => kind + n))];
-    const names = [...entityTypes, ...contents, ...languages.map((code) => code.toUpperCase())];
-    for (const id of entities) {
-      await setAttributes(entityKey(id), Object.fromEntries(names.map((name) => [name, 100])));
-    }
-    for (const text of [controls, `${'\n'.repeat(4_999)}x`]) {
-      ids.push(...(await store(reviewsBy(50, { entity_id, text }))));
-    }
-    ids.push(
-      ...(await store(Array.from({ length: 60 }, () => reviewBy(author.id, { text: emoji })))),
-    );
-    await applyStream();
-    await sendHeartbeat();
-  });
-
-  const requests: [string, () => EndpointRequest][] = [
-    ['list-reviews', () => ({ query: {} })],
-    ['list-reviews', () => ({ query: { entity_id } })],
-    [
-      'list-reviews',
-      () => ({ query: { entity_id, sort: 'popularity', include_metadata: 'true' } }),
-    ],
-    ['list-reviews', () => ({ query: { entity_id, offset: '50', review_type: 'review' } })],
-    ['list-reviews', () => ({ query: { user_id: author.id } })],
-    ['batch-get-reviews', () => ({ query: { review_ids: ids.slice(0, 25).join() } })],
-    ['batch-get-entities', () => ({ query: { entity_ids: entities.join() } })],
-    ['list-users', () => ({ query: {} })],
-    ['get-review', () => ({ path: { review_id: `${ids[0]}` } })],
-    ['get-revision', () => ({ path: { review_id: `${ids[0]}`, rev: '1' } })],
-    ['get-entity', () => ({ path: { entity_id } })],
-    ['get-user', () => ({ path: { user_id: author.id } })],
-    ['get-entity-feed', () => ({ path: { entity_id } })],
-    ['get-site-feed', () => ({})],
-    ['get-user-feed', () => ({ path: { user_id: author.id } })],
-    ['get-health', () => ({})],
-    ['get-oembed', () => ({ query: { url: `https://api.example/ws/entity/${entity_id}` } })],
-    ['show-home', () => ({})],
-    ['show-reviews', () => ({})],
-    ['show-reviews', () => ({ query: { sort: 'popularity', entity_type: 'musicdb' } })],
-    ['find-entity', () => ({ query: { q: 'Blue' } })],
-    ['list-entities', () => ({ query: { q: 'Blue' } })],
-    ['get-sitemap', () => ({})],
-    ['get-sitemap', () => ({ query: { page: '1' } })],
-    ['show-review', () => ({ path: { review_id: `${ids[0]}` } })],
-    ['show-revisions', () => ({ path: { review_id: `${ids[0]}` } })],
-    ['show-entity', () => ({ path: { entity_id } })],
-    ['show-entity-embed', () => ({ path: { entity_id } })],
-    ['show-user', () => ({ path: { user_id: author.id } })],
-    ['show-docs', () => ({})],
-    ['show-guide', () => ({ path: { guide: 'oauth' } })],
-    ['show-help', () => ({})],
-    ['show-reference', () => ({})],
-  ];
-
-  test.each(requests)('%s', async (operation, request) => {
-    const { status, read, roundTrips, commands, body } = await measure(operation, request());
-    expect(status).toBe(200);
-    expect(read).toBeLessThanOrEqual(mostUnits);
-    expect(roundTrips).toBeLessThanOrEqual(6);
-    expect(commands).toBeLessThanOrEqual(60);
-    // A lookup answers 25 reviews, also with texts of 30 KB in JSON.
-    const most = operation === 'batch-get-reviews' ? 25 * 36_000 : mostBytes;
-    expect(sizeOf(body)).toBeLessThanOrEqual(most);
-  });
-
-  test('is among these', () => {
-    // Two are measured above. A page of the operator needs a folder, and reads nothing.
-    const apart = ['list-changes', 'list-revisions', 'show-site-page'];
-    const measured = requests.map(([operation]) => operation);
-    const open = routes.filter(
-      ({ method, access, table }) => method === 'GET' && access === 'public' && table === 'public',
-    );
-    expect(open.map(({ operation }) => operation).toSorted()).toEqual(
-      [...new Set(measured), ...apart].toSorted(),
-    );
-  });
 });

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import {

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import {
@@ -11,8 +10,6 @@ import {
   refresh,
 } from '../helpers/oauth-client.ts';
 import { makeUsers } from '../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
 
 const [user, owner] = await makeUsers(2);
 const client = await makeClient(owner);

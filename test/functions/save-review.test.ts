@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
-import { type Route, routes } from '../../shared/routes.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { chosenIn } from '../helpers/review-form.ts';
+import { routeOf } from '../helpers/routes.ts';
 import { ask, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, type Person, text, visitor } from '../helpers/world.ts';
 
@@ -149,7 +148,7 @@ describe('/review/{review_id}/edit', () => {
     await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
     const why = 'A moderator has blocked this account: it can read and be deleted, but not write.';
     expect((await show(user, id)).html).toContain(why);
-    const route = routes.find(({ operation }) => operation === 'save-review') as Route;
+    const route = routeOf('save-review');
     const { csrf, cookie } = await signInAs(user.id);
     const answer = await requestPage(route, {
       path: { review_id: id },
@@ -164,7 +163,7 @@ describe('/review/{review_id}/edit', () => {
   test('gives back the text of a review that was deleted meanwhile', async () => {
     const user = await makeUser();
     const id = await user.publishes();
-    const route = routes.find(({ operation }) => operation === 'save-review') as Route;
+    const route = routeOf('save-review');
     const { csrf, cookie } = await signInAs(user.id);
     const revision = await revisionOf(user, id);
     await user.deletes(id);

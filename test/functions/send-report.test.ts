@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as show } from '../../functions/pages/show-report.ts';
 import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';
@@ -8,7 +7,6 @@ import { readItem, setAttributes } from '../helpers/items.ts';
 import { ask as visit } from '../helpers/visit.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 
 const author = await makeUser({ display_name: 'Ann <b>' });

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
-import { type Route, routes } from '../../shared/routes.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
+import { routeOf } from '../helpers/routes.ts';
 import { ask, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
-const routeOf = (operation: string) => routes.find((each) => each.operation === operation) as Route;
 
 const vote = (person: Person, review_id: string, query: Record<string, string>, form = {}) =>
   ask('send-vote', person, { path: { review_id }, query, form });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { proposalWrite } from '../../shared/moderation/proposal.ts';

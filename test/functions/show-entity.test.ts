@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-entity.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
@@ -11,7 +10,6 @@ import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 
 async function show(entity_id: string, query: Record<string, string> = {}): Promise<string> {

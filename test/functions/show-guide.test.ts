@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { handler as docs } from '../../functions/pages/show-docs.ts';
 import { handler as guide } from '../../functions/pages/show-guide.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';

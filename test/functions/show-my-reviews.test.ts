@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { ask, nextOn } from '../helpers/visit.ts';

@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { handler as reference } from '../../functions/pages/show-reference.ts';
 import { routes } from '../../shared/routes.ts';
 import { unescapeHtml } from '../helpers/browser.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
 import { contentOf, faultsOn } from '../helpers/browser.ts';

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
-import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
@@ -10,7 +8,6 @@ import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 import { makeUser, visitor } from '../helpers/world.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
 
@@ -123,16 +120,6 @@ describe('GET /review/{review_id} for people', () => {
       expect(body).toContain('<h1>Review not found</h1>');
       expect(body).toContain(`href="${at}/"`);
     }
-  });
-
-  test('is read in as many units as its JSON, and half a unit more for the name', async () => {
-    const path = { review_id: await author.publishes() };
-    expect(await measure('get-review', { path })).toMatchObject({ read: 2, roundTrips: 2 });
-    const { id } = await makeNamed('Blue');
-    await show(id);
-    const named = await measure('show-review', { path: { review_id: id } });
-    expect(named.read).toBe(2.5);
-    expect(named.roundTrips).toBe(3);
   });
 });
 

@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
@@ -13,7 +12,6 @@ import { nextOn } from '../helpers/visit.ts';
 import { makeUser, makeUsers, reviewBy, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-process.env.AUTH_URL = at;
 
 afterAll(restore);
 

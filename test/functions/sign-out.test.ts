@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteAccount } from '../../functions/pages/delete-account.ts';
 import { handler as signOut } from '../../functions/pages/sign-out.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
@@ -23,8 +22,6 @@ afterAll(() => {
   provider.close();
 });
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/tenant/`;
 process.env.OIDC_CLIENT_ID = 'reviews & more';
 

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { measureCalmly } from '../../bin/bench/measure.ts';
-import { type Route, routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { routeOf } from '../helpers/routes.ts';
 import { ask, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
@@ -13,7 +12,6 @@ import { makeModerator, makeUser, makeUsers, type Person } from '../helpers/worl
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
-const routeOf = (operation: string) => routes.find((each) => each.operation === operation) as Route;
 const textOf = (html: string) => html.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
 const see = (person: Person, review_id: string) =>
   ask('show-review', person, { path: { review_id } });

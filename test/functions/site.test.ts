@@ -1,8 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
 import { readSiteFolder } from '../../infra/site/read.ts';
-import { type Route, routes } from '../../shared/routes.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { routeOf, visitedPages } from '../helpers/routes.ts';
 import { ask, requestPage } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
 
@@ -25,41 +24,43 @@ const at = 'https://api.example/ws';
 const ann = await makeUser({ display_name: 'Ann' });
 const entity_id = '9162580e-5df4-42de-80cc-f45a8d8a9b1d';
 const review_id = await ann.publishes({ entity_id });
-const path = { review_id, entity_id, user_id: ann.id, slug: 'rules' };
+const path = { review_id, entity_id, user_id: ann.id, slug: 'rules', guide: 'oauth' };
 
-async function show(operation: string, headers = {}) {
-  const route = routes.find((each) => each.operation === operation) as Route;
-  return requestPage(route, { path, headers });
-}
+const show = (operation: string, headers = {}) =>
+  requestPage(routeOf(operation), { path, headers });
 
 describe('a site with settings of its own', () => {
+  test.each(visitedPages)('is named by $operation', async ({ operation }) => {
+    const { body, headers } = await show(operation);
+    expect(body).toMatch(new RegExp(`<title>([^<]* · )?${name}</title>`));
+    expect(body).toContain(`<bdi>${name}</bdi></a>`);
+    expect(body).toContain('--accent: #7a1f5c;');
+    expect(body).toContain(`<link rel="icon" href="${at}/logo?v=0123456789ab">`);
+    expect(headers['content-security-policy']).toContain("img-src data: 'self';");
+    const [footer = ''] = /<footer>[\s\S]*<\/footer>/.exec(`${body}`) ?? [];
+    const links = [...footer.matchAll(/href="([^"]*)">([^<]*)</g)].map(
+      ([, href, text]) => `${text} ${href}`,
+    );
+    expect(links).toEqual([
+      `About ${at}/pages/about`,
+      `Rules ${at}/pages/rules`,
+      `Privacy ${at}/pages/privacy`,
+      `Imprint ${at}/pages/imprint`,
+      `Help ${at}/help`,
+      `Developers ${at}/docs`,
+      'Contact mailto:ann@example.org',
+    ]);
+    expect(body).not.toMatch(/Open reviews|>Reviews<\/bdi>/);
+  });
+
   test.each(['show-home', 'show-review', 'show-entity', 'show-site-page'])(
-    'is named by %s',
+    'has its name and picture in previews of %s',
     async (operation) => {
-      const { body, headers } = await show(operation);
-      expect(body).toMatch(new RegExp(`<title>([^<]* · )?${name}</title>`));
-      expect(body).toContain(`<bdi>${name}</bdi></a>`);
+      const { body } = await show(operation);
       expect(body).toContain(`<meta property="og:site_name" content="${name}">`);
       expect(body).toContain(
         '<meta property="og:image" content="https://pictures.example/front.png">',
       );
-      expect(body).toContain('--accent: #7a1f5c;');
-      expect(body).toContain(`<link rel="icon" href="${at}/logo?v=0123456789ab">`);
-      expect(headers['content-security-policy']).toContain("img-src data: 'self';");
-      const [footer = ''] = /<footer>[\s\S]*<\/footer>/.exec(`${body}`) ?? [];
-      const links = [...footer.matchAll(/href="([^"]*)">([^<]*)</g)].map(
-        ([, href, text]) => `${text} ${href}`,
-      );
-      expect(links).toEqual([
-        `About ${at}/pages/about`,
-        `Rules ${at}/pages/rules`,
-        `Privacy ${at}/pages/privacy`,
-        `Imprint ${at}/pages/imprint`,
-        `Help ${at}/help`,
-        `Developers ${at}/docs`,
-        'Contact mailto:ann@example.org',
-      ]);
-      expect(body).not.toMatch(/Open reviews|>Reviews</);
     },
   );
 
@@ -90,8 +91,7 @@ describe('a site with settings of its own', () => {
     expect(body).toContain('<li>Criticize works, not people.</li>');
     const signedIn = await ask('show-site-page', ann, { path: { slug: 'privacy' } });
     expect(signedIn.html).toContain('<summary><bdi>Ann</bdi></summary>');
-    const route = routes.find(({ operation }) => operation === 'show-site-page') as Route;
-    const missing = await requestPage(route, { path: { slug: 'constructor' } });
+    const missing = await requestPage(routeOf('show-site-page'), { path: { slug: 'constructor' } });
     expect([missing.status, missing.body]).toEqual([
       404,
       expect.stringContaining('Page not found'),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { addDeferred } from '../../shared/aggregates/defer.ts';

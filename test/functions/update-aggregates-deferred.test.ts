@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';

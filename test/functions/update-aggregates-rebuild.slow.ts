@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { serviceUnavailable } from '../../shared/errors.ts';

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { randomNumbers } from '../../bin/random.ts';
 import { handler } from '../../functions/background/update-aggregates.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { ask } from '../helpers/visit.ts';

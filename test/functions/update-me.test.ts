@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler as getMe } from '../../functions/api/get-me.ts';
 import { handler } from '../../functions/api/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';

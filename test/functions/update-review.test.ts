@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/api/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { countsKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';

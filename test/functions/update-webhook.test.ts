@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { deleteApplication } from '../../shared/oauth/application-repository.ts';
 import { keysOf } from '../../shared/secrets.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';

@@ -1,38 +1,22 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measureCalmly } from '../../bin/bench/measure.ts';
 import { startSession } from '../../shared/pages/session/session.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import type { Route } from '../../shared/routes.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
+import { routeOf, visitedPages } from '../helpers/routes.ts';
+import { makeScene, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
-import { makeModerator, makeUser, signIn } from '../helpers/world.ts';
+import { makeUser, signIn } from '../helpers/world.ts';
 
-const author = await makeUser({ display_name: 'Zoë' });
-const reader = await makeUser({ display_name: 'Ben <b>' });
-const moderator = await makeModerator('Mo');
-const entity_id = '9162580e-5df4-42de-80cc-f45a8d8a9b1d';
-const review_id = await author.publishes({ entity_id });
-const path = { review_id, entity_id, user_id: author.id, guide: 'oauth' };
-const { cookie } = await signInAs(reader.id);
-
-const pages = [
-  'show-home',
-  'show-review',
-  'show-revisions',
-  'show-entity',
-  'show-user',
-  'show-reviews',
-  'find-entity',
-  'show-docs',
-  'show-reference',
-  'show-guide',
-  'show-help',
-].map((operation) => routes.find((route) => route.operation === operation) as Route);
+const { reader, scene } = await makeScene();
+const member = await makeUser({ display_name: 'Ben <b>' });
+const { cookie } = await signInAs(member.id);
+const showEntity = routeOf('show-entity');
 
 const ask = (route: Route, headers: Record<string, string> = {}) =>
-  requestPage(route, { path, headers });
+  requestPage(route, { ...sampleOf(route, scene), headers });
 
-describe.each(pages)('GET $path for people', (route) => {
+describe.each(visitedPages)('GET $path for people', (route) => {
   let stranger: Awaited<ReturnType<typeof ask>>;
   beforeAll(async () => {
     stranger = await ask(route);
@@ -53,16 +37,14 @@ describe.each(pages)('GET $path for people', (route) => {
   });
 
   test('greets people who are signed in, and no cache may store that', async () => {
+    expect(route.secrets).toContain('SESSION_KEYS');
     const answer = await ask(route, { cookie, 'If-None-Match': `${stranger.headers.etag}, *` });
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('private, no-store');
     expect(answer.headers).not.toHaveProperty('etag');
     expect(answer.body).toContain('<summary><bdi>Ben &lt;b&gt;</bdi></summary>');
     expect(answer.body).toContain('action="https://api.example/ws/account/sign-out"');
-    const head = await requestPage(
-      { ...route, method: 'HEAD' as never },
-      { path, headers: { cookie } },
-    );
+    const head = await ask({ ...route, method: 'HEAD' as never }, { cookie });
     expect(head).toMatchObject({ body: '', headers: { 'cache-control': 'private, no-store' } });
   });
 
@@ -75,7 +57,7 @@ describe.each(pages)('GET $path for people', (route) => {
     stopClock(Date.now() + 1);
     await endSessions(another.id);
     stopClock(Date.now() - 13 * 3_600_000);
-    const expired = (await startSession(reader.id)).split(';')[0] ?? '';
+    const expired = (await startSession(member.id)).split(';')[0] ?? '';
     stopClock(Date.now() + 13 * 3_600_000);
     const forged = `${cookie.slice(0, -2)}~~`;
     for (const sent of [
@@ -96,14 +78,15 @@ describe.each(pages)('GET $path for people', (route) => {
     expect((await ask(route, plain)).status).toBe(200);
   });
 
-  // The number of what waits is read after the visitor: half a unit for each of its five kinds.
+  // A moderator's page reads the number of what waits: half a unit for each of its five kinds.
   test.each([
-    ['person', reader, 3, 1],
-    ['moderator', moderator, 5.5, 2],
+    ['person', member, 3, 1],
+    ['moderator', reader, 5.5, 2],
   ] as const)('costs a signed-in %s little more', async (_, { id }, units, trips) => {
+    const sample = sampleOf(route, scene);
     const headers = { cookie: (await signInAs(id)).cookie };
-    const before = await measureCalmly(route.operation, { path });
-    const after = await measureCalmly(route.operation, { path, headers });
+    const before = await measureCalmly(route.operation, sample);
+    const after = await measureCalmly(route.operation, { ...sample, headers });
     expect(after.status).toBe(200);
     expect(after.read - before.read).toBeLessThanOrEqual(units);
     expect(after.roundTrips - before.roundTrips).toBeLessThanOrEqual(trips);
@@ -111,30 +94,26 @@ describe.each(pages)('GET $path for people', (route) => {
 });
 
 test('a notice of a change is shown once', async () => {
-  const [, show] = pages;
-  const headers = { cookie: `${cookie}; __Host-notice=profile-saved` };
-  const { body } = await ask(show as Route, headers);
+  const notice = '__Host-notice=profile-saved';
+  const { body } = await ask(showEntity, { cookie: `${cookie}; ${notice}` });
   expect(body).toContain('<p class="notice" role="status">Your profile is saved.</p>');
-  const without = await ask(show as Route, { cookie: '__Host-notice=profile-saved' });
+  const without = await ask(showEntity, { cookie: notice });
   expect(without.body).not.toContain('Your profile is saved.');
 });
 
 test('the link to sign in returns to the page, without parameters that it does not read', async () => {
-  const show = pages.find(({ operation }) => operation === 'show-entity') as Route;
+  const { path } = sampleOf(showEntity, scene);
   const query = { rating: '5', utm_source: 'x', language: 'en' };
-  const { body } = await requestPage(show, { path, query });
+  const { body } = await requestPage(showEntity, { path, query });
   const [, href = ''] = /class="enter" href="([^"]*)">Sign in</.exec(body) ?? [];
   const back = new URL(href.replaceAll('&amp;', '&')).searchParams.get('return_to');
-  expect(back).toBe(`https://api.example/ws/entity/${entity_id}?rating=5&language=en`);
+  expect(back).toBe(`https://api.example/ws/entity/${scene.entity_id}?rating=5&language=en`);
   const { utm_source: _, ...known } = query;
-  expect((await requestPage(show, { path, query: known })).body).toBe(body);
+  expect((await requestPage(showEntity, { path, query: known })).body).toBe(body);
 });
 
 test('every page leads to browsing, searching, writing and the guides', async () => {
-  const others = ['show-connections', 'show-vote'];
-  for (const operation of others)
-    pages.push(routes.find((each) => each.operation === operation) as Route);
-  for (const route of pages) {
+  for (const route of [...visitedPages, routeOf('show-connections'), routeOf('show-vote')]) {
     const { body } = await ask(route, { cookie });
     const [menu = ''] = /<nav aria-label="Main">[\s\S]*?<\/nav>/.exec(body) ?? [];
     expect(menu).toMatch(/<a href="https:\/\/api.example\/ws\/reviews"[^>]*>Browse<\/a>/);

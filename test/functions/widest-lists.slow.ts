@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { listed } from '../../bin/bench/oracle.ts';
 import { expectSmallItems } from '../helpers/sizes.ts';

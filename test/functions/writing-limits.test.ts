@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { countsKey, dailyVotesKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import { restore, stopClock } from '../helpers/clock.ts';

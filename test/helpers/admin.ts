@@ -1,31 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { announce, type Discovery } from '../../infra/local/discovery.ts';
 import './table.ts';
+import { newFolder } from './folder.ts';
 
 const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
 
 /** The folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 /**
  * Makes a data folder that names this process as a running stack, on the database of this test
  * file.
  */
 export function dataFolder(but: Partial<Discovery> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'admin-'));
-  folders.push(folder);
+  const folder = newFolder();
   announce(folder, {
     pid: process.pid,
     engine_pid: null,

@@ -1,5 +1,4 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, jest } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';

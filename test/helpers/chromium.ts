@@ -1,4 +1,3 @@
-import { afterAll } from '@jest/globals';
 import { chromium } from 'playwright-core';
 
 /**

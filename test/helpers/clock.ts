@@ -1,4 +1,4 @@
-import { jest } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Stops the clock at this time, for dates only; timers go on. `jest.useRealTimers()` ends it. */
 export function stopClock(now: number): void {
@@ -18,6 +18,19 @@ export function stopClock(now: number): void {
       'setTimeout',
     ],
   });
+}
+
+/**
+ * Returns whether a promise settles within so many milliseconds, of those that this thread is awake
+ * and looks for it. A busy machine takes none of them away.
+ */
+export async function settlesWithin(milliseconds: number, promise: Promise<unknown>) {
+  let isSettled = false;
+  void promise.then(() => {
+    isSettled = true;
+  });
+  for (let i = 0; i < milliseconds / 10 && !isSettled; i++) await sleep(10);
+  return isSettled;
 }
 
 /** For `afterEach`: lets the clock go on, and restores what was mocked. */

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import { expect } from '@jest/globals';
 import { pack } from 'tar-stream';
 
 export type Row = (string | number | boolean | null)[];

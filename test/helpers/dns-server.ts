@@ -2,7 +2,6 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
-import { afterAll } from '@jest/globals';
 
 /** Returns the addresses of a name, or undefined to give no answer. */
 type Zone = (name: string, family: 4 | 6) => readonly string[] | undefined;

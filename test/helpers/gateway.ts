@@ -1,6 +1,5 @@
 /** A local gateway whose functions are those of the test, and raw requests to it. */
 import { connect } from 'node:net';
-import { afterAll, beforeEach, jest } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { startGateway } from '../../infra/local/gateway.ts';
 import type { Handler } from '../../infra/local/invoke.ts';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { table } from '../../shared/table/client.ts';
 import type { Key } from '../../shared/table/item.ts';
 import { setAttributes } from './items.ts';

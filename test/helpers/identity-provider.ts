@@ -1,6 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { headingOf, openBrowser, userIdOn } from './browser.ts';

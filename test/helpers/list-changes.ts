@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/api/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';

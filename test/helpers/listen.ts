@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { afterAll } from '@jest/globals';
 
 /** Starts a server on a free port of this machine. Returns its URL, without a path. */
 export async function listen(server: Server): Promise<string> {

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from '@jest/globals';
 import { listen } from './listen.ts';
 import { certificate } from './proxy.ts';
 import { codeBlock } from './server-guide.ts';

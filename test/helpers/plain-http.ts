@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
 
 /** Headers by which a client can pose as a proxy. */
 const spoofed = {

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request as forward } from 'node:http';
 import { createServer, request as send } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll } from '@jest/globals';
+import { newFolder } from './folder.ts';
 import { serve } from './listen.ts';
 
 /** A request and its response that passed a proxy. */
@@ -86,14 +85,12 @@ export async function startTlsProxy(
 
 /** Makes a key and a certificate for these hosts. */
 export function certificate(hosts: readonly string[]): { key: Buffer; cert: Buffer } {
-  const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
+  const folder = newFolder();
   const key = join(folder, 'key.pem');
   const cert = join(folder, 'cert.pem');
   const names = hosts.map((host) => `DNS:${host}`).join();
   const made = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test`;
   const files = ['-addext', `subjectAltName=${names}`, '-keyout', key, '-out', cert];
   execFileSync('openssl', [...made.split(' '), ...files], { stdio: 'ignore' });
-  const pair = { key: readFileSync(key), cert: readFileSync(cert) };
-  rmSync(folder, { recursive: true });
-  return pair;
+  return { key: readFileSync(key), cert: readFileSync(cert) };
 }

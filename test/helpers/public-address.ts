@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import { callerOf } from './api.ts';
 import { credentialsOn, headingOf, openBrowser, type Shown, userIdOn } from './browser.ts';

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { expect } from '@jest/globals';
 import { auditPartitions } from '../../shared/audit/audit.ts';
 import { tableName } from '../../shared/table/client.ts';
 import { type Item, keyString } from '../../shared/table/item.ts';

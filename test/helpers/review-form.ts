@@ -1,10 +1,10 @@
 // The form to write a review, as a browser shows and sends it.
 import { randomUUID } from 'node:crypto';
-import { type Route, routes } from '../../shared/routes.ts';
+import { routeOf } from './routes.ts';
 import { ask, requestPage } from './visit.ts';
 import { type Person, text } from './world.ts';
 
-const route = routes.find(({ operation }) => operation === 'publish-review') as Route;
+const route = routeOf('publish-review');
 
 /** The header that browsers send with a form of our own pages. */
 export const ownForm = { 'Sec-Fetch-Site': 'same-origin' };

@@ -1,164 +1,217 @@
-import { isOwnType } from '../../shared/entity/entity-type.ts';
+/** Requests to every route, for tests of what holds for each of them. */
+import { randomUUID } from 'node:crypto';
+import { currentCursor } from '../../shared/changes/change-feed.ts';
+import { type EntityType, isOwnType } from '../../shared/entity/entity-type.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
 import type { Review } from '../../shared/review/review.ts';
-import { routes } from '../../shared/routes.ts';
+import type { Route } from '../../shared/routes.ts';
+import { provideSite, siteContent } from '../../shared/site/content.ts';
+import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
+import { makeClient } from './oauth-client.ts';
+import { makeModerator, makeUser } from './world.ts';
 
-// Requests to every GET that reads the table, with each option that changes what it reads.
+// Unless the test has a site of its own.
+if (siteContent().pages.length === 0) {
+  provideSite({
+    logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    pages: [
+      { slug: 'rules', title: 'Our rules', description: 'Be kind.', html: '<p>Be kind.</p>' },
+    ],
+  });
+}
 
-/** The things that the requests name. */
-export interface Scene {
-  /** A public review. */
-  review: Pick<Review, 'id' | 'user_id' | 'entity_id' | 'entity_type'>;
-  /** Public reviews to look up. */
-  ids: readonly string[];
-  /** Entities to look up. */
-  entities: readonly string[];
+type Name =
+  | 'review_id'
+  | 'user_id'
+  | 'entity_id'
+  | 'client_id'
+  | 'token_id'
+  | 'webhook_id'
+  | 'rev'
+  | 'guide'
+  | 'slug';
+
+/** The things that requests name. A path takes them by the names of its parameters. */
+export interface Scene extends Record<Name, string> {
+  entity_type: EntityType;
   /** A review of the reader, who is signed in. */
   own: string;
-  /** An application and a webhook of the reader. */
-  client_id: string;
-  webhook_id: string;
+  /** Public reviews and entities to look up. */
+  ids: readonly string[];
+  entities: readonly string[];
   /** The beginning of a name. */
   q: string;
   /** A cursor of the change feed. */
   since: string;
 }
 
-type Query = Record<string, string>;
+type Query = Readonly<Record<string, string | undefined>>;
 
 export interface Sample {
-  path?: Record<string, string>;
-  query?: Query;
+  path: Record<string, string>;
+  query: Record<string, string>;
 }
 
-/** GETs that are left out: they write, or need a folder of the operator. */
-const apart = ['request-authorization', 'finish-sign-in', 'show-site-page'];
+/** Returns the scene of a public review. Ids that are not given name nothing. */
+export function sceneOf(
+  review: Pick<Review, 'id' | 'user_id' | 'entity_id' | 'entity_type'>,
+  more: Partial<Scene> = {},
+): Scene {
+  const { id, user_id, entity_id, entity_type } = review;
+  const nothing = 'f'.repeat(32);
+  return {
+    review_id: id,
+    user_id,
+    entity_id,
+    entity_type,
+    client_id: nothing,
+    token_id: nothing,
+    webhook_id: nothing,
+    rev: '1',
+    guide: 'oauth',
+    slug: 'rules',
+    own: id,
+    ids: [id],
+    entities: [entity_id],
+    q: 'blue',
+    since: '',
+    ...more,
+  };
+}
 
-type Samples = Record<string, readonly Sample[]>;
-
-/** Returns the requests of a stranger, by operation. */
-export function publicSamples({ review, ids, entities, q, since }: Scene): Samples {
-  const { id: review_id, user_id, entity_id, entity_type } = review;
-  const entity = { path: { entity_id } };
-  const ofReview = { path: { review_id } };
-  const type = isOwnType(entity_type) ? 'own' : 'musicdb';
-  const filters: Query[] = [{}, { entity_id }, { user_id }, { entity_id, user_id }];
-  const narrowed: Query[] = [{}, { entity_type }, { entity_type: type }, { language: 'en' }];
-  const contents: Query[] = [{}, { review_type: 'review' }, { review_type: 'rating' }];
-  const lists = filters.flatMap((filter) =>
-    narrowed.flatMap((narrow) =>
-      contents.map((content): Query => ({ ...filter, ...narrow, ...content })),
-    ),
+/** Makes a moderator with a review, an application and a webhook, and the review of an author. */
+export async function makeScene() {
+  const author = await makeUser({ display_name: 'Zoë' });
+  const reader = await makeModerator('Ben <b>');
+  const review = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const id = await author.publishes(review);
+  const { client_id, redirect_uri } = await makeClient(reader);
+  const webhook = await insertWebhook(client_id, reader.id, {
+    address: 'https://receiver.example/',
+    types: ['review.published'],
+  });
+  const scene = sceneOf(
+    { id, user_id: author.id, ...review },
+    {
+      own: await reader.publishes(),
+      client_id,
+      webhook_id: webhook.id,
+      since: await currentCursor(),
+    },
   );
-  const pages: Query[] = [
+  return { author, reader, redirect_uri, scene };
+}
+
+const byType = ({ entity_id, entity_type }: Scene): Query[] => [{ entity_id, entity_type }];
+const byOldest: Query[] = [{}, { before: '400' }];
+
+/** A type of the scene's database, or its own type. */
+const groupOf = ({ entity_type }: Scene) => (isOwnType(entity_type) ? 'own' : 'musicdb');
+
+function lists(scene: Scene): Query[] {
+  const { entity_id, user_id, entity_type } = scene;
+  const filters: Query[] = [{}, { entity_id }, { user_id }, { entity_id, user_id }];
+  const narrowed: Query[] = [
+    {},
+    { entity_type },
+    { entity_type: groupOf(scene) },
+    { language: 'en' },
+  ];
+  const contents: Query[] = [{}, { review_type: 'review' }, { review_type: 'rating' }];
+  const all = filters.flatMap((filter) =>
+    narrowed.flatMap((narrow) => contents.map((content) => ({ ...filter, ...narrow, ...content }))),
+  );
+  return [
+    ...all,
+    ...all.map((list) => ({ ...list, sort: 'popularity', include_metadata: 'true' })),
+    ...all.map((list) => ({ ...list, sort_order: 'asc', offset: '50' })),
+    { entity_id, rating: '4,5', include_metadata: 'true' },
+    { user_id, rating: '3', sort: 'popularity' },
+  ];
+}
+
+/** Queries that change what a route reads, by operation. Others have none. */
+const queries: Record<string, readonly Query[] | ((scene: Scene) => Query[])> = {
+  'list-reviews': lists,
+  'list-revisions': byOldest,
+  'batch-get-reviews': ({ ids }) => [{ review_ids: ids.join() }],
+  'list-changes': ({ since }) => [{}, { since }, { since, limit: '100' }],
+  'list-entities': ({ q, entity_type }) => [
+    { q },
+    { q, entity_type },
+    { sort: 'reviews' },
+    { sort: 'rating', entity_type },
+    { sort: 'latest' },
+  ],
+  'get-entity': [{}, { include_metadata: 'true' }],
+  'batch-get-entities': ({ entities }) => [{ entity_ids: entities.join() }],
+  'list-users': [{}, { offset: '100' }],
+  'get-sitemap': [{}, { page: '1' }],
+  'get-oembed': ({ entity_id, review_id }) => [
+    { url: `https://api.example/ws/entity/${entity_id}` },
+    { url: `https://api.example/ws/review/${review_id}` },
+  ],
+  'show-reviews': (scene) => [
     {},
     { sort: 'popularity' },
     { review_type: 'review' },
     { language: 'en' },
+    { entity_type: scene.entity_type },
+    { entity_type: groupOf(scene), language: 'en' },
+  ],
+  'show-things': ({ entity_type }) => [{}, { sort: 'latest' }, { sort: 'rating', entity_type }],
+  'find-entity': ({ q, entity_type }) => [{}, { q }, { q, type: entity_type }],
+  'show-revisions': byOldest,
+  'show-entity': ({ entity_type }) => [
+    {},
     { entity_type },
-    { entity_type: type, language: 'en' },
-  ];
-  return {
-    'list-reviews': [
-      ...lists,
-      ...lists.map((list) => ({ ...list, sort: 'popularity', include_metadata: 'true' })),
-      ...lists.map((list) => ({ ...list, sort_order: 'asc', offset: '50' })),
-      { entity_id, rating: '4,5', include_metadata: 'true' },
-      { user_id, rating: '3', sort: 'popularity' },
-    ].map((query: Query) => ({ query })),
-    'get-review': [ofReview],
-    'get-revision': [{ path: { review_id, rev: '1' } }],
-    'list-revisions': [ofReview, { ...ofReview, query: { before: '400' } }],
-    'batch-get-reviews': [{ query: { review_ids: ids.join() } }],
-    'list-changes': [{}, { query: { since } }, { query: { since, limit: '100' } }],
-    'list-entities': [
-      { query: { q } },
-      { query: { q, entity_type } },
-      { query: { sort: 'reviews' } },
-      { query: { sort: 'rating', entity_type } },
-      { query: { sort: 'latest' } },
-    ],
-    'get-entity': [entity, { ...entity, query: { include_metadata: 'true' } }],
-    'get-site-feed': [{}],
-    'get-entity-feed': [entity],
-    'batch-get-entities': [{ query: { entity_ids: entities.join() } }],
-    'list-users': [{}, { query: { offset: '100' } }],
-    'get-user': [{ path: { user_id } }],
-    'get-user-feed': [{ path: { user_id } }],
-    'get-sitemap': [{}, { query: { page: '1' } }],
-    'get-oembed': [
-      { query: { url: `https://api.example/ws/entity/${entity_id}` } },
-      { query: { url: `https://api.example/ws/review/${review_id}` } },
-    ],
-    'get-health': [{}],
-    'show-home': [{}],
-    'show-reviews': pages.map((query) => ({ query })),
-    'show-things': [{}, { query: { sort: 'latest' } }, { query: { sort: 'rating', entity_type } }],
-    'find-entity': [{ query: { q } }, { query: { q, type: entity_type } }],
-    'show-review': [ofReview],
-    'show-revisions': [ofReview, { ...ofReview, query: { before: '400' } }],
-    'show-entity': [
-      entity,
-      { ...entity, query: { rating: '5' } },
-      { ...entity, query: { language: 'en' } },
-      { ...entity, query: { sort: 'popularity', rating: '3' } },
-    ],
-    'show-entity-embed': [entity],
-    'show-user': [{ path: { user_id } }, { path: { user_id }, query: { sort: 'popularity' } }],
-    'show-docs': [{}],
-    'show-reference': [{}],
-    'show-guide': [{ path: { guide: 'oauth' } }],
-    'show-help': [{}],
-  };
+    { rating: '5' },
+    { language: 'en' },
+    { sort: 'popularity', rating: '3' },
+  ],
+  'show-user': [{}, { sort: 'popularity' }],
+  'list-my-reviews': [{}, { offset: '250' }],
+  'get-me': [{}, { inc: 'user_type stats' }],
+  // The id of a review names an entity that nobody has reviewed.
+  'show-review-form': ({ own, entity_type }) => [{ entity_id: own, entity_type }],
+  'publish-review': ({ own, entity_type }) => [{ entity_id: own, entity_type }],
+  'show-new-entity': [{ entity_type: 'film' }],
+  'show-naming': byType,
+  'save-naming': byType,
+  'show-proposals': byType,
+  'show-thing': ({ q, entity_type }) => [{ entity_type }, { entity_type, q }],
+  'decide-thing': byType,
+  'show-cases': [{}, { sort: 'popularity', reason: 'spam' }],
+};
+
+/** The operations that have queries. */
+export const sampled = Object.keys(queries);
+
+/** Returns the requests of a route, the plainest first. */
+export function samplesOf({ operation, path, method }: Route, scene: Scene): Sample[] {
+  const isOfReader = /\/(edit|delete|appeal)$/.test(path) || method === 'DELETE';
+  const values = isOfReader ? { ...scene, review_id: scene.own } : scene;
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as Name);
+  const named = Object.fromEntries(parameters.map((name) => [name, values[name]]));
+  const own = queries[operation] ?? [{}];
+  const all = typeof own === 'function' ? own(scene) : own;
+  return all.map((query) => ({ path: named, query: query as Sample['query'] }));
 }
 
-/** Returns the requests that only somebody signed in can make, by operation. */
-export function ownSamples({ review, own, client_id, webhook_id, q }: Scene): Samples {
-  const { id: review_id, user_id, entity_id, entity_type } = review;
-  const ofReview = { path: { review_id } };
-  const ofOwn = { path: { review_id: own } };
-  return {
-    'get-vote': [ofReview],
-    'list-my-applications': [{}],
-    'list-my-reviews': [{}, { query: { offset: '250' } }],
-    'list-my-tokens': [{}],
-    'export-me': [{}],
-    'get-me': [{ query: { inc: 'user_type stats' } }],
-    'show-review-form': [{ query: { entity_id: own, entity_type } }],
-    'show-review-editor': [ofOwn],
-    'show-review-deletion': [ofOwn],
-    'show-report': [ofReview],
-    'show-vote': [ofReview],
-    'show-new-entity': [{ query: { entity_type: 'film' } }],
-    'show-naming': [{ path: { entity_id }, query: { entity_type } }],
-    'show-sign-out': [{}],
-    'show-account-deletion': [{}],
-    'show-applications': [{}],
-    'show-application': [{ path: { client_id } }],
-    'show-webhook': [{ path: { client_id, webhook_id } }],
-    'show-connections': [{}],
-    'show-tokens': [{}],
-    'download-data': [{}],
-    'show-cases': [{}, { query: { sort: 'popularity', reason: 'spam' } }],
-    'show-proposals': [{ path: { entity_id }, query: { entity_type } }],
-    'show-decisions': [{}],
-    'show-case': [ofReview],
-    'show-author': [{ path: { user_id } }],
-    'show-my-reviews': [{}],
-    'show-my-votes': [{}],
-    'show-my-names': [{}],
-    'show-thing': [
-      { path: { entity_id }, query: { entity_type } },
-      { path: { entity_id }, query: { entity_type, q } },
-    ],
-    'show-account': [{}],
-  };
+/** Returns the paths of a route's requests below the stage, with their queries. */
+export function pathsOf(route: Route, scene: Scene): string[] {
+  return samplesOf(route, scene).map(({ path, query }) => {
+    const filled = resourceOf(route).replaceAll(/\{(\w+)\}/g, (_, name) => `${path[name]}`);
+    const search = `${new URLSearchParams(query)}`;
+    return search ? `${filled}?${search}` : filled;
+  });
 }
 
-/** Returns the GETs that read the table and have no sample, which is a mistake in the samples. */
-export function withoutSample(samples: readonly Samples[]): string[] {
-  const known = new Set([...apart, ...samples.flatMap((each) => Object.keys(each))]);
-  return routes
-    .filter(({ method, table }) => method === 'GET' && table !== 'none')
-    .map(({ operation }) => operation)
-    .filter((operation) => !known.has(operation));
+/** Returns the path of a route's plainest request. */
+export const pathOf = (route: Route, scene: Scene) => pathsOf(route, scene)[0] ?? '';
+
+/** Returns the plainest request of a route. */
+export function sampleOf(route: Route, scene: Scene): Sample {
+  const [sample] = samplesOf(route, scene);
+  return sample as Sample;
 }

@@ -1,5 +1,4 @@
 import type { QueryCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { jest } from '@jest/globals';
 import { table } from '../../shared/table/client.ts';
 
 /** A command to the table, with the parts of its input and answer that tests look at. */

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll } from '@jest/globals';
 import { callerOf } from './api.ts';
 import type { TestResponse } from './invoke.ts';
 

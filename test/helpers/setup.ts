@@ -1,5 +1,11 @@
+import { jest } from '@jest/globals';
 import { databaseEnvironment } from '../../infra/local/database.ts';
 import './contract.ts';
+
+// Jest makes all its functions global but this one, because modules are ESM.
+Object.assign(globalThis, { jest });
+
+const keyOf = (name: string) => Buffer.alloc(32, name).toString('base64url');
 
 // Nothing listens at this address. A test file that needs the table imports world.ts, or
 // table.ts alone.
@@ -8,5 +14,7 @@ Object.assign(process.env, databaseEnvironment('http://127.0.0.1:1', ''), {
   // Tests publish more in a day than people may.
   PUBLICATIONS_PER_DAY: '100000',
   EDITS_PER_DAY: '100000',
-  SIGNING_KEYS: Buffer.alloc(32, 'test').toString('base64url'),
+  SIGNING_KEYS: keyOf('test'),
+  SESSION_KEYS: keyOf('session'),
+  WEBHOOK_KEYS: keyOf('webhook'),
 });

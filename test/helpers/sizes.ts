@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { kindOf, kinds } from '../../shared/table/kinds.ts';
 import { scanTable } from './items.ts';
 

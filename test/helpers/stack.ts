@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, jest } from '@jest/globals';
 import { startStack } from '../../infra/local/stack.ts';
+import { newFolder } from './folder.ts';
 
 /**
  * Starts the service for one test file, with data in memory and without its log. It stops with the
@@ -16,11 +13,8 @@ export async function startTestStack(options: Partial<Parameters<typeof startSta
   afterEach(() => {
     jest.useRealTimers();
   });
-  const dataDir = mkdtempSync(join(tmpdir(), 'stack-'));
-  const stack = await startStack({ port: 0, dataDir, memory: true, ...options });
-  afterAll(async () => {
-    await stack.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  const own = { port: 0, dataDir: newFolder(), memory: true };
+  const stack = await startStack({ ...own, ...options });
+  afterAll(stack.stop);
   return { ...stack, authUrl: new URL('..', `${stack.url}/`).href.replace(/\/$/, '') };
 }

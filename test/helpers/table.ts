@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll } from '@jest/globals';
 import { clientOptions, databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
 import { createTable } from '../../infra/local/table.ts';
 

@@ -1,12 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { afterAll } from '@jest/globals';
 import type { Browser } from './browser.ts';
+import { newFolder } from './folder.ts';
 import { root } from './service.ts';
 
 /** Returns a port that is free at this moment. */
@@ -25,7 +23,7 @@ export async function freePort(): Promise<string> {
  */
 export async function startAsReader(...options: string[]) {
   const port = await freePort();
-  const home = mkdtempSync(join(tmpdir(), 'reader-'));
+  const home = newFolder();
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, HOME: home, PORT: port, DATA_DIR: join(home, 'data') };
   const args = ['start', '--', '--memory', ...options];
@@ -33,7 +31,6 @@ export async function startAsReader(...options: string[]) {
   afterAll(async () => {
     process.kill(-(service.pid ?? 0), 'SIGTERM');
     await once(service, 'exit');
-    rmSync(home, { recursive: true, force: true });
   });
   const last = options.includes('--demo') ? 'The demo is complete' : 'runs at';
   await new Promise<void>((resolve) => {

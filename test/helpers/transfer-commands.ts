@@ -1,10 +1,8 @@
 /** Exports and imports by the admin tool, for one test file. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, expect, jest } from '@jest/globals';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { handler as updateReview } from '../../functions/api/update-review.ts';
 import { createTable } from '../../infra/local/table.ts';
@@ -13,13 +11,13 @@ import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { admin, dataFolder } from './admin.ts';
+import { newFolder } from './folder.ts';
 import { invoke } from './invoke.ts';
 import { setAttributes } from './items.ts';
 import { differences } from './recount.ts';
 import { makeGrant, makeUser, makeUsers, type Person, text } from './world.ts';
 
-export const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+export const folder = newFolder();
 export const first = process.env.TABLE_NAME ?? '';
 let files = 0;
 

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nothingWritten, type Written } from '../../shared/review/written.ts';
 import { allRecords, scanInto } from '../../shared/transfer/export.ts';
@@ -11,15 +9,14 @@ import type {
   TransferRecord,
 } from '../../shared/transfer/record.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
+import { newFolder } from './folder.ts';
 
 /** Returns all records of an export of the table. */
 export async function exported(): Promise<TransferRecord[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'exported-'));
-  const spool = new Spool(join(folder, 'spool'));
+  const spool = new Spool(join(newFolder(), 'spool'));
   await scanInto(spool, () => {});
   const records = [...allRecords(spool)];
   spool.close();
-  rmSync(folder, { recursive: true });
   return records;
 }
 

@@ -2,13 +2,11 @@ import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import type { Route } from '../../shared/routes.ts';
 import { invoke, type TestResponse, withinItsBudget } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
+import { routeOf } from './routes.ts';
 import type { Person } from './world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
 type Fields = Record<string, string>;
 
@@ -54,7 +52,7 @@ export async function ask(
     headers: others,
   }: { path?: Fields; query?: Fields; form?: Fields; cookie?: string; headers?: Fields } = {},
 ) {
-  const route = routes.find((each) => each.operation === operation) as Route;
+  const route = routeOf(operation);
   const { cookie, csrf } = await signInAs(id);
   const headers = { ...others, cookie: also ? `${cookie}; ${also}` : cookie };
   const request = { path, query, headers, form: { ...form, csrf } };

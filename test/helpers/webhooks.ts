@@ -6,7 +6,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from '@jest/globals';
 import { handler as sendWebhooks } from '../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { webhookKey } from '../../shared/table/keys.ts';
@@ -18,7 +17,6 @@ import { applyStream } from './stream.ts';
 import { makeUser, type Person } from './world.ts';
 
 process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
 
 interface Received {
   headers: IncomingHttpHeaders;
@@ -107,6 +105,12 @@ export async function beginWebhook(...options: Parameters<typeof makeWebhook>): 
   const webhook = await makeWebhook(...options);
   await run();
   return read(webhook);
+}
+
+/** Starts a receiver, and begins its webhook. */
+export async function subscribe(form?: Parameters<typeof makeWebhook>[1]) {
+  const receiver = await startReceiver();
+  return { receiver, webhook: await beginWebhook(receiver, form) };
 }
 
 /** Lets the consumers of the stream and then the job of a minute do their work. */

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import {
   dataSettings,
   dataSettingsIn,
@@ -14,6 +13,7 @@ const others = [
   'AUTH_URL',
   'TABLE_NAME',
   'DYNAMODB_ENDPOINT',
+  'ENGINE',
   'DATA_DIR',
   'AWS_ENDPOINT_URL_DYNAMODB',
   'SIGNING_KEYS',

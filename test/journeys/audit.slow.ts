@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
 import { audit } from '../../shared/audit/audit.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream, followStream } from '../helpers/stream.ts';

@@ -1,4 +1,3 @@
-import { expect, jest, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
 import { fresh, missing, start } from '../helpers/service.ts';

@@ -3,7 +3,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
 import { databaseFile } from '../../infra/local/data-folder.ts';
 import { readDiscovery } from '../../infra/local/discovery.ts';
 import { callerOf } from '../helpers/api.ts';
@@ -14,8 +13,7 @@ import { admin, fresh, type Service, start } from '../helpers/service.ts';
 
 const seconds = Number(process.env.KEPT_SECONDS ?? 30);
 const duels = 60;
-const SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-const { SIGNING_KEYS } = process.env;
+const { SESSION_KEYS, SIGNING_KEYS } = process.env;
 
 const dataDir = fresh('data');
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';

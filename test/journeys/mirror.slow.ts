@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, jest, test } from '@jest/globals';
 import type { Mirror } from '../../infra/client/mirror.ts';
 import type { Message } from '../../infra/client/webhooks.ts';
 import type { User } from '../../shared/user/user.ts';

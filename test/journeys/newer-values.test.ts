@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, jest, test } from '@jest/globals';
 import { handler as batchGetReviews } from '../../functions/api/batch-get-reviews.ts';
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
 import { handler as listMyApplications } from '../../functions/api/list-my-applications.ts';

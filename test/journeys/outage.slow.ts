@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from '@jest/globals';
 import { databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
 import { fresh, start } from '../helpers/service.ts';
 

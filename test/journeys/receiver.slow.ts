@@ -3,7 +3,6 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { type Browser, openBrowser, type Shown, unescapeHtml } from '../helpers/browser.ts';
 import { installClient } from '../helpers/client.ts';

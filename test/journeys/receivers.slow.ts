@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { randomNumbers } from '../../bin/random.ts';
 import { callerOf } from '../helpers/api.ts';
@@ -34,10 +33,8 @@ Math.random = randomNumbers(Number(HISTORY_SEED));
 /** In seconds: the length of each of the four parts. */
 const length = Number(HISTORY_SECONDS) / 4;
 
-const { SIGNING_KEYS } = process.env;
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
+const { SIGNING_KEYS, WEBHOOK_KEYS } = process.env;
 process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
-const { WEBHOOK_KEYS } = process.env;
 
 let dataDir = fresh('data');
 let service: Service;

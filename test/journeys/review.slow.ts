@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { type Call, callerOf } from '../helpers/api.ts';

@@ -92,7 +92,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   );
   const log = (await ask('show-decisions', mia)).html;
   expect(log).toContain('<strong>Named</strong>');
-  expect(((await findThings('cheap watches')).things).length).toBeGreaterThan(0);
+  expect((await findThings('cheap watches')).things.length).toBeGreaterThan(0);
 
   const state = async () => ({
     records: (await Promise.all(names.map(readRecord))).map((record) => {
@@ -141,7 +141,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   await untilDone(() => undoAll(spammer.id));
   await applyStream();
   expect(await state()).toEqual(before);
-  expect(((await findThings('cheap watches')).things).length).toBeGreaterThan(1);
+  expect((await findThings('cheap watches')).things.length).toBeGreaterThan(1);
   // The vote is gone for good.
   expect((await spammer.readsVote(liked)).status).toBe(404);
   expect((await correct(spammer, newEntity(), { name: 'One more' })).status).toBe(303);

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
 import { connectTo } from '../helpers/connect.ts';
 import { serve } from '../helpers/listen.ts';
 import { fresh, makeToken, publish, start } from '../helpers/service.ts';
@@ -9,7 +8,6 @@ import { fresh, makeToken, publish, start } from '../helpers/service.ts';
 // Receivers that never answer, beside those of other accounts, on the real service. Whatever others
 // are sent while some request is held does not wait for the slowest, whatever the machine's speed.
 
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
 process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
 const { WEBHOOK_KEYS } = process.env;
 

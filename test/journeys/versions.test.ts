@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { eraseAccount } from '../../shared/account/erase-account.ts';
 import { audit } from '../../shared/audit/audit.ts';

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
@@ -10,10 +9,8 @@ import { serve } from '../helpers/listen.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
 
-const { SIGNING_KEYS, WEBHOOK_SECONDS = '20' } = process.env;
+const { SIGNING_KEYS, WEBHOOK_KEYS, WEBHOOK_SECONDS = '20' } = process.env;
 const seconds = Number(WEBHOOK_SECONDS);
-process.env.WEBHOOK_KEYS = Buffer.alloc(32, 'webhook').toString('base64url');
-const { WEBHOOK_KEYS } = process.env;
 
 let dataDir = fresh('data');
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
 import { databaseFile, makeFolder } from '../../infra/local/data-folder.ts';
 import { databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
 import { createTable } from '../../infra/local/table.ts';
@@ -12,8 +11,8 @@ import { admin, fresh, type Service, start } from '../helpers/service.ts';
 // What an operator does with a service of the widest data that the rules allow. Each step ends with
 // an audit that finds nothing.
 
-const { SIGNING_KEYS } = process.env;
-const env = { SIGNING_KEYS, WEBHOOK_KEYS: Buffer.alloc(32, 'webhook').toString('base64url') };
+const { SIGNING_KEYS, WEBHOOK_KEYS } = process.env;
+const env = { SIGNING_KEYS, WEBHOOK_KEYS };
 const dataDir = fresh('data');
 
 // Filled while no service runs, so that the followers of the stream find a backlog.

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
 import { createTable } from '../../infra/local/table.ts';
 import type { Written, WrittenName } from '../../shared/review/written.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, jest, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import {
   codeIn,

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { faultsOn, headingOf, nextSteps, textBetween } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';

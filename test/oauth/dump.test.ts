@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/api/authorizer.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
@@ -9,9 +8,6 @@ import { readSession, startSession } from '../../shared/pages/session/session.ts
 import { scanTable } from '../helpers/items.ts';
 import { challenge, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { makeUser } from '../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
 /** Returns every text in an item, and each part between separators. */
 function texts(value: unknown): string[] {

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { openBrowser, type Shown } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 

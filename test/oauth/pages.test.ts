@@ -1,77 +1,31 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
-import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { setModerator } from '../../shared/user/user-repository.ts';
-import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { makeClient } from '../helpers/oauth-client.ts';
+import { visitedPages } from '../helpers/routes.ts';
+import { makeScene, pathOf, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
-import { makeUser } from '../helpers/world.ts';
 
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';
-process.env.WEBHOOK_KEYS = 'wK4'.repeat(22).slice(0, 64);
 
-const user = await makeUser();
-const { client_id, redirect_uri } = await makeClient(user);
-const author = await makeUser();
-const webhook = await insertWebhook(client_id, user.id, {
-  address: 'https://receiver.example/',
-  types: ['review.published'],
-});
-/** Path parameters. The user is a moderator, and the author has a review. */
-const named = {
-  client_id,
-  token_id: 'f'.repeat(32),
-  review_id: await author.publishes(),
-  user_id: author.id,
-  webhook_id: webhook.id,
-  entity_id: randomUUID(),
-};
-/** The review of the user, for the pages to change it. */
-const written = await user.publishes();
-await setModerator(user.id, true);
-const { cookie, csrf } = await signInAs(user.id);
+const { reader, redirect_uri, scene } = await makeScene();
+const { cookie, csrf } = await signInAs(reader.id);
 
-/** Public pages, which greet people who are signed in: see test/functions/visited-pages.test.ts. */
-const open = [
-  'show-home',
-  'show-review',
-  'show-revisions',
-  'show-entity',
-  'show-user',
-  'show-reviews',
-  'find-entity',
-  'show-docs',
-  'show-reference',
-  'show-guide',
-  'show-help',
-  'show-site-page',
-];
+/** Pages of people who are signed in: see test/functions/visited-pages.test.ts for the others. */
 const pages = routes.filter(
-  ({ operation, secrets = [] }) => secrets.includes('SESSION_KEYS') && !open.includes(operation),
+  (route) =>
+    route.secrets?.includes('SESSION_KEYS') && route.isPage && !visitedPages.includes(route),
 );
-const asked = { client_id, redirect_uri, response_type: 'code' };
+const asked = { client_id: scene.client_id, redirect_uri, response_type: 'code' };
 /** Pages that do not redirect to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 
-/** An entity that nobody has reviewed. */
-const entity = { entity_id: randomUUID(), entity_type: 'work' };
-
-/** The path parameters of a route. */
-function pathOf({ path }: Route) {
-  return /\/(edit|delete)$/.test(path) ? { ...named, review_id: written } : named;
-}
-
 function ask(route: Route, { query, ...request }: Parameters<typeof requestPage>[1]) {
-  const isAbout = ['/review/new', '/entity/{entity_id}/name'].includes(route.path);
-  const about = isAbout ? { ...entity, ...query } : query;
-  return requestPage(route, { path: pathOf(route), query: about, ...request });
+  const sample = sampleOf(route, scene);
+  return requestPage(route, { ...sample, query: { ...sample.query, ...query }, ...request });
 }
 
 describe.each(pages)('$method $path', (route) => {
@@ -147,8 +101,7 @@ describe.each(own)('$method $path', (route) => {
       expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
       const back = new URL(location.searchParams.get('return_to') ?? '', location);
       expect(back.origin).toBe('https://api.example');
-      const sentAs = (_: string, name: string) => pathOf(route)[name as 'user_id'];
-      const path = resourceOf(route).replaceAll(/\{(\w+)\}/g, sentAs);
+      const [path] = pathOf(route, scene).split('?');
       expect(back.pathname).toBe(`/ws${path}`);
       expect(back.searchParams.get('x')).toBe('&=+ é');
     });
@@ -181,7 +134,7 @@ test('no page opens with the focus on something that acts', async () => {
     return method === 'GET' && base === '' && secrets.includes('SESSION_KEYS');
   });
   // A new person is asked for a name.
-  await setAttributes(userKey(user.id), { has_proposed_name: true });
+  await setAttributes(userKey(reader.id), { has_proposed_name: true });
   const titles: string[] = [];
   const queries: Record<string, string>[] = [{}, { vote: 'up' }, { return_to: '/ws/reviews' }];
   for (const route of shown) {

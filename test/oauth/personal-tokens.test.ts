@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import { describe, expect, jest, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import {
   type Browser,

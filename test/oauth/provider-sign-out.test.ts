@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { csrfOn, headingOf, type Shown, textBetween, userIdOn } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 

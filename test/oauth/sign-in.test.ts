@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
 import { callerOf } from '../helpers/api.ts';
 import {

@@ -8,7 +8,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import { admin, fresh, makeToken, missing, publish, start } from '../helpers/service.ts';
 
 /** Returns the access mode of each file in a folder, such as `600`. */

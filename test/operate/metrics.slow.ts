@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { expect, test } from '@jest/globals';
 import { parseMetrics } from '../helpers/prometheus.ts';
 import { fresh, makeToken, publish, start } from '../helpers/service.ts';
 

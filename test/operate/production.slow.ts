@@ -1,6 +1,5 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { admin, fresh, makeToken, publish, root, start } from '../helpers/service.ts';
 
 interface Lock {

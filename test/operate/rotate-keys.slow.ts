@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { startSession } from '../../shared/pages/session/session.ts';
 import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, review, start } from '../helpers/service.ts';

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import { codeBlock } from '../helpers/server-guide.ts';
 import { root } from '../helpers/service.ts';
 

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fresh, start } from '../helpers/service.ts';
 
 /** Processes that keep both cores busy. */

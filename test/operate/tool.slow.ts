@@ -1,5 +1,4 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
-import { expect, test } from '@jest/globals';
 import { program } from '../../bin/admin/program.ts';
 import { archive } from '../helpers/critiquebrainz-archive.ts';
 import { addWebhook, makeMember, reviewFilm, shell, startOperator } from '../helpers/operator.ts';

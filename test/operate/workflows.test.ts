@@ -5,7 +5,6 @@ import {
   NoOperationTraceWriter,
   parseWorkflow,
 } from '@actions/workflow-parser';
-import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { root } from '../helpers/service.ts';
 

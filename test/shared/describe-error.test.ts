@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import { expect, test } from '@jest/globals';
 import { describeError } from '../../shared/describe-error.ts';
 
 const item = 'ann@example.org';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, type TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { runAs } from '../../shared/operation.ts';

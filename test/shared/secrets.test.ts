@@ -1,5 +1,4 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { keysOf, readSecret, secretLifetime } from '../../shared/secrets.ts';
 import { restore } from '../helpers/clock.ts';
@@ -87,6 +86,7 @@ test('the environment takes precedence', async () => {
 });
 
 test('neither set is an error of the deployment', async () => {
+  delete process.env.SESSION_KEYS;
   delete process.env.SESSION_KEYS_ARN;
   await expect(readSecret('SESSION_KEYS')).rejects.toThrow('SESSION_KEYS is not set');
 });

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
 import type { Bundle } from '../../../infra/aws/bundle.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { codeIn } from '../../../infra/aws/bundle.ts';
@@ -17,6 +16,7 @@ import { functionNameOf } from './checks.ts';
 import { rightsIn, sessionToken, startProxy } from './roles.ts';
 import { synthesized } from './synthesized.ts';
 import '../table.ts';
+import { newFolder } from '../folder.ts';
 
 const site: SiteContent = {
   logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
@@ -29,7 +29,7 @@ const site: SiteContent = {
  * after it.
  */
 export async function startRoleWorld() {
-  const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
+  const folder = newFolder();
   const { service, outdir } = (await synthesized()).plain;
   const rights = rightsIn(service);
 
@@ -40,7 +40,7 @@ export async function startRoleWorld() {
     WEBHOOK_KEYS: 'k5W'.repeat(22).slice(0, 64),
   };
   const proxy = await startProxy({ database, rights, secrets });
-  delete process.env.SIGNING_KEYS;
+  for (const secret of Object.keys(secrets)) delete process.env[secret];
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: proxy.url,
@@ -131,7 +131,6 @@ export async function startRoleWorld() {
       await stream.stop();
       proxy.stop();
       musicDatabase.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { type Points, rings } from '../../helpers/aws/alarm-state.ts';
 import { alarms } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';

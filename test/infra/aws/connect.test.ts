@@ -1,5 +1,4 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { connect, settingsOf } from '../../../infra/aws/connect.ts';
 

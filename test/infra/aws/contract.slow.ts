@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startRoleWorld } from '../../helpers/aws/role-world.ts';
 import { tryContract } from '../../helpers/contract-run.ts';
 

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import type { Route } from '../../../shared/routes.ts';
 import { propertiesOf, resources, type Template, textOf } from '../../helpers/aws/checks.ts';
 import { type Definition, definitionIn, methodsIn } from '../../helpers/aws/definition.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { ownDomain } from '../../helpers/aws/synthesized.ts';
+import { newFolder } from '../../helpers/folder.ts';
 import { root } from '../../helpers/service.ts';
 
 const certificateArn = ownDomain.certificateArn.replace('eu-central-1', 'us-east-1');
@@ -21,7 +20,7 @@ const everyWay = {
 
 /** Returns what Redocly finds wrong with a document, by the rules of OpenAPI 3.0 itself. */
 function faultsOf(definition: Definition): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'definition-'));
+  const folder = newFolder();
   const file = join(folder, 'definition.json');
   const config = join(folder, 'redocly.yaml');
   // API Gateway's sign for the rest of a path is no part of OpenAPI.
@@ -47,8 +46,6 @@ function faultsOf(definition: Definition): string[] {
   } catch (error) {
     const { problems } = JSON.parse(`${(error as { stdout: Buffer }).stdout}`);
     return problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`);
-  } finally {
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { only, resources, type Template, theOne } from '../../helpers/aws/checks.ts';
 import { definitionIn, methodsIn } from '../../helpers/aws/definition.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';

@@ -1,8 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { bundleFunctions, codeIn } from '../../../infra/aws/bundle.ts';
 import { functionGroups, groupOf } from '../../../infra/aws/function-groups.ts';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
@@ -13,10 +11,10 @@ import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { isLike, type Right, rightsIn } from '../../helpers/aws/roles.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
 const { service, parts, outdir } = (await synthesized()).plain;
-const folder = mkdtempSync(join(tmpdir(), 'review-service-alone-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 /**
  * Beginnings of partition keys, from the list of items in keys.ts. Without those of rank trees: a

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { GatewayError, render } from '../../../infra/local/gateway-response.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';

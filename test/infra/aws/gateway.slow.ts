@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { gatewayResponses, tokenExpression } from '../../../shared/http/gateway-responses.ts';
 import {
   functionNameOf,

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, jest, test } from '@jest/globals';
 import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { runAs } from '../../../shared/operation.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../functions/background/send-heartbeat.ts';
+import { resourceOf } from '../../../shared/http/match-route.ts';
 import { runAs } from '../../../shared/operation.ts';
+import { routes } from '../../../shared/routes.ts';
 import type { MessageType } from '../../../shared/webhooks/webhook.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { accessLine, takes } from '../../helpers/aws/access-log.ts';
@@ -67,21 +68,47 @@ function pointOf(metric: string, counted: readonly string[], route: string, seco
   return dimension === undefined && counted.includes(`1 ${name}`) ? requests : undefined;
 }
 
+const watches = [service, health].flatMap((stack) =>
+  Object.entries(alarms(stack)).map(([id, watch]) => ({ id, watch, stack })),
+);
+
+/** Returns whether an alarm rings when requests to a route are counted so at full rate. */
+function isRinging(
+  { id, watch, stack }: (typeof watches)[number],
+  counted: readonly string[],
+  route: string,
+): boolean {
+  const [, periods, seconds] = (/of (\d+) × (\d+) s$/.exec(watch.within) ?? []).map(Number);
+  const points = watch.metrics.map((metric) =>
+    Array(periods).fill(pointOf(metric, counted, route, Number(seconds))),
+  );
+  return rings(stack, id, points);
+}
+
 describe.each(Object.entries(deeds))('%s', (_, [request, code, more]) => {
   const [httpMethod = '', resourcePath = ''] = request.split(' ');
   const line = accessLine(format, { httpMethod, resourcePath, status: `${code}`, ...more });
   const counted = countedBy(service, /AccessLog/, (pattern) => takes(pattern, line));
 
-  test.each([
-    ...Object.entries(alarms(service)).map(([id, watch]) => ({ id, watch, stack: service })),
-    ...Object.entries(alarms(health)).map(([id, watch]) => ({ id, watch, stack: health })),
-  ])('leave $id silent', ({ id, watch, stack }) => {
-    const [, periods, seconds] = (/of (\d+) × (\d+) s$/.exec(watch.within) ?? []).map(Number);
-    const points = watch.metrics.map((metric) =>
-      Array(periods).fill(pointOf(metric, counted, request, Number(seconds))),
-    );
-    expect(rings(stack, id, points)).toBe(false);
+  test.each(watches)('leave $id silent', (watched) => {
+    expect(isRinging(watched, counted, request)).toBe(false);
   });
+});
+
+test.each(routes)('refusals of $method $path leave every alarm silent', ({ method, ...route }) => {
+  const request = { httpMethod: method, resourcePath: resourceOf(route) };
+  const refusals = [
+    ...[400, 404, 429].map((code) => ({ status: `${code}`, ...byFunction(40) })),
+    { status: '429', ...byGateway('THROTTLED') },
+  ];
+  const counted = refusals.flatMap((refusal) => {
+    const line = accessLine(format, { ...request, ...refusal });
+    return countedBy(service, /AccessLog/, (pattern) => takes(pattern, line));
+  });
+  const ringing = watches.filter((watched) =>
+    isRinging(watched, counted, `${method} ${request.resourcePath}`),
+  );
+  expect(ringing.map(({ id }) => id)).toEqual([]);
 });
 
 test('the points are not silent by themselves: failures of ours ring', () => {

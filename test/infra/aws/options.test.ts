@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib/core';
 import { readOptions } from '../../../infra/aws/options.ts';
 import { ownDomain } from '../../helpers/aws/synthesized.ts';

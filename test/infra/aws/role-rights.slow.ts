@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { routes } from '../../../shared/routes.ts';
 import { functionNameOf } from '../../helpers/aws/checks.ts';
 import {

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { schedules } from '../../../shared/background/schedules.ts';

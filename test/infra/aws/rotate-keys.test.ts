@@ -3,7 +3,6 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { stackKeys } from '../../../infra/aws/key-store.ts';
 import { retireKey, rotateKey } from '../../../infra/rotate-keys.ts';

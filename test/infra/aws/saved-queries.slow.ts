@@ -1,5 +1,4 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
 import { runAs } from '../../../shared/operation.ts';
 import { accessLine, fieldOf, functionLine } from '../../helpers/aws/access-log.ts';

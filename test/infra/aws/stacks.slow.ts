@@ -1,7 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
@@ -24,6 +22,7 @@ import {
   withoutTls,
 } from '../../helpers/aws/checks.ts';
 import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
 const { said, plain, everything } = await synthesized();
 const { data, service, code, isProtected } = plain;
@@ -280,14 +279,13 @@ describe('the functions', () => {
     }
   });
   test('carry source maps only where the maps are used', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
+    const folder = newFolder();
     const files = (hasSourceMaps: boolean) => {
       bundleFunctions(folder, hasSourceMaps, ['get-review']);
       return readdirSync(join(folder, 'get-review'));
     };
     expect(files(false)).toEqual(['index.cjs']);
     expect(files(true)).toEqual(['index.cjs', 'index.cjs.map']);
-    rmSync(folder, { recursive: true });
     expect(variables(everything.service, 'get-review').NODE_OPTIONS).toBe('--enable-source-maps');
     expect(variables(service, 'get-review')).not.toHaveProperty('NODE_OPTIONS');
   });

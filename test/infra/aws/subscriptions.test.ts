@@ -1,5 +1,4 @@
 import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
-import { beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { findUnconfirmed } from '../../../infra/aws/subscriptions.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
 import type { Route } from '../../../shared/routes.ts';
 import { kinds } from '../../../shared/table/kinds.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { actionsIn, indexesIn } from '../../../infra/aws/table-use.ts';
 
 test('a command needs its action, also when a bundler renamed it', () => {

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { launchBrowser } from '../../helpers/chromium.ts';
 import { root } from '../../helpers/service.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { InvalidSignature, type Received, verify } from '../../../infra/client/webhooks.ts';
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from '@jest/globals';
 import { callerOf } from '../../helpers/api.ts';
 import { startTestStack } from '../../helpers/stack.ts';
 

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
 import { renderGuides } from '../../../infra/guides/render.ts';
 import { guides } from '../../../shared/docs/guides.ts';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';

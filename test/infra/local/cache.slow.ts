@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, request as forward } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
 import { importFunction } from '../../../infra/functions.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';

@@ -7,7 +7,6 @@ import {
   ScanCommand,
   TransactGetCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { followChanges, noteCommandsOf, noteReads } from '../../../infra/local/changes.ts';
 import type { RecordLog } from '../../../infra/local/record-log.ts';

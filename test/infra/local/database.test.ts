@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../infra/local/database.ts';
 import { announce } from '../../../infra/local/discovery.ts';
 import { createTable } from '../../../infra/local/table.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -21,8 +20,7 @@ async function start(options: Parameters<typeof startDatabase>[0] = {}): Promise
 }
 
 function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'data-'));
-  stops.push(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   return folder;
 }
 

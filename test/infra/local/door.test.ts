@@ -3,7 +3,6 @@ import { Agent, get, type IncomingMessage, Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Door, openDoor } from '../../../infra/local/door.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import type { Handler } from '../../../infra/local/invoke.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { findEngine, freeAddress } from '../../../infra/local/engine.ts';
 
 const installed = (path: string) => `/packages/${path}`;

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, expect, jest, test } from '@jest/globals';
 import { expireItems } from '../../../infra/local/expire.ts';
 import { expiredItems, indexExpiry } from '../../../infra/local/expiry-index.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { newFolder } from '../../helpers/folder.ts';
 import { codeBlock } from '../../helpers/server-guide.ts';
 import { root } from '../../helpers/service.ts';
 
@@ -29,17 +28,13 @@ const script = `
 
 /** Returns the results of the three users, in a network of its own with these rules. */
 function connectWith(rules: string): Record<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), 'firewall-'));
-  try {
-    const file = join(folder, 'rules.nft');
-    writeFileSync(file, rules);
-    const commands = 'ip link set lo up && nft --file "$0" && exec "$@"';
-    const node = [process.execPath, '--input-type=module', '-e', script];
-    const args = ['--net', 'sh', '-c', commands, file, ...node];
-    return JSON.parse(`${execFileSync('unshare', args, { cwd: root })}`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = newFolder();
+  const file = join(folder, 'rules.nft');
+  writeFileSync(file, rules);
+  const commands = 'ip link set lo up && nft --file "$0" && exec "$@"';
+  const node = [process.execPath, '--input-type=module', '-e', script];
+  const args = ['--net', 'sh', '-c', commands, file, ...node];
+  return JSON.parse(`${execFileSync('unshare', args, { cwd: root })}`);
 }
 
 // Only root can make a network and become another user. CI runs as root.

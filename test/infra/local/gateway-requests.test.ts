@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import {

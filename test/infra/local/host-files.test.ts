@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
 import { readContact } from '../../../shared/site/contact.ts';

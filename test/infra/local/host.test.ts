@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { readHost } from '../../../infra/local/host.ts';
 
 const oidcIssuer = 'https://login.example.org';

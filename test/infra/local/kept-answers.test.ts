@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import type { Reply } from '../../../infra/local/gateway-response.ts';

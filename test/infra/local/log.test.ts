@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { readable, requestLine } from '../../../infra/local/log.ts';
 import { describeError } from '../../../shared/describe-error.ts';
 

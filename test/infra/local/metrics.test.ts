@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import dashboard from '../../../infra/local/grafana.json' with { type: 'json' };

@@ -1,18 +1,10 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { deleteOldBackups } from '../../../infra/local/backup.ts';
 import { databaseFile } from '../../../infra/local/data-folder.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
-const parent = mkdtempSync(join(tmpdir(), 'backups-'));
+const parent = newFolder();
 
 /** Makes a folder with these files. The database is so many days old. */
 function make(name: string, days: number, ...files: string[]): string {

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { describe, expect, test } from '@jest/globals';
 import { arrivalOf, localUrl, readPublicAddress } from '../../../infra/local/public-address.ts';
 
 const site = 'https://reviews.example.org';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { networksOf } from '../../../infra/local/client-networks.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';

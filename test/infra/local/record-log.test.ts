@@ -4,7 +4,6 @@ import {
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { clientOptions } from '../../../infra/local/database.ts';
 import { openRecordLog } from '../../../infra/local/record-log.ts';
@@ -81,6 +80,7 @@ test('follows a backlog of the largest records, and answers meanwhile', async ()
     isOver = true;
   });
   const waits: number[] = [];
+  const start = performance.now();
   while (!isOver) {
     const begin = performance.now();
     await put('c', 'OTHER');
@@ -89,8 +89,8 @@ test('follows a backlog of the largest records, and answers meanwhile', async ()
   await over;
   expect(seen.filter((name) => name === 'a')).toHaveLength(31);
   expect(seen.at(-1)).toBe('b');
-  // One read by GetRecords of all 31 takes seconds, and the engine answers nobody else.
-  expect(Math.max(...waits)).toBeLessThan(1_000);
+  // One read by GetRecords of all 31 takes most of the time, and the engine answers nobody else.
+  expect(Math.max(...waits)).toBeLessThan((performance.now() - start) / 2);
 });
 
 /** Opens the records for two readers, and a watcher of the changes. */

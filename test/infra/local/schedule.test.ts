@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { followClock } from '../../../infra/local/schedule.ts';
 import type { Schedule } from '../../../shared/background/schedules.ts';
 

@@ -1,19 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
 import { startStack } from '../../../infra/local/stack.ts';
+import { newFolder } from '../../helpers/folder.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { listen } from '../../helpers/listen.ts';
 import { root } from '../../helpers/service.ts';
@@ -23,7 +22,7 @@ let dataDir: string;
 let runs: { child: ChildProcess; end: Promise<unknown> }[] = [];
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'stack-test-'));
+  dataDir = newFolder();
   runs = [];
 });
 
@@ -32,7 +31,6 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await end;
   }
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 /** Returns promises of the URL that a stack prints, and of how it ends; and its output so far. */
@@ -92,7 +90,7 @@ async function languages(url: string): Promise<unknown> {
 }
 
 describe('a running stack', () => {
-  const DATA_DIR = mkdtempSync(join(tmpdir(), 'stack-test-'));
+  const DATA_DIR = newFolder();
   let run: ReturnType<typeof start>;
   let base: string;
   beforeAll(async () => {
@@ -102,7 +100,6 @@ describe('a running stack', () => {
   afterAll(async () => {
     run.child.kill('SIGKILL');
     await run.end;
-    rmSync(DATA_DIR, { recursive: true });
   });
 
   test('prints its addresses in one block, and a line for each request', async () => {
@@ -369,7 +366,7 @@ describe('one sentence explains', () => {
     ['session-key', '\n'],
     ['webhook-key', 'short'],
   ])('an invalid %s: %j', async (name, content) => {
-    delete process.env.SIGNING_KEYS;
+    for (const keys of ['SIGNING', 'SESSION', 'WEBHOOK']) delete process.env[`${keys}_KEYS`];
     const file = join(dataDir, name);
     writeFileSync(file, content);
     expect(await reason()).toContain(

@@ -1,5 +1,4 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { expect, test } from '@jest/globals';
 import { database, follow, noteIn, put, stopFollowing } from '../../helpers/followed-stream.ts';
 import { listen } from '../../helpers/listen.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { followStream } from '../../../infra/local/stream.ts';
 import {

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, test } from '@jest/globals';
 import { clientOptions } from '../../../infra/local/database.ts';
 import { skipSignatures } from '../../../infra/local/unsigned.ts';
 import { database, TableName } from '../../helpers/followed-stream.ts';

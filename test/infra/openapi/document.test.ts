@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler } from '../../../functions/api/get-openapi.ts';
 import { importFunction } from '../../../infra/functions.ts';

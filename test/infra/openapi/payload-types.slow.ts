@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from '@jest/globals';
 import { compile } from 'json-schema-to-typescript';
+import { newFolder } from '../../helpers/folder.ts';
 import { root } from '../../helpers/service.ts';
 
 // Types of the messages, as two generators make them from the description, in a receiver.
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'payload-types-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = newFolder();
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 
 const description = join(root, 'shared/docs/openapi.json');

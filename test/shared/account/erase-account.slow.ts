@@ -1,5 +1,4 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as eraser } from '../../../functions/background/eraser.ts';
 import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';

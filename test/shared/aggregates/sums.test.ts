@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../../functions/background/update-aggregates.ts';
 import { addDeferred, defer } from '../../../shared/aggregates/defer.ts';
 import { copySums } from '../../../shared/aggregates/sums.ts';

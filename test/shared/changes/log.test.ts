@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, jest, test } from '@jest/globals';
 import {
   beginEpoch,
   findChanges,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { readRecord, recordWrites } from '../../../shared/entity/record.ts';
 import {
   leadThing,
@@ -14,7 +13,13 @@ import { ask, position } from '../../helpers/list-changes.ts';
 import { nameEntities } from '../../helpers/names.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { beginWebhook, forgetWebhooks, run, startReceiver } from '../../helpers/webhooks.ts';
+import {
+  beginWebhook,
+  forgetWebhooks,
+  run,
+  startReceiver,
+  subscribe,
+} from '../../helpers/webhooks.ts';
 import { makeUsers } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
@@ -101,8 +106,7 @@ describe('two things with one id', () => {
   });
 
   test('are two messages, which can be sent again one by one', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver, { types: ['entity.edited'] });
+    const { receiver, webhook } = await subscribe({ types: ['entity.edited'] });
     const ids = await Promise.all(['One', 'Two', 'Three', 'Four'].map(nameTwo));
     await run();
     const told = receiver.messages.map(({ headers, data }) => {

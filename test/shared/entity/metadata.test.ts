@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { keepRecords } from '../../../shared/entity/record.ts';

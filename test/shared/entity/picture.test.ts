@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { readPictureHosts, readPictures } from '../../../shared/entity/picture.ts';
 import { reviewNew } from '../../helpers/names-by-people.ts';
 import { ask } from '../../helpers/visit.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import {
   anonymous,

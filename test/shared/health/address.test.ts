@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { checkAddress } from '../../../shared/health/address.ts';
 import { listen } from '../../helpers/listen.ts';
 

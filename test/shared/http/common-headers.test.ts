@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler as getOpenApi } from '../../../functions/api/get-openapi.ts';
 import { handler as listLanguages } from '../../../functions/api/list-languages.ts';
 import { handler as listReviews } from '../../../functions/api/list-reviews.ts';

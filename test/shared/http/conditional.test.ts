@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as createReview } from '../../../functions/api/create-review.ts';
 import { handler as deleteReview } from '../../../functions/api/delete-review.ts';
 import { handler as getMe } from '../../../functions/api/get-me.ts';

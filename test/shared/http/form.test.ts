@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { handler as createToken } from '../../../functions/api/create-token.ts';
 import { handler as revokeToken } from '../../../functions/api/revoke-token.ts';
 import { handler as registerApplication } from '../../../functions/pages/register-application.ts';
@@ -7,9 +6,6 @@ import { startSession } from '../../../shared/pages/session/session.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { makeUser } from '../../helpers/world.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
 const type = 'application/x-www-form-urlencoded';
 const cookie = (await startSession((await makeUser()).id)).split(';')[0] ?? '';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 
 test('a 429 response has Retry-After, readable by scripts', () => {

@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { loadFunction } from '../../../infra/local/invoke.ts';
 import { makeUser } from '../../helpers/world.ts';

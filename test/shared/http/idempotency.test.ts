@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../../bin/bench/measure.ts';
 import { preflightHeaders } from '../../../shared/http/response.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';

@@ -1,4 +1,3 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
 import { handler as listLanguages } from '../../../functions/api/list-languages.ts';
 import { loggedIds } from '../../../shared/http/request-ids.ts';
 import { invoke } from '../../helpers/invoke.ts';

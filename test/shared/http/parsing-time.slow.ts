@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
 import { handler as createToken } from '../../../functions/api/create-token.ts';
 import { handler as getMe } from '../../../functions/api/get-me.ts';
@@ -16,9 +15,6 @@ import { parseScopes } from '../../../shared/oauth/scopes.ts';
 import { readSession } from '../../../shared/pages/session/session.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import { invoke } from '../../helpers/invoke.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: 'review vote user' };

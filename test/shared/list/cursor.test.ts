@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { readFromCursor, sealCursor } from '../../../shared/list/cursor.ts';
 
 describe('a cursor', () => {

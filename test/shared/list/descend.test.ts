@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { descend } from '../../../shared/list/descend.ts';
 import { rankTreeKey } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../helpers/items.ts';

@@ -1,4 +1,3 @@
-import { expect, jest, test } from '@jest/globals';
 import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';
 import { table } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import type { Partition, Span, Tree } from '../../../shared/list/descend.ts';
 import { keyRangesOf } from '../../../shared/list/key-ranges.ts';
 import { datePath } from '../../../shared/list/rank-tree.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';

@@ -1,4 +1,3 @@
-import { beforeAll, expect, test } from '@jest/globals';
 import { languages } from '../../../shared/review/languages.ts';
 import {
   countReviews,

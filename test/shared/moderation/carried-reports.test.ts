@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
 import { audit } from '../../../shared/audit/audit.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { listReports } from '../../../shared/moderation/report-repository.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { audit } from '../../../shared/audit/audit.ts';
 import type { Decision } from '../../../shared/moderation/decision.ts';

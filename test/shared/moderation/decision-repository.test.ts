@@ -1,5 +1,4 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, jest, test } from '@jest/globals';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview, listHiddenClaims } from '../../../shared/moderation/hidden-claims.ts';

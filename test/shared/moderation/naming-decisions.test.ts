@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import type { EntityRecord } from '../../../shared/entity/record.ts';
 import { recordOf } from '../../../shared/moderation/naming.ts';
 import {

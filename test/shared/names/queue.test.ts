@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { rebuild } from '../../../bin/bulk.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';

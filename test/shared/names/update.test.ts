@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import type { EntityType } from '../../../shared/entity/entity-type.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';

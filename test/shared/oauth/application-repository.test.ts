@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { deleteAccount } from '../../../shared/account/delete-account.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import type { ApiError } from '../../../shared/errors.ts';

@@ -1,5 +1,4 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { TokenContent } from '../../../shared/oauth/credentials.ts';
 
 const content: TokenContent = {

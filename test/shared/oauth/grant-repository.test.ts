@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { deleteGrant, insertGrant, listGrants } from '../../../shared/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
 import { grantKey } from '../../../shared/table/keys.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { ownUrl } from '../../../shared/pages/frame/own-url.ts';
 
 const base = 'https://host.example/of/us/ws';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CompactSign, SignJWT } from 'jose';
 import { eventOf } from '../../../infra/local/endpoint-event.ts';
 import { seal } from '../../../shared/pages/session/sealed.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { nameOfEntityType } from '../../../shared/entity/entity-type.ts';
 import { nameOfLanguage } from '../../../shared/pages/frame/language-names.ts';
 import { ageOf } from '../../../shared/pages/frame/words.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';

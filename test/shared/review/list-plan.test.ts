@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { type EntityType, entityTypes } from '../../../shared/entity/entity-type.ts';
 import type { ReviewCounts } from '../../../shared/review/counts.ts';
 import { earlyPage, planOf, type ReviewQuery } from '../../../shared/review/list-plan.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { appeal, setHidden } from '../../../shared/moderation/decision-repository.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { kindOf, type Review, readKind } from '../../../shared/review/review.ts';
 import { reviewKey } from '../../../shared/table/keys.ts';
 import { readItem } from '../../helpers/items.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { contrastOf } from '../../../shared/site/colour.ts';
 import { readSite } from '../../../shared/site/site.ts';
 

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as listReviews } from '../../../functions/api/list-reviews.ts';
 import { eventOf } from '../../../infra/local/endpoint-event.ts';
 import { budgetOf } from '../../../shared/http/route-load.ts';

@@ -8,7 +8,6 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { defaultProvider } from '../../../infra/aws/credentials.ts';
 
 const TableName = 'reviews';

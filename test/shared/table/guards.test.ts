@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { detachIdentity } from '../../../shared/account/identity-repository.ts';
 import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';
@@ -64,11 +63,9 @@ afterAll(() => {
   jest.restoreAllMocks();
 });
 
-/** A write, the item that it is decided by, and the changes of it that must each refuse it. */
-interface Guarded {
-  act: () => Promise<unknown>;
-  key: Key;
-}
+/** A write, and the key of the item that it is decided by. */
+type Guarded = [act: () => Promise<unknown>, key: Key];
+/** Each of the changes of the item must refuse the write. */
 type Row = [name: string, scene: () => Promise<Guarded>, changes: Record<string, unknown>];
 
 const later = '2030-01-01T00:00:00.000Z';
@@ -90,6 +87,19 @@ async function voted() {
   return { ...scene, key: voteKey(scene.id, scene.voter.id) };
 }
 
+const application = async () => {
+  const { id } = await makeUser();
+  const { name, ...client } = await makeClient({ id });
+  const question = { ...client, name, state: null, code_challenge: null, scopes: [] };
+  return { id, client_id: client.client_id, ask: () => insertAuthorizationRequest(question) };
+};
+
+/** A scene of what was made before. */
+const on =
+  <Made>(make: () => Promise<Made>, guarded: (made: Made) => Guarded) =>
+  async () =>
+    guarded(await make());
+
 const rows: Row[] = [
   [
     'a change is counted once, for the owners that were read',
@@ -97,48 +107,33 @@ const rows: Row[] = [
       const { author, id } = await reviewed();
       await applyStream();
       await author.edits(id, { rating: 1 });
-      return { act: () => applyStream(), key: projectionKey(reviewKey(id)) };
+      return [() => applyStream(), projectionKey(reviewKey(id))];
     },
     { version: 7_777, owners: ['other'] },
   ],
   [
     'a vote is decided by its review',
-    async () => {
-      const { voter, id } = await reviewed();
-      return { act: () => voter.votes(id), key: reviewKey(id) };
-    },
+    on(reviewed, ({ voter, id }) => [() => voter.votes(id), reviewKey(id)]),
     { edits: 7, is_hidden: true },
   ],
   [
     'a first vote is decided by there being none',
-    async () => {
-      const { voter, id } = await reviewed();
-      return { act: () => voter.votes(id), key: voteKey(id, voter.id) };
-    },
+    on(reviewed, ({ voter, id }) => [() => voter.votes(id), voteKey(id, voter.id)]),
     { vote: true },
   ],
   [
     'another vote is decided by the one before',
-    async () => {
-      const { voter, id, key } = await voted();
-      return { act: () => voter.votes(id, 'down'), key };
-    },
+    on(voted, ({ voter, id, key }) => [() => voter.votes(id, 'down'), key]),
     { voted_at: later, vote: false, revision: 9 },
   ],
   [
     'a vote is withdrawn as it was read',
-    async () => {
-      const { voter, id, key } = await voted();
-      return { act: () => voter.withdrawsVote(id), key };
-    },
+    on(voted, ({ voter, id, key }) => [() => voter.withdrawsVote(id), key]),
     { voted_at: later, vote: false, revision: 9 },
   ],
   [
     'an edit is decided by the review and the votes that it freezes',
-    async () => {
-      const { author, id } = await reviewed();
-      return { act: () => author.edits(id, { rating: 1 }), key: reviewKey(id) };
-    },
+    on(reviewed, ({ author, id }) => [() => author.edits(id, { rating: 1 }), reviewKey(id)]),
     {
       edits: 7,
       is_hidden: true,
@@ -152,24 +147,18 @@ const rows: Row[] = [
     async () => {
       const author = await makeUser();
       const id = await author.publishes({ is_draft: true });
-      return { act: () => author.edits(id, { is_draft: false }), key: reviewKey(id) };
+      return [() => author.edits(id, { is_draft: false }), reviewKey(id)];
     },
     { popularity: 5 },
   ],
   [
     'a deletion is decided by the review that is uncounted',
-    async () => {
-      const { author, id } = await reviewed();
-      return { act: () => author.deletes(id), key: reviewKey(id) };
-    },
+    on(reviewed, ({ author, id }) => [() => author.deletes(id), reviewKey(id)]),
     { edits: 7, is_hidden: true, published_on: later, popularity: 5, deleted_at: later },
   ],
   [
     'a deletion is decided by there being no case',
-    async () => {
-      const { author, id } = await reviewed();
-      return { act: () => author.deletes(id), key: caseKey(id) };
-    },
+    on(reviewed, ({ author, id }) => [() => author.deletes(id), caseKey(id)]),
     { version: 1 },
   ],
   [
@@ -177,24 +166,18 @@ const rows: Row[] = [
     async () => {
       const { author, voter, id } = await reviewed();
       await voter.reports(id);
-      return { act: () => author.deletes(id), key: caseKey(id) };
+      return [() => author.deletes(id), caseKey(id)];
     },
     { version: 77 },
   ],
   [
     'a report is decided by its review',
-    async () => {
-      const { voter, id } = await reviewed();
-      return { act: () => voter.reports(id), key: reviewKey(id) };
-    },
+    on(reviewed, ({ voter, id }) => [() => voter.reports(id), reviewKey(id)]),
     { all: 'HIDDEN' },
   ],
   [
     'a first report is decided by there being no case',
-    async () => {
-      const { voter, id } = await reviewed();
-      return { act: () => voter.reports(id), key: caseKey(id) };
-    },
+    on(reviewed, ({ voter, id }) => [() => voter.reports(id), caseKey(id)]),
     { version: 1 },
   ],
   [
@@ -203,32 +186,23 @@ const rows: Row[] = [
       const { voter, id } = await reviewed();
       await voter.reports(id);
       const other = await makeUser();
-      return { act: () => other.reports(id), key: caseKey(id) };
+      return [() => other.reports(id), caseKey(id)];
     },
     { state: 'closed', round: 77 },
   ],
   [
     'a profile is decided by the name and the right that it changes',
-    async () => {
-      const { id } = await makeUser();
-      return { act: () => updateProfile(id, { display_name: 'Anna' }), key: userKey(id) };
-    },
+    on(makeUser, ({ id }) => [() => updateProfile(id, { display_name: 'Anna' }), userKey(id)]),
     { display_name: 'Other', is_moderator: true },
   ],
   [
     'the right of a moderator is decided by the name',
-    async () => {
-      const { id } = await makeUser();
-      return { act: () => setModerator(id, true), key: userKey(id) };
-    },
+    on(makeUser, ({ id }) => [() => setModerator(id, true), userKey(id)]),
     { display_name: 'Other', is_moderator: true },
   ],
   [
     'the end of an account is decided by the name and the right that it frees',
-    async () => {
-      const user = await makeUser();
-      return { act: () => user.leaves(), key: userKey(user.id) };
-    },
+    on(makeUser, (user) => [() => user.leaves(), userKey(user.id)]),
     { display_name: 'Other', is_moderator: true },
   ],
   [
@@ -237,7 +211,7 @@ const rows: Row[] = [
       const { id } = await makeUser();
       await tryUpdate(newsUpdate(id, 'name'));
       const user = await getUser(id);
-      return { act: () => markRead(user), key: userKey(id) };
+      return [() => markRead(user), userKey(id)];
     },
     { news_name: 2 },
   ],
@@ -246,7 +220,7 @@ const rows: Row[] = [
     async () => {
       const { id } = await makeUser();
       const by = await byMia();
-      return { act: () => decideUser(id, 'block', by), key: userKey(id) };
+      return [() => decideUser(id, 'block', by), userKey(id)];
     },
     { id: 'other', deleted_at: later, blocked_at: later, hiding: 'other', is_moderator: true },
   ],
@@ -255,7 +229,7 @@ const rows: Row[] = [
     async () => {
       const { author } = await reviewed();
       await decideUser(author.id, 'hide_all', await byMia());
-      return { act: () => undoAll(author.id), key: userKey(author.id) };
+      return [() => undoAll(author.id), userKey(author.id)];
     },
     { hiding: 'other' },
   ],
@@ -266,50 +240,44 @@ const rows: Row[] = [
       await setHidden(id, true);
       await author.deletes(id);
       const by = await byMia();
-      const act = () => allowReview(author.id, entity_id, by);
-      return { act, key: claimKey(author.id, entity_id) };
+      return [() => allowReview(author.id, entity_id, by), claimKey(author.id, entity_id)];
     },
     { marked_at: later },
   ],
   [
     'an application is deleted by its owner',
-    async () => {
-      const { id } = await makeUser();
-      const { client_id } = await makeClient({ id });
-      return { act: () => deleteApplication(client_id, id), key: applicationKey(client_id) };
-    },
+    on(application, ({ id, client_id }) => [
+      () => deleteApplication(client_id, id),
+      applicationKey(client_id),
+    ]),
     { user_id: 'other' },
   ],
   [
     'a secret follows the ones that were read',
-    async () => {
-      const { id } = await makeUser();
-      const { client_id } = await makeClient({ id });
-      return { act: () => rotateSecret(client_id, id), key: applicationKey(client_id) };
-    },
+    on(application, ({ id, client_id }) => [
+      () => rotateSecret(client_id, id),
+      applicationKey(client_id),
+    ]),
     { secret_id: 'other', previous_secret: { id: 'other', until: later } },
   ],
   [
     'an answer is to the application that was shown',
     async () => {
-      const { id } = await makeUser();
-      const { client_id, name, redirect_uri } = await makeClient({ id });
-      const request = { client_id, name, redirect_uri, state: null, code_challenge: null };
-      const question = await insertAuthorizationRequest({ ...request, scopes: [] });
-      const act = () => answerAuthorization(question, 'approve', id);
-      return { act, key: applicationKey(client_id) };
+      const { id, client_id, ask } = await application();
+      const question = await ask();
+      return [() => answerAuthorization(question, 'approve', id), applicationKey(client_id)];
     },
     { redirect_uri: 'https://other.example/', name: 'Other' },
   ],
   [
     'a question has one answer',
     async () => {
-      const { id } = await makeUser();
-      const { client_id, name, redirect_uri } = await makeClient({ id });
-      const request = { client_id, name, redirect_uri, state: null, code_challenge: null };
-      const question = await insertAuthorizationRequest({ ...request, scopes: [] });
-      const act = () => answerAuthorization(question, 'approve', id);
-      return { act, key: authorizationRequestKey(question) };
+      const { id, ask } = await application();
+      const question = await ask();
+      return [
+        () => answerAuthorization(question, 'approve', id),
+        authorizationRequestKey(question),
+      ];
     },
     { answer: { verdict: 'deny' } },
   ],
@@ -319,7 +287,7 @@ const rows: Row[] = [
       const user = await makeUser();
       const client = await makeClient(user);
       const code = await makeCode(client, user);
-      return { act: () => redeem(client, code), key: codeKey(hash('sha256', code)) };
+      return [() => redeem(client, code), codeKey(hash('sha256', code))];
     },
     { is_redeemed: true },
   ],
@@ -334,7 +302,7 @@ const rows: Row[] = [
       const { pk, sk } = items.find(
         (it) => it.pk === prefix.pk && it.sk.startsWith(prefix.sk),
       ) as Item;
-      return { act: () => refresh(client, body.refresh_token), key: { pk, sk } };
+      return [() => refresh(client, body.refresh_token), { pk, sk }];
     },
     { generation: 77 },
   ],
@@ -342,8 +310,7 @@ const rows: Row[] = [
     'a webhook is deleted that was seen',
     async () => {
       const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
-      const act = () => deleteWebhook(webhook);
-      return { act, key: webhookKey(webhook.client_id, webhook.slot) };
+      return [() => deleteWebhook(webhook), webhookKey(webhook.client_id, webhook.slot)];
     },
     { id: 'other' },
   ],
@@ -359,15 +326,14 @@ const rows: Row[] = [
         { put: { ...identityKey(`${contact.identity}`), user_id: person.id } as never },
       ]);
       expect(await findUser(person.id)).toBeUndefined();
-      return { act: () => detachIdentity(person.id), key: identityKey(`${contact.identity}`) };
+      return [() => detachIdentity(person.id), identityKey(`${contact.identity}`)];
     },
     { user_id: 'other', hidden: [], reported: [] },
   ],
   [
     'the log goes on after its end',
     async () => {
-      const act = () => logChanges([{ id: 'a', version: 1, kind: 'published' }]);
-      return { act, key: laneKey(laneOf('a')) };
+      return [() => logChanges([{ id: 'a', version: 1, kind: 'published' }]), laneKey(laneOf('a'))];
     },
     { latest: Date.now() + 1_000_000 },
   ],
@@ -375,7 +341,7 @@ const rows: Row[] = [
     'a place in line is taken once',
     async () => {
       const key = paceKey(`test-${randomUUID()}`);
-      return { act: () => waitInLine({ Key: key, milliseconds: 1 }, () => 50), key };
+      return [() => waitInLine({ Key: key, milliseconds: 1 }, () => 50), key];
     },
     { due_at: 5 },
   ],
@@ -384,7 +350,7 @@ const rows: Row[] = [
     async () => {
       const { author, entity_id, id } = await reviewed();
       await author.deletes(id);
-      return { act: () => eraseEntity(entity_id), key: entityKey(entity_id) };
+      return [() => eraseEntity(entity_id), entityKey(entity_id)];
     },
     { version: 77 },
   ],
@@ -393,7 +359,7 @@ const rows: Row[] = [
     async () => {
       const author = await makeUser();
       const entity_id = randomUUID();
-      return { act: () => author.publishes({ entity_id }), key: claimKey(author.id, entity_id) };
+      return [() => author.publishes({ entity_id }), claimKey(author.id, entity_id)];
     },
     { review_id: 'other' },
   ],
@@ -403,7 +369,7 @@ const rows: Row[] = [
       const { author, voter, id } = await reviewed();
       await author.deletes(id);
       await batchWrite([{ put: voteKey(id, voter.id) as never }]);
-      return { act: () => eraseRemains(id), key: reviewKey(id) };
+      return [() => eraseRemains(id), reviewKey(id)];
     },
     { version: 1 },
   ],
@@ -414,8 +380,7 @@ const rows: Row[] = [
       const client = await makeClient(user);
       await redeem(client, await makeCode(client, user));
       await setAttributes(applicationKey(client.client_id), { revoked_at: later });
-      const act = () => eraseGrants(client.client_id);
-      return { act, key: applicationKey(client.client_id) };
+      return [() => eraseGrants(client.client_id), applicationKey(client.client_id)];
     },
     { revoked_at: '2031-01-01T00:00:00.000Z' },
   ],
@@ -425,18 +390,16 @@ const rows: Row[] = [
       const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
       const key = webhookKey(webhook.client_id, webhook.slot);
       await setAttributes(key, { state: 'paused' });
-      return { act: () => continueWebhook(webhook), key };
+      return [() => continueWebhook(webhook), key];
     },
     { id: 'other', version: 77 },
   ],
   [
     'a webhook is of an application of its owner',
     async () => {
-      const { id } = await makeUser();
-      const { client_id } = await makeClient({ id });
+      const { id, client_id } = await application();
       const form = { address: 'https://127.0.0.1/hook', types: ['review.edited' as const] };
-      const act = () => insertWebhook(client_id, id, form);
-      return { act, key: applicationKey(client_id) };
+      return [() => insertWebhook(client_id, id, form), applicationKey(client_id)];
     },
     { user_id: 'other' },
   ],
@@ -447,7 +410,7 @@ const rows: Row[] = [
       const person = await signIn({ subject });
       const { identity } = (await readItem(contactKey(person.id))) as Item;
       await person.leaves();
-      return { act: () => signIn({ subject }), key: identityKey(`${identity}`) };
+      return [() => signIn({ subject }), identityKey(`${identity}`)];
     },
     { user_id: 'other', blocked_at: later, hidden: [], reported: [] },
   ],
@@ -456,7 +419,7 @@ const rows: Row[] = [
     'a bulk import ends its own mark',
     async () => {
       const end = await beginBulk();
-      return { act: end, key: bulkImportKey };
+      return [end, bulkImportKey];
     },
     { id: 'other' },
   ],
@@ -467,6 +430,6 @@ const cases = rows.flatMap(([name, scene, changes]) =>
 );
 
 test.each(cases)('%s: %s', async (_, attribute, scene, value) => {
-  const { act, key } = await scene();
+  const [act, key] = await scene();
   expect(await fateOf(act, key, { [attribute]: value })).toBe('refused');
 });

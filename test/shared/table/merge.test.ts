@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { packed } from '../../../shared/table/merge.ts';
 
 /** Returns a list of writes that puts one item of so many bytes. */

@@ -12,7 +12,6 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { type ApiError, invalidRequest, notFound } from '../../../shared/errors.ts';
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';

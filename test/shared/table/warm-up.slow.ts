@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { serve } from '../../helpers/listen.ts';
 import { root } from '../../helpers/service.ts';
 

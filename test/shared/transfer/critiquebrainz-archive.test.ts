@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { parseCopy } from '../../../shared/transfer/critiquebrainz-archive.ts';
 
 test.each([

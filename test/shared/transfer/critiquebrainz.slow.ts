@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
 import { handler as getUser } from '../../../functions/api/get-user.ts';
@@ -18,12 +16,11 @@ import {
   copyText,
   type Row,
 } from '../../helpers/critiquebrainz-archive.ts';
+import { newFolder } from '../../helpers/folder.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-const folder = mkdtempSync(join(tmpdir(), 'critiquebrainz-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = newFolder();
 
 /** The compared fields of a listed review. */
 interface Listed {

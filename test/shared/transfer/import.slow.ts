@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { table } from '../../../shared/table/client.ts';
@@ -20,14 +18,14 @@ import type {
   VoteRecord,
 } from '../../../shared/transfer/record.ts';
 import { dataFolder, root, spawnAdmin } from '../../helpers/admin.ts';
+import { newFolder } from '../../helpers/folder.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { recordTime, reviewRecord, revisionRecord, sourced } from '../../helpers/transfer.ts';
 import { makeUser, reviewBody, text } from '../../helpers/world.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'import-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = newFolder();
 const time = recordTime;
 
 const user = (but: Partial<UserRecord> = {}): UserRecord => ({

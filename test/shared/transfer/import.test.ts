@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { reviewRecord, sourced } from '../../helpers/transfer.ts';

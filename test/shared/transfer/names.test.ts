@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { recordKey, recordWrites } from '../../../shared/entity/record.ts';
 import { transact } from '../../../shared/table/transact.ts';
@@ -11,6 +8,7 @@ import { rebuildThings } from '../../../shared/things/keep-things.ts';
 import { publicEntities, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { Spool } from '../../../shared/transfer/spool.ts';
+import { newFolder } from '../../helpers/folder.ts';
 import { readItem } from '../../helpers/items.ts';
 import { nameEntities } from '../../helpers/names.ts';
 import { correct, reviewNew, wordsOf } from '../../helpers/names-by-people.ts';
@@ -77,7 +75,7 @@ test('an import leaves names that are there, and drops an account that is not', 
 test('a dump has the names, without who wrote them', async () => {
   const [ann] = await makeUsers(1);
   const { entity_id: id } = await reviewNew(ann, { name: 'Dumped', about: '1957' });
-  const spool = new Spool(join(mkdtempSync(join(tmpdir(), 'names-')), 'spool'));
+  const spool = new Spool(join(newFolder(), 'spool'));
   await scanInto(spool, () => {});
   const entities = [...publicEntities(spool)];
   expect(entities.find((each) => each.id === id)).toEqual({

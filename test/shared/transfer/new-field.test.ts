@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 // Loaded first: it describes each field of a vote, and the compiler would ask for one more text.
 import '../../../shared/account/presented.ts';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as listUsers } from '../../../functions/api/list-users.ts';
 import { handler as eraser } from '../../../functions/background/eraser.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { recountOwners } from '../../../shared/review/recount.ts';
 import { keyString } from '../../../shared/table/item.ts';

@@ -1,5 +1,4 @@
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { addIndexes, createTable } from '../../../infra/local/table.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';

@@ -1,16 +1,14 @@
-import { expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { parseRecord } from '../../../shared/transfer/record.ts';
 import { run as admin } from '../../helpers/admin.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
-import { beginWebhook, read, run, startReceiver } from '../../helpers/webhooks.ts';
+import { beginWebhook, read, run, startReceiver, subscribe } from '../../helpers/webhooks.ts';
 import { makeUser } from '../../helpers/world.ts';
 
 const ann = await makeUser();
-const receiver = await startReceiver();
-const webhook = await beginWebhook(receiver, { owner: ann });
+const { receiver, webhook } = await subscribe({ owner: ann });
 
 test('an operator lists, shows, pauses and replays webhooks', async () => {
   const first = await ann.publishes();

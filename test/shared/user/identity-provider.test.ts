@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ApiError } from '../../../shared/errors.ts';
 import { serve } from '../../helpers/listen.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type { TransferRecord } from '../../../shared/transfer/record.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { userKey } from '../../../shared/table/keys.ts';
 import { tryUpdate } from '../../../shared/table/transact.ts';
 import { newsUpdate } from '../../../shared/user/news.ts';

@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, test } from '@jest/globals';
 import { loadFunction } from '../../../infra/local/invoke.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-repository.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { reviewKey, userKey, voteKey } from '../../../shared/table/keys.ts';
 import { eraseVote } from '../../../shared/vote/vote-repository.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';

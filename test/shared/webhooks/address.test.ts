@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { isReachable, WebhookAddress } from '../../../shared/webhooks/address.ts';
 import { Connection } from '../../../shared/webhooks/connection.ts';

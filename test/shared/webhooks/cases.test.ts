@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { contributionOf } from '../../../shared/aggregates/contribution.ts';
 import { isPublicChange } from '../../../shared/changes/logged-change.ts';
@@ -27,6 +26,7 @@ import {
   run,
   startReceiver,
   status,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeModerator, makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -47,11 +47,8 @@ const secret = {
   reason: 'Words of the report.',
 };
 
-async function begin(form: Parameters<typeof makeWebhook>[1] = {}) {
-  const receiver = await startReceiver();
-  const webhook = await beginWebhook(receiver, { owner: mod, types: ['case.opened'], ...form });
-  return { receiver, webhook };
-}
+const begin = (form: Parameters<typeof makeWebhook>[1] = {}) =>
+  subscribe({ owner: mod, types: ['case.opened'], ...form });
 
 /** Returns the messages so far, which are then forgotten, with their ids. */
 function taken(receiver: Receiver) {

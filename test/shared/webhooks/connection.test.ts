@@ -9,7 +9,6 @@ import {
 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Connection } from '../../../shared/webhooks/connection.ts';
 import { startDnsServer } from '../../helpers/dns-server.ts';
 import { listen, serve } from '../../helpers/listen.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import type { LogCursor } from '../../../shared/changes/cursor.ts';
 import type { ChangeKind } from '../../../shared/changes/logged-change.ts';
 import {

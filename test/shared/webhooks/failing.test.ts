@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { recordHeartbeat } from '../../../shared/health/heartbeat.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
@@ -12,6 +11,7 @@ import {
   run,
   startReceiver,
   status,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -26,8 +26,7 @@ const ann = await makeUser();
 
 /** Begins a webhook of a new owner. */
 async function beginOne() {
-  const receiver = await startReceiver();
-  await beginWebhook(receiver);
+  const { receiver } = await subscribe();
   return receiver;
 }
 

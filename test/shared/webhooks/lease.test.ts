@@ -1,4 +1,3 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
 import { webhookRunKey } from '../../../shared/table/keys.ts';
 import { takeLease } from '../../../shared/webhooks/lease.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { logChanges } from '../../../shared/changes/log.ts';
@@ -41,6 +40,7 @@ import {
   run,
   startReceiver,
   status,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeGrant, makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -63,8 +63,7 @@ describe('a message about a review', () => {
   test('is of the weightiest type that each webhook has chosen', async () => {
     const receivers = await Promise.all(
       (['published', 'edited', 'voted', 'removed'] as const).map(async (kind) => {
-        const receiver = await startReceiver();
-        await beginWebhook(receiver, { types: [`review.${kind}`] });
+        const { receiver } = await subscribe({ types: [`review.${kind}`] });
         return { kind, receiver };
       }),
     );
@@ -98,8 +97,7 @@ describe('a message about a review', () => {
   });
 
   test('names the entity and the author when the review is removed', async () => {
-    const receiver = await startReceiver();
-    await beginWebhook(receiver);
+    const { receiver } = await subscribe();
     const entity_id = randomUUID();
     const id = await ann.publishes({ entity_id });
     await run();
@@ -117,8 +115,7 @@ describe('a message about a review', () => {
     ['is left out over 24 KB', `${'\u0001'.repeat(3000)}${'\u{1f3b6}'.repeat(2000)}`, true],
     ['is complete up to 24 KB', '\u{1f3b6}'.repeat(5000), false],
   ])('%s', async (_, text, truncated) => {
-    const receiver = await startReceiver();
-    await beginWebhook(receiver);
+    const { receiver } = await subscribe();
     const entity_id = randomUUID();
     const id = await ann.publishes({ entity_id, text });
     await run();
@@ -130,8 +127,7 @@ describe('a message about a review', () => {
   });
 
   test('is read strongly consistent, with its author', async () => {
-    const receiver = await startReceiver();
-    await beginWebhook(receiver);
+    const { receiver } = await subscribe();
     const id = await ann.publishes();
     await applyStream();
     const sent = jest.spyOn(table, 'send');
@@ -149,8 +145,7 @@ describe('a message about a review', () => {
   });
 
   test('is not sent of a review that was hidden half a second before', async () => {
-    const receiver = await startReceiver();
-    await beginWebhook(receiver);
+    const { receiver } = await subscribe();
     const ids = await Promise.all([ann.publishes(), ann.publishes(), ben.publishes()]);
     await applyStream();
     // All are read together for the first message.
@@ -239,8 +234,7 @@ describe('a message about a person', () => {
   });
 
   test('says that the account was deleted, and nothing else', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver, { types: ['access.revoked', 'user.deleted'] });
+    const { receiver, webhook } = await subscribe({ types: ['access.revoked', 'user.deleted'] });
     const [person, stranger] = await makeUsers(2);
     await insertGrant({ user_id: person.id, client_id: webhook.client_id, scopes: [] });
     await makeGrant(stranger, ['review']);
@@ -286,7 +280,7 @@ describe('a receiver', () => {
     const webhook = await makeWebhook(receiver);
     const begin = Date.now();
     let now = begin;
-    for (;;) {
+    while (receiver.tests.length < 100) {
       stopClock(now);
       await run();
       const { test_due } = await read(webhook);
@@ -326,8 +320,7 @@ describe('a receiver', () => {
 
 describe('an owner', () => {
   test('gets a message again, with its id and the review of now', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver, { types: typesFor(false) });
+    const { receiver, webhook } = await subscribe({ types: typesFor(false) });
     const id = await ann.publishes({ rating: 1 });
     await run();
     const [first] = taken(receiver);
@@ -354,8 +347,7 @@ describe('an owner', () => {
   });
 
   test('sees the last attempts with their causes', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver);
+    const { receiver, webhook } = await subscribe();
     const id = await ann.publishes();
     receiver.respond = status(503);
     await run();
@@ -381,8 +373,7 @@ describe('an owner', () => {
 
   test('whose account is blocked gets no messages, and may stop and delete only', async () => {
     const owner = await makeUser();
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver, { owner });
+    const { receiver, webhook } = await subscribe({ owner });
     const first = await ann.publishes();
     await run();
     const [{ id: sent }] = taken(receiver);
@@ -413,8 +404,7 @@ describe('an owner', () => {
   });
 
   test('who is gone gets no messages, and an audit finds the webhook', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver);
+    const { receiver, webhook } = await subscribe();
     const other = await beginWebhook(await startReceiver());
     expect(await findOwnerless()).toEqual([]);
     await batchDelete([applicationKey(webhook.client_id)]);
@@ -428,8 +418,7 @@ describe('an owner', () => {
 
 describe('a replay', () => {
   test('forgets the message that was stuck', async () => {
-    const receiver = await startReceiver();
-    const webhook = await beginWebhook(receiver);
+    const { receiver, webhook } = await subscribe();
     receiver.respond = status(400);
     await ann.publishes();
     await run();
@@ -476,8 +465,7 @@ test('a webhook that this code cannot read is left out, and hides no other', asy
 
 test('a change of a review that this code cannot read holds up no other', async () => {
   jest.spyOn(console, 'error').mockImplementation(() => {});
-  const receiver = await startReceiver();
-  await beginWebhook(receiver);
+  const { receiver } = await subscribe();
   const id = await ann.publishes();
   await applyStream();
   const newer = randomUUID();

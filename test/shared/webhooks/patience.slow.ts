@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:net';
-import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Connection } from '../../../shared/webhooks/connection.ts';
 import { startDnsServer } from '../../helpers/dns-server.ts';
 import { listen } from '../../helpers/listen.ts';

@@ -1,4 +1,3 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
 import { newReplayPace } from '../../../shared/webhooks/replay-pace.ts';
 
 afterEach(() => {
@@ -12,7 +11,7 @@ test('all replays together send 50 messages a second, and never many at once', a
   const sent: number[] = [];
   for (let i = 0; i < 5; i++) {
     void (async () => {
-      while (performance.now() < begin + 4_000) {
+      while (performance.now() < begin + 4_000 && sent.length < 1_000) {
         await pace();
         sent.push(performance.now() - begin);
       }

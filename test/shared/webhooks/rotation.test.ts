@@ -1,4 +1,3 @@
-import { afterEach, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { keysOf } from '../../../shared/secrets.ts';
 import { webhookSecret } from '../../../shared/webhooks/signature.ts';

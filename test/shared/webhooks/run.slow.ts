@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { logChanges, readLogEnd } from '../../../shared/changes/log.ts';
 import { readHealth } from '../../../shared/health/health.ts';
@@ -21,6 +20,7 @@ import {
   run,
   slowly,
   startReceiver,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeUser, reviewBy } from '../../helpers/world.ts';
 
@@ -118,8 +118,7 @@ describe('each receiver has its own pace', () => {
     const paces = [0, 150, 450, 700];
     const receivers = await Promise.all(
       paces.map(async (milliseconds) => {
-        const receiver = await startReceiver();
-        await beginWebhook(receiver);
+        const { receiver } = await subscribe();
         if (milliseconds > 0) receiver.respond = slowly(milliseconds);
         return receiver;
       }),
@@ -157,8 +156,7 @@ describe('each receiver has its own pace', () => {
 });
 
 test('two runs at the same time send everything once', async () => {
-  const receiver = await startReceiver();
-  const webhook = await beginWebhook(receiver);
+  const { receiver, webhook } = await subscribe();
   receiver.respond = slowly(20);
   const ids: string[] = [];
   for (let i = 0; i < 30; i++) ids.push(await ann.publishes());

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { decideUser } from '../../../shared/moderation/decision-repository.ts';
@@ -13,6 +12,7 @@ import {
   type Receiver,
   read,
   startReceiver,
+  subscribe,
 } from '../../helpers/webhooks.ts';
 import { makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -29,8 +29,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 /** Begins a webhook whose receiver answers nothing before `release`. */
 async function beginTarpit() {
-  const receiver = await startReceiver();
-  const webhook = await beginWebhook(receiver);
+  const { receiver, webhook } = await subscribe();
   const { promise, resolve: release } = Promise.withResolvers<void>();
   receiver.respond = () => promise;
   return { receiver, webhook, release };

@@ -1,5 +1,4 @@
 import { createSecretKey } from 'node:crypto';
-import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { keysOf } from '../../../shared/secrets.ts';
 import { signatureHeaders, webhookSecret } from '../../../shared/webhooks/signature.ts';

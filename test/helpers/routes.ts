@@ -1,0 +1,26 @@
+/** Routes by what they are for, for tests of what holds for each of them. */
+import { type Route, routes } from '../../shared/routes.ts';
+
+/** Returns a route by its operation, which is there. */
+export function routeOf(operation: string): Route {
+  const route = routes.find((each) => each.operation === operation);
+  if (!route) throw new Error(`${operation} is no operation`);
+  return route;
+}
+
+const reads = routes.filter(({ method, table }) => method === 'GET' && table !== 'none');
+
+/** GETs of what anybody may read. */
+export const publicReads = reads.filter(({ table }) => table === 'public');
+
+/** Public pages, which greet people who are signed in. Programs and frames ask for the others. */
+export const visitedPages = publicReads.filter(
+  ({ isPage, operation }) =>
+    isPage && !['get-sitemap', 'get-oembed', 'show-entity-embed'].includes(operation),
+);
+
+/** GETs of somebody signed in, without two that are steps of a sign-in. */
+export const ownReads = reads.filter(
+  ({ table, operation }) =>
+    table !== 'public' && !/^(request-authorization|finish-sign-in)$/.test(operation),
+);
