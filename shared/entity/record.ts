@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { getItems } from '../table/batch.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
-import { metadataKey } from '../table/keys.ts';
+import { deskPartitions, metadataKey } from '../table/keys.ts';
 import { packed } from '../table/merge.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
@@ -90,9 +90,6 @@ const wordFields = ['name', 'about', 'by', 'year', 'url', 'image'] as const;
 /** Fields of a record. A change of anything else is no change of the entity. */
 const changingFields = [...wordFields, 'origin', 'user_id', ...stateFields] as const;
 
-/** Index partition of the names that wait for a moderator. */
-export const waitingNames = 'NAMING';
-
 /**
  * Index attributes of a record. One that a person wrote is listed by the person, who can thus be
  * erased from it. One that waits is in the queue of moderators. One that may give way to a database
@@ -102,7 +99,7 @@ export function indexesOf(record: EntityRecord): IndexAttributes {
   const { entity_id, user_id, written_at, state } = record;
   const author = user_id === undefined ? undefined : `NAMER#${user_id}`;
   const written = `${written_at}#${entity_id}`;
-  if (state === 'waiting') return { all: waitingNames, author, date: written };
+  if (state === 'waiting') return { all: deskPartitions.name, author, date: written };
   const queued = isSettled(record) ? {} : queuedIn(record, record);
   if (author === undefined) return { all: queued.all, author, date: queued.date };
   return { all: queued.all, author, date: queued.date ?? written };

@@ -192,6 +192,7 @@ describe('the pages of moderators', () => {
     delete process.env.HELD_REVIEWS;
     const report = await reported('spam');
     const appealed = await author.publishesHidden();
+    stopClock(Date.now() + 1);
     await appeal(appealed, author.id, 'It is no shop.');
     const proposed = await reviewNew(author, { name: 'Bleu' });
     await newcomer.publishes({ ...proposed });

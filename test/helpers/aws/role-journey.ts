@@ -159,11 +159,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await dan.visit('account/votes');
   const page = await eve.visit(`account/moderation/reviews/${review}`);
   const why = { reason: 'spam', note: '' };
-  const nothing = await eve.submit(page, 'name="version"', { decision: 'hide' });
+  const nothing = await eve.submit(page, 'value="hide"', { decision: 'hide' });
   expect(nothing.status).toBe(400);
   const late = await fay.visit(`account/moderation/reviews/${review}`);
-  await eve.submit(page, 'name="version"', { decision: 'hide', ...why });
-  const second = await fay.submit(late, 'name="version"', { decision: 'hide', ...why });
+  await eve.submit(page, 'value="hide"', { decision: 'hide', ...why });
+  const second = await fay.submit(late, 'value="hide"', { decision: 'hide', ...why });
   expect(second.status).toBe(400);
   await call('GET', '/user/me/reviews', { token });
   await cora.visit('account/reviews');

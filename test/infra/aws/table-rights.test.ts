@@ -53,7 +53,7 @@ describe('the rights to the table', () => {
   test.each([
     ['votes', ['REVIEW', 'USER']],
     ['reports', ['IDEMPOTENCY', 'REVIEW', 'USER']],
-    ['reviews', ['ENTITY', 'IDEMPOTENCY', 'METADATA', 'NAME', 'REVIEW', 'USER']],
+    ['reviews', ['DECISION', 'ENTITY', 'IDEMPOTENCY', 'METADATA', 'NAME', 'REVIEW', 'USER']],
   ] as const)('within %s reach nothing of sign-in, webhooks or counts of lists', (within, open) => {
     const actions = ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem', 'Query'];
     const rights = rightsOf('write', actions, [], { within });
