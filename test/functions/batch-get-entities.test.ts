@@ -13,7 +13,14 @@ const lookUp = (entity_ids: string) => invoke(handler, { query: { entity_ids } }
 
 describe('GET /entities', () => {
   test('returns summaries by canonical id as GET /entity/{entity_id} does, also for unreviewed entities', async () => {
-    const show = async (entity_id: string) => (await visitor.readsEntity(entity_id)).body.entity;
+    const show = async (entity_id: string) => {
+      const {
+        state: _,
+        leads_to: __,
+        ...summary
+      } = (await visitor.readsEntity(entity_id)).body.entity;
+      return summary;
+    };
     const one = await show(id);
     const other = await show(none);
     expect(one.review_count).toBe(1);

@@ -47,7 +47,7 @@ test('pages say to a newcomer that the review waits, and to moderators that they
   );
   const deletion = await ask('show-review-deletion', author, { path });
   expect(deletion.html).not.toContain('A moderator has hidden this review');
-  const queue = await ask('show-cases', mia, { query: { reason: 'held' } });
+  const queue = await ask('show-cases', mia, { query: { kind: 'held' } });
   expect(queue.html).toContain(`/account/moderation/reviews/${id}"`);
   expect(queue.html).toContain('Waits for approval');
   const spam = await ask('show-cases', mia, { query: { reason: 'spam' } });
@@ -108,7 +108,7 @@ test('pages show an edit that waits to its author and to moderators, and both te
   expect(editor.html).toContain('Your new text waits for a moderator.');
   expect(editor.html).toContain(`${added}</textarea>`);
   expect(publicly.html).not.toContain(added);
-  const queue = await ask('show-cases', mia, { query: { reason: 'held' } });
+  const queue = await ask('show-cases', mia, { query: { kind: 'held' } });
   expect(queue.html).toContain('An edit waits for approval');
   const desk = (await ask('show-case', mia, { path })).html;
   expect(desk).toContain(text.trim());

@@ -7,6 +7,7 @@ import type { Review } from '../../shared/review/review.ts';
 import type { Route } from '../../shared/routes.ts';
 import { provideSite, siteContent } from '../../shared/site/content.ts';
 import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
+import { correct } from './names-by-people.ts';
 import { makeClient } from './oauth-client.ts';
 import { makeModerator, makeUser } from './world.ts';
 
@@ -85,6 +86,7 @@ export async function makeScene() {
   const reader = await makeModerator('Ben <b>');
   const review = { entity_id: randomUUID(), entity_type: 'work' } as const;
   const id = await author.publishes(review);
+  await correct(author, review, { name: 'Blue', about: '', url: '' });
   const { client_id, redirect_uri } = await makeClient(reader);
   const webhook = await insertWebhook(client_id, reader.id, {
     address: 'https://receiver.example/',

@@ -57,6 +57,9 @@ async function makeInline(author: Person, text = long): Promise<string> {
   return id;
 }
 
+/** The table, but for the time of its upgrade. */
+const upgraded = async () => (await scanTable()).filter(({ pk }) => pk !== 'HEALTH');
+
 const partsOf = async (id: string) =>
   (await scanTable()).filter(({ pk }) => pk === reviewKey(id).pk).map(({ sk }) => sk);
 
@@ -396,9 +399,9 @@ describe('data of long texts', () => {
       expect(await partsOf(id)).toContain('LONGTEXT');
       expect((await visitor.reads(id)).body.review.text).toBe(long);
     }
-    const all = await scanTable();
+    const all = await upgraded();
     await upgradeTable();
-    expect(await scanTable()).toEqual(all);
+    expect(await upgraded()).toEqual(all);
     await applyStream();
     expect(await differences()).toEqual([]);
   });

@@ -151,7 +151,14 @@ describe('compose.yaml', () => {
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
     const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY', 'HELD_REVIEWS'];
     const others = ['WEBHOOK_ALLOW', 'CLIENT_RATE_LIMIT', 'SECURITY_CONTACT'];
-    const things = ['OWN_TYPES', 'IMAGES', 'IMAGE_HOSTS', 'BACKUP_DAYS', 'KEPT_ANSWERS'];
+    const things = [
+      'OWN_TYPES',
+      'SHOWN_GROUPS',
+      'IMAGES',
+      'IMAGE_HOSTS',
+      'BACKUP_DAYS',
+      'KEPT_ANSWERS',
+    ];
     const own = ['NAME', 'TEXT', 'CONTACT', 'ACCENT', 'IMAGE', 'LICENSE', 'LANGUAGE', 'FOLDER'];
     const site = own.map((name) => `SITE_${name}`);
     const databases = ['MUSICDB', 'BOOKDB'].flatMap((group) =>

@@ -89,7 +89,15 @@ describe('the rights to the table', () => {
     });
 
     test('list no partition with grants, which are those of users', () => {
-      const open = [`REVIEW#${id}`, 'TOTALS', 'CHANGES', `CHANGES#${id}`, 'HEALTH', `WORD#${id}`];
+      const open = [
+        `REVIEW#${id}`,
+        'TOTALS',
+        'CHANGES',
+        `CHANGES#${id}`,
+        'HEALTH',
+        `WORD#${id}`,
+        `THINGS#${id}`,
+      ];
       expect(reached('Query', arn)).toEqual(open.toSorted());
     });
 
