@@ -163,7 +163,21 @@ export class Mirror {
       state.users[listed.user.id] = authorOf(listed.user);
       if (listed.metadata) state.things[keyOf(listed.metadata)] = thingOf(listed.metadata, null);
     }
+    await this.#readLinks(state.things);
     this.#state = { ...state, next };
+  }
+
+  /** Reads where things lead. The list of things leaves out those that lead to another. */
+  async #readLinks(things: MirrorState['things']): Promise<void> {
+    const listed = new Set<string>();
+    const query = { sort: 'reviews' } as const;
+    for await (const thing of this.#api.list('/entity', { query })) listed.add(keyOf(thing));
+    for (const [key, thing] of Object.entries(things)) {
+      if (listed.has(key)) continue;
+      const path = { entity_id: thing.id };
+      const { entity } = await this.#api.get('/entity/{entity_id}', { path });
+      if (entity.entity_type === thing.type) thing.leads_to = entity.leads_to;
+    }
   }
 
   /** Returns a review of a list in the form of a dump. Its times have no milliseconds. */

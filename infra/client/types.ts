@@ -46,7 +46,12 @@ export type Answer<P extends keyof paths, M extends Method> =
     : unknown;
 
 /** Paths whose answers come in pages, each with a link to the next. */
-export type ListPath = '/review' | '/review/{review_id}/revisions' | '/user' | '/user/me/reviews';
+export type ListPath =
+  | '/review'
+  | '/review/{review_id}/revisions'
+  | '/entity'
+  | '/user'
+  | '/user/me/reviews';
 
 /** An element of the list in an answer. */
 export type Item<P extends ListPath> = {

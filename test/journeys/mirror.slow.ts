@@ -67,6 +67,10 @@ async function nameSome(url: string): Promise<number> {
     const naming = { name: `Name of ${entity_id}`, about: 'Somebody', url: undefined };
     await correctName({ entity_id, entity_type }, { naming, note: '', seen: undefined }, namer);
   }
+  // One of them is another of them, and is found there.
+  const [first, second] = reviews;
+  const lead = ['entity', 'lead', second.entity_type, second.entity_id, '--to', first.entity_id];
+  await admin(dataDir, lead);
   return reviews.length;
 }
 
@@ -136,6 +140,7 @@ test(
     expect(Object.keys(expected).length).toBeGreaterThan(5);
     expect(state.things).toEqual(things);
     expect(Object.keys(things).length).toBe(named);
+    expect(Object.values(things).filter(({ leads_to }) => leads_to !== null)).toHaveLength(1);
     const names = ['delete', 'edit', 'hide', 'publish', 'rename', 'take back', 'unhide', 'vote'];
     expect(Object.keys(done).toSorted()).toEqual(names);
 
