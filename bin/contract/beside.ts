@@ -1,5 +1,5 @@
 import { aReview, ids } from './samples.ts';
-import { boolean, integer, listOf, listWith, oneOf, sentence, uuid } from './suite/match.ts';
+import { boolean, integer, listOf, listWith, sentence, uuid } from './suite/match.ts';
 import { decided, given, type Section } from './suite/row.ts';
 
 /** 2026-11-25T00:30:00.000Z */
@@ -19,6 +19,15 @@ export const changes: Section = {
   ],
 };
 
+/** A thing in a list or a search. */
+const aThing = {
+  id: uuid,
+  type: sentence,
+  name: sentence,
+  review_count: integer,
+  average_rating: { count: integer },
+};
+
 // biome-ignore format: one row, one line
 export const entities: Section = {
   title: 'Entities: GET /entity/{entity_id}, GET /entities/',
@@ -30,7 +39,15 @@ export const entities: Section = {
     decided('25 ids', `visitor GET /entities/?entity_ids=${ids(25)}`, { 200: { entities: {} } }),
     decided('26 ids are too many', `visitor GET /entities/?entity_ids=${ids(26)}`, { 400: 'invalid_request' }),
     decided('Not a UUID is 400', 'visitor GET /entities/?entity_ids=x', { 400: 'invalid_request' }),
-    decided('A search by name answers with a list', 'visitor GET /entity/?q=metropolis', { 200: { entities: listOf({ id: uuid, review_count: integer, metadata: oneOf(null, { name: sentence }) }) } }),
+    decided('One without a name has no state, and leads nowhere', 'visitor GET /entity/{nobody}', { 200: { entity: { state: null, leads_to: null } } }),
+    decided('A search by name answers with a list', 'visitor GET /entity/?q=metropolis', { 200: { entities: listOf(aThing) } }),
+    ...['reviews', 'rating', 'latest'].flatMap((sort) => [
+      decided(`Things by ${sort}`, `visitor GET /entity/?sort=${sort}`, { 200: { entities: listOf(aThing) } }),
+      decided(`Things of a type by ${sort}`, `visitor GET /entity/?sort=${sort}&entity_type=work`, { 200: { entities: listOf({ ...aThing, type: 'work' }) } }),
+    ]),
+    decided('Another order is 400', 'visitor GET /entity/?sort=age', { 400: 'invalid_request' }),
+    decided('A type that does not exist is 400', 'visitor GET /entity/?sort=latest&entity_type=stone', { 400: 'invalid_request' }),
+    decided('Without a name or an order it is 400', 'visitor GET /entity/', { 400: 'invalid_request' }),
   ],
 };
 
