@@ -156,6 +156,9 @@ export async function appeal(reviewId: string, userId: string, statement: string
   });
 }
 
+/** Decisions on an account that say whether it is blocked. */
+const accountVerdicts: readonly Decision['decision'][] = ['block', 'hide_all', 'unblock'];
+
 /**
  * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` blocks it and has the
  * background hide all its reviews and withdraw its votes, see `hideAll`. Idempotent. Throws
@@ -176,7 +179,7 @@ export async function decideUser(
     const isBlocked = blocked_at !== undefined;
     if (isCarriedOut(verdict, user, countsIn(counts).all)) {
       const { decisions } = await listDecisions(20, { userId });
-      const last = decisions.find(({ review_id }) => review_id === null);
+      const last = decisions.find(({ decision }) => accountVerdicts.includes(decision));
       if (last && isSame(last, verdict, by)) return last;
       if (hiding !== undefined) throw invalidRequest('Its reviews are being hidden already');
       // Reviews that wait for a moderator are in no count, and a block alone leaves them.

@@ -7,6 +7,7 @@ import { Text } from '../values.ts';
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
  * which also hides all its reviews and withdraws its votes. A user may review an entity again after
  * `allow`. A name is changed by `correct`, and a proposed name is refused by `decline`.
+ * The operator changes who signs in by `link`.
  */
 export const decisions = [
   ...verdicts,
@@ -16,6 +17,7 @@ export const decisions = [
   'allow',
   'correct',
   'decline',
+  'link',
 ] as const;
 
 export const Grounds = v.object({

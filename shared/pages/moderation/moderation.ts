@@ -46,6 +46,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   allow: 'May be reviewed again',
   correct: 'Name corrected',
   decline: 'Correction declined',
+  link: 'Sign-in changed',
 };
 
 /** Tabs of the moderation pages. */
@@ -71,9 +72,9 @@ export function decisionOf({
   return `${words}${withdrawn}: ${reasonWords[reason].toLowerCase()}`;
 }
 
-/** Approval needs no reason, and a name is right or wrong. */
+/** Approval and sign-in need no reason, and a name is right or wrong. */
 function isWithoutReason(decision: Decision['decision']): boolean {
-  return ['approve', 'correct', 'decline'].includes(decision);
+  return ['approve', 'correct', 'decline', 'link'].includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
