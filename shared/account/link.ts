@@ -84,9 +84,9 @@ async function refuseTaken({ user_id, blocked_at, hidden, reported }: StoredIden
   }
 }
 
-/** Numbers of accounts that may be claimed now, and of those that cannot, by reason. */
+/** Numbers of accounts that may be claimed now, or no longer, and of those left out, by reason. */
 export interface Relinked {
-  claimable: number;
+  accounts: number;
   left_out: Record<string, number>;
 }
 
@@ -96,20 +96,22 @@ export interface Relinked {
  * not claimed may no longer. Safe to repeat. Stands in the log.
  */
 export async function relink(from: string, to: string, isUndo = false): Promise<Relinked> {
-  const result: Relinked = { claimable: 0, left_out: {} };
+  const result: Relinked = { accounts: 0, left_out: {} };
   for await (const accounts of listAccounts()) {
     const known = [...new Set(accounts.flatMap(({ contact }) => contact.identity ?? []))];
     const items = await batchGet(known.map(identityKey), { consistent: true });
     for (const account of accounts) {
-      const key = identityKey(account.contact.identity ?? '');
-      const issuer = items.get(keyString(key))?.issuer ?? from;
-      const reason = issuer === from ? await openClaim(account, to, isUndo) : 'of another issuer';
-      if (reason === undefined) result.claimable++;
+      const identity = items.get(keyString(identityKey(account.contact.identity ?? '')));
+      const isOthers = (identity?.issuer ?? from) !== from;
+      let reason: string | undefined = 'of another issuer';
+      if (identity?.user_id !== account.user.id) reason = 'nobody signs in to it';
+      else if (!isOthers) reason = await openClaim(account, to, isUndo);
+      if (reason === undefined) result.accounts++;
       else result.left_out[reason] = (result.left_out[reason] ?? 0) + 1;
     }
   }
   const verb = isUndo ? 'may no longer be claimed' : 'may be claimed';
-  const note = `${result.claimable} accounts of ${from} ${verb} at ${to}`;
+  const note = `${result.accounts} accounts of ${from} ${verb} at ${to}`;
   const about = { user_id: null, review_id: null, reports: 0 };
   await transact(logged(newDecision('link', { ...operator, note: note.slice(0, 500) }, about)));
   return result;
@@ -118,8 +120,8 @@ export async function relink(from: string, to: string, isUndo = false): Promise<
 /** Returns the reason why nothing was done. */
 async function openClaim({ user, contact }: Account, issuer: string, isUndo: boolean) {
   const { email, email_verified, identity: replaces } = contact;
-  if (replaces === undefined) return 'nobody signs in to it';
-  if (email === null || !email_verified) return 'without a verified address';
+  if (replaces === undefined || email === null || !email_verified)
+    return 'without a verified address';
   const { id: user_id } = user;
   const claimable = { user_id, replaces, issuer };
   const Key = addressKey(hashOfAddress(email));

@@ -178,13 +178,13 @@ describe('the operator', () => {
     const { id } = await signIn(email, old);
     const other = await signIn('here@mail.example', { issuer: to });
     const unverified = await signIn('x@mail.example', { issuer: from, email_verified: false });
-    expect((await relink(from, to)).claimable).toBe(1);
-    expect((await relink(from, to)).claimable).toBe(1);
+    expect((await relink(from, to)).accounts).toBe(1);
+    expect((await relink(from, to)).accounts).toBe(1);
     expect((await signIn(email, old)).id).toBe(id);
     expect((await signIn(email)).id).not.toBe(id);
     expect((await signIn('here@mail.example', { issuer: to })).id).not.toBe(other.id);
     expect((await signIn('x@mail.example', { issuer: to })).id).not.toBe(unverified.id);
-    expect((await relink(from, to, true)).claimable).toBe(1);
+    expect((await relink(from, to, true)).accounts).toBe(1);
     expect((await signIn(email, { issuer: to })).id).not.toBe(id);
     await relink(from, to);
     const next = { issuer: to, subject: randomUUID() };
