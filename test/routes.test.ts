@@ -102,8 +102,10 @@ const contract = `
   GET    /entity/{entity_id}/name                           public  read+asks
   POST   /entity/{entity_id}/name                           public  write
   GET    /entity/{entity_id}                                public  public
-  GET    /account/moderation/names                          public  read
-  POST   /account/moderation/names                          public  write
+  GET    /account/moderation/names/{entity_id}              public  read
+  POST   /account/moderation/names/{entity_id}              public  write
+  GET    /account/moderation/things/{entity_id}             public  read
+  POST   /account/moderation/things/{entity_id}             public  write
   GET    /entity/{entity_id}/embed                          public  public
   GET    /oembed                                            public  public
   GET    /user/{user_id}                                    public  public
@@ -123,6 +125,7 @@ const contract = `
   POST   /account/sign-out                                  public  write
   GET    /account                                           public  write
   POST   /account                                           public  write
+  GET    /account/names                                     public  read
   GET    /account/reviews                                   public  read
   GET    /account/votes                                     public  read
   GET    /account/data                                      public  read

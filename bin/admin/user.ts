@@ -138,7 +138,7 @@ export function addUserCommands(admin: AdminCommand): void {
     .argument('<user id>', 'the account', as(Uuid))
     .option(
       '--hide-all',
-      'also hides all reviews of the account and withdraws its votes, in the background',
+      'also undoes all that the account did, in the background: reviews, names, proposals and votes',
     )
     .answer(async (id: string, { hideAll, ...grounds }: Grounds & { hideAll?: true }) => {
       await decideUser(id, hideAll ? 'hide_all' : 'block', { ...grounds, moderator_id: null });
@@ -148,8 +148,13 @@ export function addUserCommands(admin: AdminCommand): void {
   withReason(user.command('unblock'))
     .description('gives back the right to write')
     .argument('<user id>', 'the account', as(Uuid))
-    .answer(async (id: string, grounds: Grounds) => {
-      await decideUser(id, 'unblock', { ...grounds, moderator_id: null });
+    .option(
+      '--restore-all',
+      'also brings back what --hide-all has undone, but for votes, in the background',
+    )
+    .answer(async (id: string, { restoreAll, ...grounds }: Grounds & { restoreAll?: true }) => {
+      const verdict = restoreAll ? 'restore_all' : 'unblock';
+      await decideUser(id, verdict, { ...grounds, moderator_id: null });
       return { id, is_blocked: false };
     });
 

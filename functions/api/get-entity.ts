@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { fitting } from '../../shared/answer-size.ts';
 import { bytesOf } from '../../shared/bytes-of.ts';
-import { findMetadata, presentMetadata } from '../../shared/entity/metadata.ts';
+import { knownEntity, presentMetadata, presentState } from '../../shared/entity/metadata.ts';
+import { isPublicName } from '../../shared/entity/state.ts';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
@@ -35,11 +36,11 @@ function present({ latest, popular }: Record<'latest' | 'popular', AuthoredRevie
 }
 
 export const handler = endpoint(request, async ({ path, query }) => {
-  const { summary, ...reviews } = await readEntity(path.entity_id);
-  const body = { entity: summary, ...present(reviews) };
+  const { summary, record, ...reviews } = await readEntity(path.entity_id);
+  const body = { entity: { ...summary, ...presentState(record) }, ...present(reviews) };
   const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });
-  const { id: entity_id, entity_type } = summary;
-  const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
-  return new Answer({ ...body, metadata: presentMetadata(metadata) }, { headers });
+  const isShown = record && isPublicName(record) && summary.entity_type !== null;
+  const metadata = isShown ? presentMetadata(knownEntity(record)) : null;
+  return new Answer({ ...body, metadata }, { headers });
 });

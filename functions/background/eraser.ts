@@ -3,7 +3,7 @@ import { eraseAccount } from '../../shared/account/erase-account.ts';
 import { applyInOrder } from '../../shared/background/apply-in-order.ts';
 import { passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { hideAll } from '../../shared/moderation/hide-all.ts';
+import { undoAll } from '../../shared/moderation/undo-all.ts';
 import { eraseGrants } from '../../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../../shared/review/erase.ts';
 import { finishDeletion } from '../../shared/review/review-repository.ts';
@@ -42,7 +42,7 @@ async function erase(record: DynamoDBRecord): Promise<void> {
       return;
     case 'USER':
       if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);
-      else if (isNew('hiding', dynamodb)) await hideAll(id);
+      else if (isNew('hiding', dynamodb)) await undoAll(id);
       return;
     default:
       await passHeartbeat('eraser', [record]);

@@ -1,16 +1,17 @@
 import * as v from 'valibot';
+import { EntityPath } from '../../shared/http/request.ts';
 import { acceptProposal, declineProposal } from '../../shared/moderation/correction.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { proposalsPage } from '../../shared/pages/moderation/proposals-page.ts';
+import { namesPage } from '../../shared/pages/moderation/names-page.ts';
 import { ReviewedType } from '../../shared/review/review.ts';
 import { oneOf, StoredTime, Text, Uuid } from '../../shared/values.ts';
 
 export const request = signedIn({
+  path: EntityPath,
+  query: v.object({ entity_type: ReviewedType }),
   body: v.object({
     decision: oneOf(['accept', 'decline']),
-    entity_id: Uuid,
-    entity_type: ReviewedType,
     user_id: Uuid,
     proposed_at: StoredTime,
     /** Version of the record that the moderator has seen, empty if there was none. */
@@ -22,14 +23,14 @@ export const request = signedIn({
 /** Accepts or declines a proposed name. */
 export const handler = page(
   request,
-  async ({ caller, body }, { visitor }) => {
+  async ({ caller, path, query, body }, { visitor }) => {
     requireModerator(visitor);
-    const { decision, entity_id, entity_type, user_id, proposed_at, seen, note } = body;
+    const { decision, user_id, proposed_at, seen, note } = body;
     const decide = decision === 'accept' ? acceptProposal : declineProposal;
     const by = { reason: 'other', note, moderator_id: caller.user_id } as const;
     const version = seen === '' ? undefined : Number(seen);
-    await decide({ entity_id, entity_type }, user_id, by, { proposed_at, version });
-    return { location: moderationUrl('/names'), notice: `name-${decision}` };
+    await decide({ ...path, ...query }, user_id, by, { proposed_at, version });
+    return { location: moderationUrl(), notice: `name-${decision}` };
   },
-  (_, filled, { visitor }) => proposalsPage(visitor, {}, filled),
+  ({ path, query }, filled, { visitor }) => namesPage({ ...path, ...query }, visitor, filled),
 );

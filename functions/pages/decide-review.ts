@@ -16,16 +16,18 @@ export const request = signedIn({
     ...Grounds.entries,
     version: Count,
     edits: Count,
+    /** Version of the name that waits with the review. */
+    named: v.optional(Count),
   }),
 });
 
 /** Decides on the version that the moderator has seen. Shows the decision of a faster moderator. */
 export const handler = page(
   request,
-  async ({ caller, path, body: { decision, version, edits, ...why } }, { visitor }) => {
+  async ({ caller, path, body: { decision, version, edits, named, ...why } }, { visitor }) => {
     requireModerator(visitor);
     const by = { ...why, moderator_id: caller.user_id };
-    await decideReview(path.review_id, decision, by, { version, edits });
+    await decideReview(path.review_id, decision, by, { version, edits, named });
     return { location: moderationUrl(), notice: `review-${decision}` };
   },
   ({ path }, filled, { visitor }) => casePage(path.review_id, visitor, filled),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { bodyOf, UserPath } from '../../shared/http/request.ts';
 import { Grounds } from '../../shared/moderation/decision.ts';
-import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { accountVerdicts, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { authorPage } from '../../shared/pages/moderation/author-page.ts';
@@ -11,14 +11,14 @@ import { oneOf, Uuid } from '../../shared/values.ts';
 export const request = signedIn({
   path: UserPath,
   body: bodyOf({
-    decision: oneOf(['block', 'hide_all', 'unblock', 'allow']),
+    decision: oneOf([...accountVerdicts, 'allow']),
     /** Entity that the user may review again. */
     entity_id: v.optional(Uuid),
     ...Grounds.entries,
   }),
 });
 
-/** Blocks or unblocks an account, hides its reviews, or allows one after a deleted hidden one. */
+/** Blocks or unblocks an account, undoes what it did, or allows a review after a hidden one. */
 export const handler = page(
   request,
   async ({ caller, path, body }, { visitor }) => {
@@ -32,5 +32,5 @@ export const handler = page(
     }
     return { location: moderationUrl(`/users/${path.user_id}`), notice: `user-${decision}` };
   },
-  ({ path }, filled, { visitor }) => authorPage(path.user_id, visitor, { filled }),
+  ({ path }, filled, { visitor }) => authorPage(path.user_id, visitor, { show: 'reviews' }, filled),
 );

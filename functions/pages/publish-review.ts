@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import { isOwnType } from '../../shared/entity/entity-type.ts';
 import { readRecord } from '../../shared/entity/record.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { firstName, type Naming, namingFields } from '../../shared/moderation/naming.ts';
+import {
+  firstName,
+  mayBeNamed,
+  type Naming,
+  namingFields,
+} from '../../shared/moderation/naming.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { FieldError } from '../../shared/pages/form/way-back.ts';
 import { afterSaving } from '../../shared/pages/review/edit-review-page.ts';
@@ -19,6 +24,7 @@ import {
 import { getReviewBy, insertReview } from '../../shared/review/review-repository.ts';
 import { isSameWritten } from '../../shared/review/written.ts';
 import { retryStale } from '../../shared/table/transact.ts';
+import { spendNaming } from '../../shared/user/daily-limit.ts';
 import type { User } from '../../shared/user/user.ts';
 
 const { name, ...otherNaming } = namingFields;
@@ -66,14 +72,19 @@ function insertNamed(
   // Something of a type of this service was named when it was added.
   if (isOwnType(review.entity_type)) return insertReview(review);
   return retryStale(async () => {
-    if (name === undefined) await requireName(review);
-    const naming = name === undefined ? [] : await firstName(review, { name, about, url }, user);
-    return insertReview(review, naming);
+    if (name === undefined) {
+      await requireName(review, user);
+      return insertReview(review);
+    }
+    const naming = await firstName(review, { name, about, url }, user);
+    const spent = naming.length > 0 ? await spendNaming('publications', user) : undefined;
+    return insertReview(review, naming, spent);
   });
 }
 
-async function requireName(review: WholeReview): Promise<void> {
-  if (!(await readRecord(review))) throw new FieldError('name', 'Please fill this in.');
+async function requireName(review: WholeReview, user: User): Promise<void> {
+  const record = await readRecord(review);
+  if (mayBeNamed(record, user)) throw new FieldError('name', 'Please fill this in.');
 }
 
 /** Finds the review that the same form has made before, if it was sent twice. */

@@ -1,9 +1,8 @@
 import { UserPath } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { CursorQuery } from '../../shared/pages/frame/lists.ts';
-import { authorPage } from '../../shared/pages/moderation/author-page.ts';
+import { AuthorQuery, authorPage } from '../../shared/pages/moderation/author-page.ts';
 
-export const request = signedIn({ path: UserPath, query: CursorQuery });
+export const request = signedIn({ path: UserPath, query: AuthorQuery });
 
 /** Shows moderators an account with its reviews, and the forms to block it. */
 export const handler = page(request, ({ path, query }, { visitor }) =>

@@ -1,86 +1,151 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { findMetadata } from '../../shared/entity/metadata.ts';
+import type { Metadata } from '../../shared/entity/presented.ts';
+import type { EntityRecord } from '../../shared/entity/record.ts';
 import { readFromCursor } from '../../shared/list/cursor.ts';
-import { listCases } from '../../shared/moderation/case-repository.ts';
+import { type DeskKind, deskKinds } from '../../shared/moderation/desk.ts';
+import { listWaiting, type OpenReview, type Waiting } from '../../shared/moderation/desk-list.ts';
+import type { OpenProposal } from '../../shared/moderation/proposal.ts';
+import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
+import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { nameWithRole, viewerOf } from '../../shared/pages/frame/person.ts';
 import { ageOf, counted } from '../../shared/pages/frame/words.ts';
 import {
+  linkTo,
   moderationTabs,
   moderationUrl,
   reasonsOf,
   reasonWords,
   requireModerator,
+  saying,
 } from '../../shared/pages/moderation/moderation.ts';
+import {
+  isReport,
+  nameCell,
+  wordsBeforeAndAfter,
+} from '../../shared/pages/moderation/names-page.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
-import { isHeld, type Review } from '../../shared/review/review.ts';
+import { isHeld } from '../../shared/review/review.ts';
 import { reasons } from '../../shared/review/verdict.ts';
+import type { User } from '../../shared/user/user.ts';
+import { findUsers } from '../../shared/user/user-repository.ts';
 import { oneOf } from '../../shared/values.ts';
 
 export const request = signedIn({
   query: v.object({
+    kind: v.optional(oneOf(deskKinds)),
     sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
-    reason: v.optional(oneOf([...reasons, 'held'])),
+    reason: v.optional(oneOf(reasons)),
     cursor: v.optional(v.string()),
   }),
 });
 
-/** Shows moderators the reviews that wait for a decision. */
+const kindWords: Readonly<Record<DeskKind, string>> = {
+  report: 'Reports',
+  held: 'New authors',
+  appeal: 'Appeals',
+  proposal: 'Corrections',
+  name: 'New names',
+};
+
+/** Shows moderators everything that waits for a decision. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
-  const { sort, reason } = query;
-  // A filter reads more, because it leaves most of them out.
+  const { sort, reason, kind = reason && 'report' } = query;
+  // A filter by reason reads more, because it leaves most of them out.
   const limit = reason ? 100 : perPage;
-  const list = { list: 'cases', sort, reason };
+  const list = { list: 'desk', kind, sort, reason };
   const { page, endAfter } = await readFromCursor(
     list,
     { offset: 0, limit, cursor: query.cursor },
-    ({ after }) => listCases(sort, limit, { reason, after }),
+    ({ after }) => listWaiting({ kind, reason, order: sort }, limit, after),
   );
-  const { cases } = page;
   const { cursor } = endAfter();
-  const metadata = await findMetadata(cases.map(({ review }) => review));
-  const rows = cases.map(({ review, author, moderationCase }, i) => {
-    const { reports, appeal, opened_at, is_held } = moderationCase;
-    const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
-    const why = appeal === undefined ? counts : 'Appeal';
-    return [
-      reviewCell(review, metadata[i], moderationUrl(`/reviews/${review.id}`)),
-      html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
-      is_held ? html`${waits(review)}${reports > 0 && html`<br>${counts}`}` : why,
-      ageOf(opened_at),
-    ];
-  });
-  const linkWith = (change: object) => withQuery(moderationUrl(), { sort, reason, ...change });
+  const rows = await rowsOf(page.waiting, visitor);
+  const linkWith = (change: object) =>
+    withQuery(moderationUrl(), { kind, sort, reason, ...change });
+  const linkToKind = (each?: DeskKind) => withQuery(moderationUrl(), { kind: each });
   const none = cursor
     ? html`<p>None of these reviews matches. There are more.</p>`
     : html`<p>There is nothing to decide.</p>`;
   return {
-    title: 'Reviews to decide on',
+    title: 'Waiting for a decision',
     isWide: true,
     content: html`${moderationTabs('')}
       <section>
         <div class="choices">
-          ${tabs('Reason', linkWith({}), [
-            [linkWith({ reason: undefined }), 'All reasons'],
-            ...reasons.map((each) => [linkWith({ reason: each }), reasonWords[each]] as const),
-            [linkWith({ reason: 'held' }), 'New authors'],
+          ${tabs('Kind', linkToKind(kind), [
+            [linkToKind(), 'Everything'],
+            ...deskKinds.map((each) => [linkToKind(each), kindWords[each]] as const),
           ])}
+          ${
+            kind === 'report' &&
+            html`${tabs('Reason', linkWith({}), [
+              [linkWith({ reason: undefined }), 'All reasons'],
+              ...reasons.map((each) => [linkWith({ reason: each }), reasonWords[each]] as const),
+            ])}
           ${tabs('Order', linkWith({}), [
             [linkWith({ sort: 'date' }), 'Oldest first'],
             [linkWith({ sort: 'popularity' }), 'Most reported first'],
-          ])}
+          ])}`
+          }
         </div>
-        ${rowsUnder(['Review', 'Author', 'Why', 'Waiting'], rows, none)}
-        ${nextPage(moderationUrl(), cursor, { sort, reason })}
+        ${rowsUnder(['What', 'Who', 'Why', 'Waiting'], rows, none)}
+        ${nextPage(moderationUrl(), cursor, { kind, sort, reason })}
       </section>`,
   };
 });
 
-/** Says what of a new author waits: a review, or an edit of a public one. */
-function waits(review: Review): string {
-  return isHeld(review) ? 'Waits for approval' : 'An edit waits for approval';
+async function rowsOf(waiting: readonly Waiting[], visitor: Visitor): Promise<(Html | string)[][]> {
+  const reviews = waiting.flatMap((each) => ('review' in each ? [each.review] : []));
+  const [metadata, users] = await Promise.all([
+    findMetadata(reviews, viewerOf(visitor)),
+    findUsers(waiting.flatMap((each) => namerOf(each) ?? [])),
+  ]);
+  const byReview = new Map(reviews.map(({ id }, i) => [id, metadata[i]]));
+  return waiting.map((each) => {
+    if ('review' in each) return reviewRow(each, byReview.get(each.review.id));
+    return 'proposal' in each ? proposalRow(each, users) : nameRow(each.named, users);
+  });
+}
+
+function namerOf(each: Waiting): string | undefined {
+  if ('proposal' in each) return each.proposal.user_id;
+  return 'named' in each ? each.named.user_id : undefined;
+}
+
+function reviewRow({ review, author, moderationCase }: OpenReview, metadata?: Metadata | null) {
+  const { reports, appeal, opened_at, is_held } = moderationCase;
+  const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
+  const why = appeal === undefined ? counts : 'Appeal';
+  const held = isHeld(review) ? 'Waits for approval' : 'An edit waits for approval';
+  return [
+    reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`)),
+    html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
+    is_held ? html`${held}${reports > 0 && html`<br>${counts}`}` : why,
+    ageOf(opened_at),
+  ];
+}
+
+function proposalRow({ proposal, record }: OpenProposal, users: ReadonlyMap<string, User>) {
+  const { user_id, note, proposed_at } = proposal;
+  return [
+    nameCell(proposal, record ?? proposal),
+    linkTo(user_id, users),
+    html`${isReport(proposal, record) ? 'A report' : 'A correction'}${saying(note)}${wordsBeforeAndAfter(record, proposal)}`,
+    ageOf(proposed_at),
+  ];
+}
+
+function nameRow(record: EntityRecord, users: ReadonlyMap<string, User>) {
+  return [
+    nameCell(record, record, recordUrl(record)),
+    linkTo(record.user_id ?? null, users),
+    'A new name',
+    ageOf(`${record.written_at}`),
+  ];
 }

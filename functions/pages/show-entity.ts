@@ -7,6 +7,7 @@ import {
   nameOfEntityType,
   nameOfGroup,
 } from '../../shared/entity/entity-type.ts';
+import { findMetadata, type KnownEntity } from '../../shared/entity/metadata.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { feedUrl } from '../../shared/links.ts';
 import {
@@ -16,12 +17,13 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../../shared/pages/entity/named-entity.ts';
-import { namingLink } from '../../shared/pages/entity/naming-form.ts';
+import { namingLink, recordUrl } from '../../shared/pages/entity/naming-form.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { ratingData } from '../../shared/pages/entity/structured-data.ts';
 import { optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
+import type { Visitor } from '../../shared/pages/frame/layout.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted } from '../../shared/pages/frame/words.ts';
@@ -37,6 +39,7 @@ import { readVotes } from '../../shared/pages/review/vote-form.ts';
 import { stars } from '../../shared/pages/review/written-parts.ts';
 import { findOwnReview } from '../../shared/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
+import { canModerate } from '../../shared/user/user-type.ts';
 
 export const request = v.object({
   path: EntityPath,
@@ -54,16 +57,20 @@ export const handler = visitedPage(
   async ({ path, query: { entity_type, ...query } }, reading) => {
     const { entity_id } = path;
     const [entity, list, own, visitor] = await Promise.all([
-      readNamedEntity(entity_id, entity_type),
+      readNamedEntity(entity_id, entity_type, reading),
       readReviews({ entity_id }, query),
       reading.then((person) => person && findOwnReview(person.user.id, entity_id, fromReplica)),
       reading,
     ]);
-    const votes = await readVotes(visitor, list.reviews);
     const { url, name, title, summary, metadata } = entity;
+    const [votes, other] = await Promise.all([
+      readVotes(visitor, list.reviews),
+      readOther(metadata),
+    ]);
     const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title };
     const isEmpty = summary.review_count === 0;
-    const write = writing(entity_id, entity.entity_type, own);
+    const write = writing(other?.id ?? entity_id, entity.entity_type, own);
+    const about = aboutOf(entity, { other, visitor });
     return {
       title,
       heading: html`<bdi>${name}</bdi>`,
@@ -79,7 +86,7 @@ export const handler = visitedPage(
       }),
       content: isEmpty
         ? html`<section>
-          ${aboutOf(entity)}
+          ${about}
           <p>Nobody has reviewed this yet.</p>
           ${
             entity.entity_type || own
@@ -91,7 +98,7 @@ export const handler = visitedPage(
           }
         </section>`
         : html`<div class="columns">
-          <div>${aboutOf(entity)}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
+          <div>${about}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true, votes })}
           ${feedAndEmbed(entity)}
         </div>`,
@@ -146,13 +153,36 @@ function descriptionOf({ summary: { review_count, average_rating } }: NamedEntit
   return `${average}${reviewCount(review_count)}.`;
 }
 
-function aboutOf({ summary: { id: entity_id }, entity_type, metadata }: NamedEntity) {
+/** Reads the thing that this one is the same as. */
+async function readOther(known: KnownEntity | null): Promise<KnownEntity | undefined> {
+  if (known?.leads_to === undefined) return undefined;
+  const { leads_to: entity_id, type: entity_type } = known;
+  const [other] = await findMetadata([{ entity_id, entity_type }]);
+  return other ?? undefined;
+}
+
+function aboutOf(
+  { summary: { id: entity_id }, entity_type, metadata }: NamedEntity,
+  { other, visitor }: { other: KnownEntity | undefined; visitor: Visitor | undefined },
+) {
   if (!entity_type) return '';
   const entity = { entity_id, entity_type };
-  return html`<div class="thing">
+  return html`${metadata?.state === 'waiting' && waitingHelp}
+  ${other && sameAs(other)}
+  <div class="thing">
     ${pictureTile(entity, metadata)}
-    <div>${entityLine(entity, metadata)}<p class="soft">${namingLink(entity, metadata !== null)}</p></div>
+    <div>
+      ${entityLine(entity, metadata)}
+      <p class="soft">${namingLink(entity, metadata !== null)}${visitor && canModerate(visitor.user) && html` · <a href="${recordUrl(entity)}">Remove or join it</a>`}</p>
+    </div>
   </div>`;
+}
+
+const waitingHelp = html`<p class="warning">This name waits for a moderator. Until the first review of this is approved, only the person who gave it and moderators can read it.</p>`;
+
+function sameAs({ id, type, name, about }: KnownEntity) {
+  const url = withQuery(`${authUrl()}/entity/${id}`, { entity_type: type });
+  return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there. The reviews below were written here.</p>`;
 }
 
 function ratings(entity: NamedEntity, query: ListQuery) {

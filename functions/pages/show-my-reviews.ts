@@ -14,7 +14,7 @@ export const request = signedIn({ query: CursorQuery });
 
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
   const base = authUrl();
-  const { written, cursor } = await readWritten(user_id, query.cursor);
+  const { written, cursor } = await readWritten(user_id, query.cursor, visitor);
   const rows = written.map(({ review, metadata }) => [
     reviewCell(review, metadata, isPublic(review) ? `${base}/review/${review.id}` : undefined),
     html`${stateOf(review)}${review.is_hidden ? whyHidden(review, visitor.csrf) : refusal(review)}`,

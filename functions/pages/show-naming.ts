@@ -4,6 +4,7 @@ import { findMetadata } from '../../shared/entity/metadata.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { namingPage } from '../../shared/pages/entity/name-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { viewerOf } from '../../shared/pages/frame/person.ts';
 import { ReviewedType } from '../../shared/review/review.ts';
 
 export const request = signedIn({
@@ -14,7 +15,7 @@ export const request = signedIn({
 /** Shows the form to name something, or to correct its name. */
 export const handler = page(request, async ({ path, query }, { visitor }) => {
   const entity = { ...path, ...query };
-  const [known] = await findMetadata([entity]);
+  const [known] = await findMetadata([entity], viewerOf(visitor));
   if (!known && visitor.user.blocked_at === undefined) await askForMetadata(entity);
   return namingPage(entity, visitor);
 });

@@ -18,7 +18,8 @@ export const request = signedIn({
  */
 export const handler = page(request, ({ query }, { event, visitor }) => {
   if (isFromOwnPage(event)) return newEntityPage(visitor, { values: query, faults: {} });
-  return newEntityPage(visitor, blank, isReported(event) ? newEntityUrl(query) : undefined);
+  const filledAt = isReported(event) ? newEntityUrl(query) : undefined;
+  return newEntityPage(visitor, blank, { filledAt });
 });
 
 /** Is true if the browser says where a request comes from, so that a link of ours is told apart. */

@@ -1,8 +1,15 @@
+import * as v from 'valibot';
+import { EntityPath } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { CursorQuery } from '../../shared/pages/frame/lists.ts';
-import { proposalsPage } from '../../shared/pages/moderation/proposals-page.ts';
+import { namesPage } from '../../shared/pages/moderation/names-page.ts';
+import { ReviewedType } from '../../shared/review/review.ts';
 
-/** Shows moderators the names that people want to correct. */
-export const handler = page(signedIn({ query: CursorQuery }), ({ query }, { visitor }) =>
-  proposalsPage(visitor, query),
+export const request = signedIn({
+  path: EntityPath,
+  query: v.object({ entity_type: ReviewedType }),
+});
+
+/** Shows moderators the name of an entity, and what people want to correct. */
+export const handler = page(request, ({ path, query }, { visitor }) =>
+  namesPage({ ...path, ...query }, visitor),
 );

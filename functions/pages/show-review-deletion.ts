@@ -5,6 +5,7 @@ import { findMetadata } from '../../shared/entity/metadata.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { csrfField } from '../../shared/pages/frame/layout.ts';
+import { viewerOf } from '../../shared/pages/frame/person.ts';
 import { backupsInWords } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { blockedHelp, obstaclePage } from '../../shared/pages/review/review-obstacle.ts';
@@ -15,7 +16,7 @@ import { getReviewBy } from '../../shared/review/review-repository.ts';
 export const handler = page(signedIn({ path: ReviewPath }), async ({ path }, { visitor }) => {
   const { user, csrf } = visitor;
   const review = await getReviewBy(user.id, path.review_id);
-  const [metadata = null] = await findMetadata([review]);
+  const [metadata = null] = await findMetadata([review], viewerOf(visitor));
   const noun = isDraft(review) ? 'draft' : 'review';
   const title = `Delete your ${noun}: ${nameOfEntity(review, metadata)}`;
   if (user.blocked_at !== undefined) return obstaclePage(title, blockedHelp());

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { undoCorrection } from '../../shared/moderation/correction.ts';
+import { undoChange } from '../../shared/moderation/record-decisions.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { logPage } from '../../shared/pages/moderation/log-page.ts';
 import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
@@ -9,12 +9,12 @@ export const request = signedIn({
   body: v.object({ id: Uuid, note: v.optional(Text(0, 500), '') }),
 });
 
-/** Undoes a correction of the log of decisions. */
+/** Undoes a change of a record in the log of decisions. */
 export const handler = page(
   request,
   async ({ caller, body: { id, note } }, { visitor }) => {
     requireModerator(visitor);
-    await undoCorrection(id, { reason: 'other', note, moderator_id: caller.user_id });
+    await undoChange(id, { reason: 'other', note, moderator_id: caller.user_id });
     return { location: moderationUrl('/log'), notice: 'correction-undone' };
   },
   (_, filled, { visitor }) => logPage(visitor, {}, filled),

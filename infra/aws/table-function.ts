@@ -67,6 +67,7 @@ export class TableFunction extends Construct {
         within: props.within,
         asks: props.asks,
         ownTypes: [...ownTypesIn(options.things.OWN_TYPES).keys()],
+        hasSessions: secrets.includes('SESSION_KEYS'),
       }),
       ...allow(['secretsmanager:GetSecretValue'], secretArns),
       ...allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], traced),

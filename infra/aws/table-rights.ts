@@ -1,6 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { databaseTypes } from '../../shared/entity/databases.ts';
 import type { Route, Within } from '../../shared/routes.ts';
+import { deskPartitions } from '../../shared/table/keys.ts';
 import { kinds, type Writer } from '../../shared/table/kinds.ts';
 import type { Bundle } from './bundle.ts';
 
@@ -18,6 +19,9 @@ interface Part {
   told?: { partitions: string[]; attributes: string[] };
 }
 
+/** The queue of moderators. */
+const waiting = Object.values(deskPartitions);
+
 /** Returns the partitions, as patterns of IAM, of the kinds of items that these functions write. */
 function writtenBy(writer: Writer): string[] {
   const written = Object.values(kinds).filter(({ writers }) => writers?.includes(writer));
@@ -25,7 +29,7 @@ function writtenBy(writer: Writer): string[] {
 }
 
 const parts: Partial<Record<Route['table'], Part>> = {
-  health: { actions: ['UpdateItem'], partitions: writtenBy('health'), listed: ['CASE'] },
+  health: { actions: ['UpdateItem'], partitions: writtenBy('health'), listed: waiting },
   webhooks: {
     actions: ['UpdateItem'],
     partitions: writtenBy('webhooks'),
@@ -83,6 +87,7 @@ export function tableRights(
     within,
     asks,
     ownTypes,
+    hasSessions,
     actions,
     indexes,
   }: {
@@ -91,6 +96,8 @@ export function tableRights(
     asks?: Route['asks'];
     /** Types of this service, whose lists have partitions too. */
     ownTypes?: readonly string[];
+    /** True for pages that tell moderators how much waits. */
+    hasSessions?: boolean;
   } & Pick<Bundle, 'actions' | 'indexes'>,
 ): PolicyStatement[] {
   const used = [...actions, ...(indexes.length > 0 ? ['Query'] : [])];
@@ -102,7 +109,11 @@ export function tableRights(
   }
   const limit = within ? limitsWithin(within) : limits[allowed];
   const { read, queried } = limit ?? {};
-  const listed = limit?.listed && [...limit.listed, ...(ownTypes ?? [])];
+  const listed = limit?.listed && [
+    ...limit.listed,
+    ...(ownTypes ?? []),
+    ...(hasSessions ? waiting : []),
+  ];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
   const isQuery = (action: string) => action === 'Query';

@@ -6,7 +6,8 @@ type Change = Answer<'/changes', 'get'>['changes'][number];
 type ReviewRecord = NonNullable<Change['review']>;
 type Revision = ReviewRecord['revisions'][number];
 type Listed = Item<'/review'>;
-type Thing = Omit<components['schemas']['Metadata'], 'url'> & { url: string | null };
+type Named = components['schemas']['Metadata'];
+type Thing = Omit<Named, 'url'> & { url: string | null; leads_to: string | null };
 type Author = Answer<'/changes', 'get'>['users'][number];
 
 /** Everything that a mirror holds, for JSON. */
@@ -117,10 +118,12 @@ export class Mirror {
     }
   }
 
-  async #apply({ id, version, subject, review, entity }: Change): Promise<void> {
+  async #apply(change: Change): Promise<void> {
+    const { id, version, subject, review, entity, leads_to = null } = change;
     const { reviews, versions, things } = this.#state;
     if (subject.type !== 'review') {
-      if (entity) things[keyOf(subject)] = thingOf(entity);
+      // Without an entity, its name was taken down.
+      if (entity) things[keyOf(subject)] = thingOf(entity, leads_to);
       else delete things[keyOf(subject)];
       return;
     }
@@ -158,7 +161,7 @@ export class Mirror {
     for await (const listed of this.#api.list('/review', { query })) {
       state.reviews[listed.id] = await this.#recordOf(listed);
       state.users[listed.user.id] = authorOf(listed.user);
-      if (listed.metadata) state.things[keyOf(listed.metadata)] = thingOf(listed.metadata);
+      if (listed.metadata) state.things[keyOf(listed.metadata)] = thingOf(listed.metadata, null);
     }
     this.#state = { ...state, next };
   }
@@ -201,8 +204,9 @@ const keyOf = ({ type, id }: { type: string; id: string }) => `${type}/${id}`;
 const authorOf = ({ id, display_name, karma }: Author): Author => ({ id, display_name, karma });
 
 /** Returns a thing as a dump has it: one that has its page only here has no address. */
-function thingOf(thing: Thing): Thing {
-  return thing.url?.endsWith(`/entity/${thing.id}`) ? { ...thing, url: null } : thing;
+function thingOf(named: Named, leads_to: string | null): Thing {
+  const isHere = named.url.endsWith(`/entity/${named.id}`);
+  return { ...named, url: isHere ? null : named.url, leads_to };
 }
 
 /** Returns a revision of an answer in the form and the order of a dump. */

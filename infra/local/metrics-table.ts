@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { type Health, readHealth } from '../../shared/health/health.ts';
 import { readLength } from '../../shared/list/totals.ts';
-import { countOpenCases } from '../../shared/moderation/case-repository.ts';
+import { countWaiting } from '../../shared/moderation/desk.ts';
 import { countReviews } from '../../shared/review/review-list.ts';
 
 // The metrics that are read from the table: ages, sizes and open cases.
 
-/** In milliseconds, for which a reading is served again. A reading costs up to ten read units. */
+/** Milliseconds for which a reading is served again. It costs up to twenty read units. */
 const cached = 30_000;
 /** In milliseconds: a scrape does not wait longer for the table. */
 const patience = 3_000;
@@ -42,7 +42,10 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
   const ofTable = {
     reviews: gauge('review_public_reviews', 'Public reviews.'),
     accounts: gauge('review_accounts', 'Accounts.'),
-    openCases: gauge('review_open_cases', 'Open moderation cases. 100 stands for 100 or more.'),
+    openCases: gauge(
+      'review_open_cases',
+      'Cases and names that wait for moderators. 100 stands for 100 or more.',
+    ),
     faults: gauge('review_health_faults', 'Faults that /ws/health reports. 0 if all is well.'),
     streamLag: gauge(
       'review_stream_lag_seconds',
@@ -96,7 +99,7 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
 async function readTable(): Promise<Reading> {
   const [health, openCases, reviews, accounts] = await Promise.all([
     readHealth(),
-    countOpenCases(),
+    countWaiting(),
     countReviews(),
     readLength('users'),
   ]);

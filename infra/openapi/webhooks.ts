@@ -23,7 +23,7 @@ const summaries: Readonly<Record<MessageType, string>> = {
   'access.revoked': 'A person revokes the access of your application',
   'user.deleted': 'A person who uses your application deletes the account',
   'entity.edited': 'The name of an entity changes, or what else is known of it',
-  'case.opened': 'A review waits for moderators. Only moderators can choose this',
+  'case.opened': 'A review or a name waits for moderators. Only moderators can choose this',
   'log.restarted': 'Changes were lost to you: read all reviews again',
   'webhook.test': 'A test of the receiver, which answers the challenge',
 };

@@ -1,6 +1,7 @@
 import { anonymous } from '../entity/record.ts';
 import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
+import { takeBackNamesOfDeleted } from '../moderation/undo-all.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
 import { isRemains } from '../review/erase.ts';
 import { eraseReview } from '../review/review-repository.ts';
@@ -51,6 +52,7 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
   for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
     await eraseReview(String(claim.review_id), isGone);
   }
+  await takeBackNamesOfDeleted(userId, isGone);
   for (const name of kindNames) {
     const erase = erasures[name];
     for (const list of [kinds[name].author ?? []].flat()) {

@@ -1,5 +1,5 @@
 // Finds and finishes erasures that were interrupted, by a look through the whole table.
-import { hideAll } from '../moderation/hide-all.ts';
+import { undoAll } from '../moderation/undo-all.ts';
 import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
 import { nobody } from '../oauth/grant.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
@@ -31,7 +31,7 @@ const erasures = {
     return eraseWhile(isMissing, (isGone) => deleteItems(webhookKeys(id), isGone));
   },
   entities: eraseEntity,
-  hiding: hideAll,
+  hiding: undoAll,
 };
 
 /**

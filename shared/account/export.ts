@@ -43,6 +43,18 @@ const NamedEntity = v.pick(EntityRecord, [
   'written_at',
 ]);
 
+/** A name in the log that the person gave, also if it was corrected or removed since. */
+const GivenName = v.pipe(
+  v.object({
+    ...v.pick(NamedEntity, ['entity_id', 'entity_type']).entries,
+    after: v.pick(NamedEntity, ['name', 'about', 'url']),
+    decided_at: v.string(),
+  }),
+  v.transform(({ after, decided_at, ...entity }) => {
+    return { ...entity, ...after, written_at: decided_at };
+  }),
+);
+
 /** The lists, in reading order. */
 const sources: {
   [L in List]: (userId: string, after: string) => AsyncIterable<Batch<OwnData[L][number]>>;
@@ -59,6 +71,7 @@ const sources: {
   votes: readListed('VOTER', v.omit(Vote, ['user_id'])),
   reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
   names: readListed('NAMER', NamedEntity),
+  given_names: readListed('NAMING', GivenName),
   proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
 };
 

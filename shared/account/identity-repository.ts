@@ -188,7 +188,9 @@ export async function detachIdentity(
     if (!contact || (user && user.deleted_at === undefined)) return;
     const Key = identityKey(String(contact.identity));
     const record = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
-    const marks = await marksOf(userId, user?.hiding !== undefined, most);
+    // An account that gets everything back is not blocked.
+    const isTakenBack = user?.hiding !== undefined && user.blocked_at !== undefined;
+    const marks = await marksOf(userId, isTakenBack, most);
     const hidden = [...(record.hidden ?? []), ...marks.hidden].slice(-maxHidden);
     const reported = [...(record.reported ?? []), ...marks.reported].slice(-maxReported);
     const blocked_at = user?.blocked_at;

@@ -126,6 +126,10 @@ export const OwnData = Fields('A part of the stored data about the caller', {
       reports: Whole('Reports, which have a daily limit of their own', 1),
       publications: Whole('New reviews and drafts, which have a daily limit of their own', 2),
       edits: Whole('Edits, which have a daily limit of their own', 5),
+      names: Whole(
+        'Names given or proposed while the account was new, which have a daily limit',
+        1,
+      ),
     }),
   ),
   connections: Several('A grant to an application', {
@@ -169,6 +173,10 @@ export const OwnData = Fields('A part of the stored data about the caller', {
   names: Several('A name that the person gave to an entity, as long as nobody has corrected it', {
     ...namedEntity,
     written_at: v.optional(IsoTime('When the person wrote it')),
+  }),
+  given_names: Several('Each name that the person gave, also if it was corrected since', {
+    ...namedEntity,
+    written_at: IsoTime('When the person wrote it'),
   }),
   proposed_names: Several('A correction that the person proposed, until a moderator decides', {
     ...namedEntity,

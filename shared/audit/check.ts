@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { contribution, ownerKey, readProjection } from '../aggregates/contribution.ts';
 import { entriesIn } from '../entity/name-index.ts';
-import { entityOf, recordSort } from '../entity/record.ts';
+import { entityOf, recordIn, recordKey, recordSort } from '../entity/record.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { moveOfLongText } from '../review/long-text.ts';
@@ -10,7 +10,7 @@ import { isObsolete } from '../review/owner-counts.ts';
 import { recount } from '../review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
 import { type Amounts, changesOf, gain } from '../table/amounts.ts';
-import { type IndexAttributes, type Item, keyString } from '../table/item.ts';
+import { type IndexAttributes, type Item, type Key, keyString } from '../table/item.ts';
 import {
   caseKey,
   claimKey,
@@ -240,7 +240,39 @@ async function checkName(pk: string, source: Source): Promise<Finding[]> {
     const fault = { ...key, attribute: 'item', stored: 'none', counted: 'name' };
     missing.push({ ...fault, isRepairable: false });
   }
-  return [{ differences: missing, version: record.version, isBehind: true }];
+  return [
+    { differences: missing, version: record.version, isBehind: true },
+    await checkLinks(record, source),
+  ];
+}
+
+/** Compares the two ends of each link between things that are the same. */
+async function checkLinks(item: Item, source: Source): Promise<Finding> {
+  const entity = entityOf(item.pk);
+  const record = entity && recordIn(entity, item);
+  if (!record) return { differences: [] };
+  const { entity_type, entity_id, leads_to, led_from = [] } = record;
+  const differences: Difference[] = [];
+  const expect = (key: Key, attribute: string, isThere: boolean) => {
+    if (isThere) return;
+    differences.push({
+      ...key,
+      attribute,
+      stored: 'none',
+      counted: entity_id,
+      isRepairable: false,
+    });
+  };
+  if (leads_to !== undefined) {
+    const end = recordKey({ entity_type, entity_id: leads_to });
+    const ids = [(await source.item(end))?.led_from].flat();
+    expect(end, 'led_from', ids.includes(entity_id));
+  }
+  for (const id of led_from) {
+    const led = recordKey({ entity_type, entity_id: id });
+    expect(led, 'leads_to', (await source.item(led))?.leads_to === entity_id);
+  }
+  return { differences, version: record.version };
 }
 
 /** Compares the counts of an item with what its reviews add up to. */

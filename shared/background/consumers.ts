@@ -34,8 +34,8 @@ export const consumers: readonly Consumer[] = [
     // Larger batches need fewer writes a change. 1,000 keep up with any load that the table takes.
     batchSize: 1000,
     records: [
-      // Names of entities are indexed and logged. Cases that open are logged.
-      { sortKeys: ['REVIEW', 'METADATA', 'CASE', heartbeat] },
+      // Names of entities are indexed and logged. Cases that open, and proposals, are logged.
+      { sortKeys: ['REVIEW', 'METADATA', 'CASE', 'PROPOSAL#', heartbeat] },
       // Other changes of users, such as karma, do not affect totals.
       { sortKeys: ['USER'], only: 'INSERT' },
       { sortKeys: ['USER'], only: 'REMOVE' },

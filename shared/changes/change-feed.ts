@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { mostAnswerBytes } from '../answer-size.ts';
 import { bytesOf } from '../bytes-of.ts';
 import type { EntityType } from '../entity/entity-type.ts';
-import { knownEntity, presentMetadata } from '../entity/metadata.ts';
+import { presentEntity } from '../entity/metadata.ts';
 import { type Entity, type EntityRecord, recordIn, recordKey } from '../entity/record.ts';
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
@@ -117,7 +117,7 @@ async function presentFirst(changed: readonly Changed[]): Promise<Entry[]> {
       if (entries.length > 0 && hasMore && !isLeft(needed.history)) return entries;
       const entry = isOfReview(each.newest)
         ? await present(each, authored)
-        : presentEntity(each, record);
+        : presentNamed(each, record);
       bytes += bytesOf(entry);
       if (bytes > mostPageBytes && entries.length > 0) return entries;
       entries.push(entry);
@@ -142,14 +142,14 @@ async function readRecords(changed: readonly Changed[]): Promise<Map<string, Ent
   );
 }
 
-function presentEntity(
+function presentNamed(
   { newest: { id }, at: version }: Changed,
   record: EntityRecord | undefined,
 ): Entry {
-  const entity = record && presentMetadata(knownEntity(record));
-  if (!entity) return {};
-  const subject = { type: entity.type, id };
-  return { change: { kind: 'entity', subject, id, version, review: null, entity } };
+  if (!record) return {};
+  const subject = { type: record.entity_type, id };
+  const change = { kind: 'entity', subject, id, version, review: null } as const;
+  return { change: { ...change, ...presentEntity(record) } };
 }
 
 function isLeft({ read, commands }: { read: number; commands: number }): boolean {

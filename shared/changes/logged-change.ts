@@ -15,7 +15,10 @@ export const personKinds = ['revoked', 'deleted'] as const;
 /** Kinds of changes of the record of an entity: its name or what else people read of it. */
 export const entityKinds = ['named'] as const;
 
-/** Kinds of changes of a moderation case: it opens. They are not public, but for moderators. */
+/**
+ * Kinds of changes of what waits for moderators: it begins to wait. They are not public, but for
+ * moderators.
+ */
 export const caseKinds = ['opened'] as const;
 
 export type ReviewKind = (typeof reviewKinds)[number];
@@ -26,10 +29,13 @@ export type ChangeKind = ReviewKind | PersonKind | EntityKind | CaseKind;
 
 /**
  * A write of a public review, or its end as one. Or the end of a person's access, another name of
- * an entity, or a moderation case that opens.
+ * an entity, or something that begins to wait for moderators.
  */
 export interface LoggedChange {
-  /** Of the review, the person or the entity. A case has the id of its review. */
+  /**
+   * Of the review, the person or the entity. A case has the id of its review. A name that waits has
+   * that of its entity, with `entity_type`, and a proposal also its `user_id`.
+   */
   id: string;
   /** Version of the item after the write. 0 for a person. */
   version: number;
@@ -41,7 +47,7 @@ export interface LoggedChange {
   index?: string;
   /** The application, if the change is of a person. */
   client_id?: string;
-  /** The type of the entity, if the change is of its record. */
+  /** The type of the entity, if the change is of its record or a name that waits. */
   entity_type?: string;
 }
 
@@ -59,8 +65,8 @@ export function isPublicChange({ kind }: Pick<LoggedChange, 'kind'>): boolean {
  * Returns a key that changes of the same review, of its case, of the same entity, or of one person
  * and application, share.
  */
-export function subjectOf({ id, kind, client_id, entity_type }: LoggedChange): string {
-  if (kind === 'opened') return `${id} case`;
+export function subjectOf({ id, kind, client_id, entity_type, user_id }: LoggedChange): string {
+  if (kind === 'opened') return [id, entity_type, user_id, 'case'].filter(isGiven).join(' ');
   return `${id} ${client_id ?? entity_type ?? ''}`;
 }
 
@@ -97,7 +103,10 @@ export interface StoredChanges {
   changes: string[];
   /** One letter for each change. */
   kinds?: string;
-  /** For each change its entity and author, its application, or the type of the entity. */
+  /**
+   * For each change its entity and author, its application, or the type of the entity. For a
+   * proposal, the type and the person.
+   */
   about?: string[];
 }
 
@@ -110,11 +119,13 @@ export function formatChanges(changes: readonly LoggedChange[]): Required<Stored
       kind === 'removed' ? `${id} ${version} gone` : `${id} ${version}`,
     ),
     kinds: changes.map(({ kind }) => letters[kind]).join(''),
-    about: changes.map(
-      ({ entity_id = '', user_id = '', index, client_id, entity_type }) =>
-        client_id ?? entity_type ?? [entity_id, user_id, index].filter(isGiven).join(' '),
-    ),
+    about: changes.map(aboutOf),
   };
+}
+
+function aboutOf({ kind, entity_id = '', user_id, index, client_id, entity_type }: LoggedChange) {
+  if (kind === 'opened') return [entity_type, user_id].filter(isGiven).join(' ');
+  return client_id ?? entity_type ?? [entity_id, user_id ?? '', index].filter(isGiven).join(' ');
 }
 
 /** Parses the changes of a log item. */
@@ -130,7 +141,10 @@ function parseChange(text: string, letter?: string, about = ''): LoggedChange {
   const kind = gone === undefined ? found : 'removed';
   const version = Number(digits);
   if (kind === 'named') return { id, version, kind, entity_type: about };
-  if (kind === 'opened') return { id, version, kind };
+  if (kind === 'opened') {
+    const [entity_type, user_id] = about.split(' ');
+    return { id, version, kind, ...(entity_type && { entity_type }), ...(user_id && { user_id }) };
+  }
   if (!isOfReview({ kind })) return { id, version, kind, client_id: about };
   const [entity_id, user_id, index] = about.split(' ');
   if (!entity_id || !user_id) return { id, version, kind };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull } from '../described.ts';
 import { entityTypes } from '../entity/entity-type.ts';
-import { Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { EntityState, LeadsTo, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { pick } from '../pick.ts';
 import { PresentedLanguage, PresentedRevision } from '../review/presented.ts';
 import { writtenNames } from '../review/written.ts';
@@ -55,11 +55,11 @@ export const Subject = Fields('The one thing that this is about: its type and id
 export type Subject = v.InferOutput<typeof Subject>;
 
 export const PresentedChange = Fields(
-  'A review that was published, edited, voted on, hidden or deleted, or an entity whose name changed',
+  'A review that was published, edited, voted on, hidden or deleted, or an entity whose name or state changed',
   {
     kind: described(
       v.picklist(['review', 'entity']),
-      'A change of a review, or of the name of an entity',
+      'A change of a review, or of the name or state of an entity',
       'review',
     ),
     subject: Subject,
@@ -69,7 +69,14 @@ export const PresentedChange = Fields(
       v.nullable(PublicRecord),
       'The review as it is now. `null` if it is not public now, and for an entity',
     ),
-    entity: v.optional(Metadata),
+    entity: v.optional(
+      described(
+        v.nullable(Metadata),
+        'The entity as it is now. `null` if a moderator has taken its name down',
+      ),
+    ),
+    state: v.optional(EntityState),
+    leads_to: v.optional(LeadsTo),
   },
 );
 export type PresentedChange = v.InferOutput<typeof PresentedChange>;

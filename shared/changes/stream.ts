@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { entityOf, recordSort } from '../entity/record.ts';
 import { nobody } from '../oauth/grant.ts';
-import { caseKey, grantKey, idIn, reviewKey } from '../table/keys.ts';
+import { caseKey, deskPartitions, grantKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import type { LoggedChange, ReviewKind } from './logged-change.ts';
@@ -41,23 +41,43 @@ export function entitiesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
   return records.flatMap(({ dynamodb: { Keys, OldImage, NewImage } = {} }) => {
     const entity = Keys?.sk?.S === recordSort ? entityOf(`${Keys.pk?.S}`) : undefined;
     const version = NewImage?.version?.N;
-    // What only a search has found expires, and a lease changes nothing that people read.
-    const isShown = NewImage?.name?.S !== undefined && NewImage.expires_at === undefined;
+    // A lease changes nothing that people read.
     const isSame = OldImage?.version?.N === version && OldImage?.expires_at === undefined;
+    const isShown = isRead(NewImage) || isRead(OldImage);
     if (!entity || version === undefined || !isShown || isSame) return [];
     const { entity_id: id, entity_type } = entity;
     return [{ id, version: Number(version), kind: 'named', entity_type }];
   });
 }
 
-/** Returns the moderation cases that these stream records open. */
+/** Returns true for a name that everybody may read. What only a search has found expires. */
+function isRead(image: Image): boolean {
+  const isPublic = image?.state === undefined && image?.expires_at === undefined;
+  return image?.name?.S !== undefined && isPublic;
+}
+
+/** Returns what begins to wait for moderators in these stream records: cases and names. */
 export function casesIn(records: readonly DynamoDBRecord[]): LoggedChange[] {
   return records.flatMap(({ dynamodb: { Keys, OldImage, NewImage } = {} }) => {
-    if (Keys?.sk?.S !== caseKey('').sk) return [];
-    if (NewImage?.state?.S !== 'open' || OldImage?.state?.S === 'open') return [];
-    const id = idIn({ pk: `${Keys.pk?.S}` });
-    return [{ id, version: Number(NewImage.version?.N), kind: 'opened' }];
+    const pk = `${Keys?.pk?.S}`;
+    if (Keys?.sk?.S === caseKey('').sk) {
+      if (NewImage?.state?.S !== 'open' || OldImage?.state?.S === 'open') return [];
+      return [{ id: idIn({ pk }), version: Number(NewImage.version?.N), kind: 'opened' }];
+    }
+    const entity = entityOf(pk);
+    if (!entity || !isWaiting(NewImage) || isWaiting(OldImage)) return [];
+    const { entity_id, entity_type } = entity;
+    const { proposed_at, user_id, version } = NewImage;
+    const opened = { id: entity_id, kind: 'opened', entity_type } as const;
+    if (proposed_at === undefined) return [{ ...opened, version: Number(version?.N) }];
+    return [{ ...opened, version: Date.parse(`${proposed_at.S}`), user_id: `${user_id?.S}` }];
   });
+}
+
+/** Returns true for a proposal, and for a name that waits. */
+function isWaiting(image: Image): image is NonNullable<Image> {
+  const { proposal, name } = deskPartitions;
+  return [proposal, name].some((partition) => partition === image?.all?.S);
 }
 
 /** Finds the people whose last grant to an application was deleted in these stream records. */

@@ -7,7 +7,10 @@ import { patienceOf } from './pace.ts';
 import {
   type Entity,
   type EntityRecord,
+  isSettled,
+  readRecord,
   recordWrites,
+  renewed,
   renewedAfter,
   writeRecords,
 } from './record.ts';
@@ -42,19 +45,22 @@ export async function askForRecords(
 }
 
 /**
- * Asks the database of an entity that has no name here, for two seconds at most, and keeps the
- * name. Call it for people who are signed in and about to write, and for nobody else.
+ * Asks the database of an entity that has no public name here, for two seconds at most, and keeps
+ * the name. What a moderator has removed stays without one. Call it for people who are signed in
+ * and about to write, and for nobody else.
  */
 export async function askForMetadata(entity: Entity): Promise<KnownEntity | null> {
   const { entity_type, entity_id } = entity;
   const provider = providerOf(groupOf(entity_type));
   if (!provider) return null;
   try {
+    const before = await readRecord(entity);
+    if (before && isSettled(before)) return null;
     if (!(await takeTurn(provider.group, patienceOf(patience)))) return null;
     const signal = AbortSignal.timeout(patience);
     const [record] = await askForRecords(provider, entity_type, [entity_id], signal);
     if (!record) return null;
-    await writeRecords([recordWrites(undefined, record)]);
+    await writeRecords([recordWrites(before, renewed(before, record))]);
     return knownEntity(record);
   } catch (error) {
     console.warn({ message: 'No name', error: describeError(error) });

@@ -13,6 +13,7 @@ import {
   recordKey,
   recordSort,
 } from './record.ts';
+import { isFindable } from './state.ts';
 
 // The index of names: an item for each of the first words of a name, in alphabetical order. The
 // stream keeps it, because a transaction would cost twice the units.
@@ -57,11 +58,10 @@ export async function indexNames(records: readonly DynamoDBRecord[]): Promise<vo
   }
 }
 
-/** Returns the entries of an image. What only a search has found is not in the index. */
+/** Returns the entries of an image, none if the entity is not to be found. */
 function named(entity: Entity, image: Image): Key[] {
   const name = image?.name?.S;
-  const isPassing = image?.expires_at !== undefined;
-  return name === undefined || isPassing ? [] : entriesOf(entity, name);
+  return name !== undefined && isFindable(image) ? entriesOf(entity, name) : [];
 }
 
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
@@ -88,8 +88,7 @@ export async function rebuildNames(
 /** Returns the entries that the record in an item has, none for another item. */
 export function entriesIn(item: Item): Key[] {
   const entity = item.sk === recordSort ? entityOf(item.pk) : undefined;
-  const isNamed = typeof item.name === 'string' && item.expires_at === undefined;
-  return entity && isNamed ? entriesOf(entity, `${item.name}`) : [];
+  return entity && isFindable(item) ? entriesOf(entity, `${item.name}`) : [];
 }
 
 /**
@@ -121,7 +120,8 @@ export async function findByName(name: string, type?: EntityType): Promise<Entit
   // The very name first. The sort is stable.
   const rank = (record: EntityRecord) => (folded(record.name) === text ? 0 : 1);
   // The index may be behind.
-  return records.filter(isMatch).toSorted((a, b) => rank(a) - rank(b));
+  const current = records.filter((record) => isFindable(record) && isMatch(record));
+  return current.toSorted((a, b) => rank(a) - rank(b));
 }
 
 async function readEntries(words: string): Promise<{ words: string; entity: Entity }[]> {

@@ -30,6 +30,24 @@ export const Metadata = Fields('Name and page of an entity', {
 });
 export type Metadata = v.InferOutput<typeof Metadata>;
 
+export const EntityState = described(
+  v.nullable(v.picklist(['public', 'removed'])),
+  '`removed` if a moderator has taken its name down; `null` if it has none',
+  'public',
+);
+
+export const LeadsTo = described(
+  v.nullable(v.pipe(v.string(), v.uuid())),
+  'The id of the entity that it is the same as, of the same type; its own reviews stay here',
+  null,
+);
+
+/** The state of an entity, as answers have it. */
+export interface PresentedState {
+  state: v.InferOutput<typeof EntityState>;
+  leads_to: string | null;
+}
+
 export const FoundEntities = Fields('Entities with such a name', {
   entities: described(v.array(Metadata), 'The entities, the best match first'),
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import { getItems } from '../table/batch.ts';
@@ -13,6 +14,7 @@ import {
   type EntityType,
   entityTypes,
   groupOf,
+  isOwnType,
   StoredEntityType,
 } from './entity-type.ts';
 
@@ -27,6 +29,9 @@ export interface Entity {
 /** Databases, and people by the right that they had. */
 const origins = ['musicdb', 'bookdb', 'member', 'moderator', 'operator'] as const;
 export type Origin = (typeof origins)[number];
+
+/** States of a thing that is not public, see state.ts. */
+export const entityStates = ['waiting', 'removed'] as const;
 
 const Words = v.pipe(
   v.string(),
@@ -52,7 +57,17 @@ export const EntityRecord = v.object({
   /** The person who wrote it, unless a database or the operator did, or the account is gone. */
   user_id: v.optional(v.string()),
   written_at: v.optional(v.string()),
-  /** When a database is asked again. What a person wrote is never due. */
+  /** Absent if it is public, see state.ts. */
+  state: v.optional(v.picklist(entityStates)),
+  /** The thing that a moderator has called the same, of the same type. */
+  same_as: v.optional(v.string()),
+  /** The thing that it leads to: `same_as`, or the end of the chain that begins there. */
+  leads_to: v.optional(v.string()),
+  /** The things that lead here. */
+  led_from: v.optional(v.array(v.string())),
+  /** Set if a moderator has accepted or confirmed what a member wrote. */
+  is_confirmed: v.optional(v.literal(true)),
+  /** When a database is asked again. Means nothing for a record that is settled. */
   due_at: v.optional(v.number()),
   /** Set for a record that only a search has found (epoch seconds). */
   expires_at: v.optional(v.number()),
@@ -64,17 +79,33 @@ export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 /** Milliseconds after which a database is asked again for a name that it gave. */
 export const renewedAfter = 30 * 86_400_000;
 
-/** Fields that people read. A change of anything else is no change of the entity. */
-export const shownFields = ['name', 'about', 'by', 'year', 'url', 'image', 'origin'] as const;
+/** Fields that join things which are the same. They stay when the words change. */
+export const linkFields = ['same_as', 'leads_to', 'led_from'] as const;
+
+/** Fields of the state of a thing, and of the trust in its name. */
+export const stateFields = ['state', 'is_confirmed', ...linkFields] as const;
+
+const wordFields = ['name', 'about', 'by', 'year', 'url', 'image'] as const;
+
+/** Fields of a record. A change of anything else is no change of the entity. */
+const changingFields = [...wordFields, 'origin', 'user_id', ...stateFields] as const;
+
+/** Index partition of the names that wait for a moderator. */
+export const waitingNames = 'NAMING';
 
 /**
  * Index attributes of a record. One that a person wrote is listed by the person, who can thus be
- * erased from it. One of a database is in the queue of the database.
+ * erased from it. One that waits is in the queue of moderators. One that may give way to a database
+ * is in the queue of the database, by the time when it is due.
  */
-function indexesOf(record: EntityRecord): IndexAttributes {
-  const { entity_id, user_id, written_at } = record;
-  if (user_id === undefined) return queuedIn(record, record);
-  return { author: `NAMER#${user_id}`, date: `${written_at}#${entity_id}` };
+export function indexesOf(record: EntityRecord): IndexAttributes {
+  const { entity_id, user_id, written_at, state } = record;
+  const author = user_id === undefined ? undefined : `NAMER#${user_id}`;
+  const written = `${written_at}#${entity_id}`;
+  if (state === 'waiting') return { all: waitingNames, author, date: written };
+  const queued = isSettled(record) ? {} : queuedIn(record, record);
+  if (author === undefined) return { all: queued.all, author, date: queued.date };
+  return { all: queued.all, author, date: queued.date ?? written };
 }
 
 /** Returns the index partition of the entities that a database is asked for. */
@@ -118,14 +149,37 @@ export function recordIn(entity: Entity, item: Item | undefined): EntityRecord |
   return parseItem(EntityRecord, { ...item, entity_id, entity_type });
 }
 
-/** Returns true if a person wrote the record, so that no database overwrites it. */
-export function isByPerson({ origin }: Pick<EntityRecord, 'origin'>): boolean {
-  return origin === 'member' || origin === 'moderator' || origin === 'operator';
+/** Returns true if a database gave the name, or older code stored it, which asked nobody else. */
+export function isByDatabase({ origin }: Pick<EntityRecord, 'origin'>): boolean {
+  return origin === undefined || origin === 'musicdb' || origin === 'bookdb';
 }
 
-/** Returns true if people read the same in both. */
-export function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
-  return shownFields.every((name) => one[name] === other[name]);
+/**
+ * Returns true if no database overwrites the record: a moderator or the operator has written,
+ * confirmed or removed it, or no database knows its type.
+ */
+export function isSettled({
+  entity_type,
+  origin,
+  is_confirmed,
+  state,
+}: Pick<EntityRecord, 'entity_type' | 'origin' | 'is_confirmed' | 'state'>): boolean {
+  if (state === 'removed' || is_confirmed || isOwnType(entity_type)) return true;
+  return origin === 'moderator' || origin === 'operator';
+}
+
+/** Returns the record that a database gives, in the place of `before`. */
+export function renewed(before: EntityRecord | undefined, record: EntityRecord): EntityRecord {
+  return { ...record, ...(before && pick(before, linkFields)) };
+}
+
+/** Returns true if people read the same words in both. Their author makes no difference. */
+export function hasSameWords(one: EntityRecord, other: EntityRecord): boolean {
+  return wordFields.every((name) => one[name] === other[name]);
+}
+
+function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
+  return isDeepStrictEqual(pick(one, changingFields), pick(other, changingFields));
 }
 
 /**
@@ -135,9 +189,9 @@ export function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
 export function recordWrites(before: EntityRecord | undefined, after: EntityRecord): Write[] {
   const Key = recordKey(after);
   const was = before && { name: before.name, version: before.version };
-  if (before && was && isSameRecord(before, after) && before.user_id === after.user_id) {
-    const queued = after.user_id === undefined ? indexesOf(after) : {};
-    return [{ Update: { Key, set: { ...pick(after, ['due_at', 'expires_at']), ...queued }, was } }];
+  if (before && was && isSameRecord(before, after)) {
+    const set = { ...pick(after, ['due_at', 'expires_at']), ...indexesOf(after) };
+    return [{ Update: { Key, set, was } }];
   }
   // Above every version before, also of a record that has expired.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
@@ -176,16 +230,20 @@ export async function keepRecords(
 
 /** Returns the write that removes from a record the person who wrote it. The name stays. */
 export function anonymous({ pk, sk }: Key, user_id: string): Write {
-  const set = { user_id: undefined, author: undefined, date: undefined };
+  // The time stays for the queue of names that wait.
+  const set = { user_id: undefined, author: undefined };
   return { Update: { Key: { pk, sk }, set, was: { user_id } } };
 }
 
-/** Condition that there is a record. */
-export const whereNamed = {
-  ConditionExpression: 'attribute_type(#name, :text)',
-  ExpressionAttributeNames: { '#name': 'name' },
-  ExpressionAttributeValues: { ':text': 'S' },
-};
+/** Condition that there is a record with a name that this person may read. */
+export function whereNamedFor(userId: string) {
+  const isPublic = 'attribute_not_exists(#state) OR (#state = :waiting AND user_id = :reader)';
+  return {
+    ConditionExpression: `attribute_type(#name, :text) AND (${isPublic})`,
+    ExpressionAttributeNames: { '#name': 'name', '#state': 'state' },
+    ExpressionAttributeValues: { ':text': 'S', ':waiting': 'waiting', ':reader': userId },
+  };
+}
 
 /** Condition that there is no record. The item may wait for a name. */
 export const whereUnnamed = {

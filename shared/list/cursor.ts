@@ -27,11 +27,11 @@ export interface ReadPage {
 
 const digestBytes = 12;
 
-/** The offset of the page, and the sort key before it: a time, usually with an id, or a rank. */
+/** The offset of the page, and the sort key before it: a time, mostly with ids, or a rank. */
 const CursorContent = v.tuple([
   v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   v.union([
-    v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[\da-f-]{36})?$/)),
+    v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[\da-f-]{36}){0,2}$/)),
     v.object({ rank: v.pipe(v.string(), v.regex(/^-?\d{1,38}$/), v.toBigint()) }),
   ]),
 ]);

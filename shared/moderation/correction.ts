@@ -3,49 +3,40 @@ import * as v from 'valibot';
 import {
   type Entity,
   type EntityRecord,
+  hasSameWords,
   readRecord,
   recordIn,
   recordKey,
   recordWrites,
 } from '../entity/record.ts';
-import { invalidRequest, notFound, preconditionFailed } from '../errors.ts';
+import { isPublicName } from '../entity/state.ts';
+import { invalidRequest, preconditionFailed } from '../errors.ts';
 import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
-import { type Item, keyString } from '../table/item.ts';
-import {
-  claimKey,
-  decisionKey,
-  entityKey,
-  proposalKey,
-  reviewKey,
-  userKey,
-} from '../table/keys.ts';
-import { keyOf } from '../table/merge.ts';
+import { claimKey, entityKey, proposalKey, reviewKey } from '../table/keys.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { spendWriting } from '../user/daily-limit.ts';
+import { spendNaming } from '../user/daily-limit.ts';
 import { newsUpdate } from '../user/news.ts';
-import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
-import { type Corrected, type Decider, Decision, loggedFields } from './decision.ts';
-import { logEntry, logged, newDecision } from './decision-log.ts';
-import { checkNaming, type Namer, type Naming, recordOf, writtenBy } from './naming.ts';
+import { type Corrected, type Decider, loggedFields } from './decision.ts';
+import { entryOf, logEntry, logged, newDecision } from './decision-log.ts';
+import { checkNaming, type Namer, type Naming, recordOf, writtenBy, writtenNow } from './naming.ts';
 import {
   acceptedChange,
-  hasSameWords,
   type Outcome,
   outcomeOf,
-  personToTell,
   refuseUnseen,
   type SeenProposal,
-  undoingChange,
+  shownRecord,
 } from './naming-decisions.ts';
-import { keyOfProposal, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
+import { endOf, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
+import { isCountedAs, newsOf } from './record-decisions.ts';
 
 /** A correction as sent: the words, why, and the version of the record that the form showed. */
 export interface Correction {
@@ -66,26 +57,30 @@ export function correctName(
 ): Promise<Outcome> {
   return writeAs(namer.id, (writer) =>
     retryStale(async () => {
-      await checkNaming(naming, namer);
-      const { entityItem, ...state } = await readState(entity, namer.id);
-      const record = recordOf(entity, naming, writtenBy(namer), state.record);
-      const outcome = outcomeOf(state, { record, note, seen }, namer);
+      const [{ entityItem, ...state }, by] = await Promise.all([
+        readState(entity, namer.id),
+        writtenNow(namer),
+        checkNaming(naming, namer),
+      ]);
+      const record = recordOf(entity, naming, by, shownRecord(state.record, namer));
+      const isHeld = by.state === 'waiting';
+      const outcome = outcomeOf({ ...state, isHeld }, { record, note, seen }, namer);
       switch (outcome) {
         case 'same':
           await transact([checkWriter(namer.id, writer)]);
           break;
         case 'proposed':
           await transact([
-            ...editBy(namer, writer),
+            ...(await editBy(namer, writer)),
             proposalWrite(record, { user_id: namer.id, note }),
           ]);
           break;
         case 'named':
           await transact([
-            ...editBy(namer, writer),
-            isUnreviewedSince(entity, entityItem),
+            ...(await editBy(namer, writer)),
+            isCountedAs(entity, entityItem),
             ...recordWrites(state.record, record),
-            ...logOf(state.record, record, { note, moderator_id: namer.id }),
+            ...logOf(shownRecord(state.record, namer), record, { note, moderator_id: namer.id }),
             ...(await newsOf(state.record, [namer.id])),
           ]);
       }
@@ -112,8 +107,12 @@ export function addEntity(
         if (existing.name === naming.name && existing.user_id === namer.id) return;
         throw preconditionFailed('The name');
       }
-      const record = recordOf(entity, naming, writtenBy(namer));
-      await transact([...editBy(namer, writer), ...recordWrites(undefined, record)]);
+      const record = recordOf(entity, naming, await writtenNow(namer));
+      await transact([
+        ...(await editBy(namer, writer)),
+        ...recordWrites(undefined, record),
+        ...logOf(undefined, record, { note: '', moderator_id: namer.id }),
+      ]);
     }),
   );
 }
@@ -127,7 +126,7 @@ export async function nameAsOperator(
   return retryStale(async () => {
     const before = await readRecord(entity);
     const after = recordOf(entity, naming, writtenBy(undefined), before);
-    if (before && hasSameWords(before, after)) return before;
+    if (before && hasSameWords(before, after) && isPublicName(before)) return before;
     await transact([
       ...recordWrites(before, after),
       ...logOf(before, after, { note, moderator_id: null }),
@@ -154,8 +153,8 @@ export function acceptProposal(
     await transact([
       endOf(open.proposal),
       ...recordWrites(before, after),
-      ...logged(correctionOf(before, after, by)),
-      ...hasAccount(proposerId, by),
+      ...logged(entryOf('correct', { before, after }, by)),
+      ...tellProposer(proposerId, by),
       ...(await newsOf(before, [proposerId, by.moderator_id])),
     ]);
   });
@@ -178,31 +177,9 @@ export function declineProposal(
       before: record && pick(record, loggedFields),
       after: pick(proposal as Corrected, loggedFields),
     });
-    await transact([endOf(proposal), ...logged(declined)]);
-  });
-}
-
-/**
- * Undoes a correction of the log, as another correction. Throws ApiError 404 if there is no such
- * correction or the decider is no moderator, 400 if the name was changed since.
- */
-export function undoCorrection(decisionId: string, by: Decider): Promise<void> {
-  return retryStale(async () => {
-    const item = await getItem(decisionKey(decisionId));
-    const { decision, entity_id, entity_type, before, after } = parseItem(Decision, item) ?? {};
-    const isCorrection = decision === 'correct' && entity_id && entity_type && before && after;
-    if (!isCorrection) throw notFound('Correction');
-    const correction = { entity_id, entity_type, before, after };
-    const change = undoingChange(correction, await readRecord(correction), new Date());
-    const { user_id, ...words } = change.after;
-    const writer = user_id === undefined ? undefined : await findUser(user_id);
-    const restored = writer ? change.after : words;
-    const writes = [
-      ...recordWrites(change.before, restored),
-      ...logged(correctionOf(change.before, restored, by)),
-      ...(await newsOf(change.before, [by.moderator_id])),
-    ];
-    await transact([...writes, ...(writer ? isStillThere(writer.id, writes) : [])]);
+    const isThere = proposerId !== by.moderator_id && (await findUser(proposerId)) !== undefined;
+    const news = isThere ? [{ Update: newsUpdate(proposerId, 'decline') }] : [];
+    await transact([endOf(proposal), ...logged(declined), ...news]);
   });
 }
 
@@ -233,77 +210,28 @@ async function readProposal(
   return open;
 }
 
-/** Deletes a proposal, unless the person has made another in its place. */
-function endOf(proposal: Proposal): Write {
-  const { proposed_at } = proposal;
-  return { Delete: { Key: keyOfProposal(proposal), was: { proposed_at } } };
-}
-
 /** Spends an edit of a person, who must still have the rights of now. */
-function editBy(namer: NonNullable<Namer>, writer: Writer): Write[] {
+async function editBy(namer: NonNullable<Namer>, writer: Writer): Promise<Write[]> {
   const was = canModerate(namer) ? { is_moderator: true } : undefined;
-  return [checkWriter(namer.id, { ...writer, was }), ...spendWriting('edits', namer.id)];
+  return [checkWriter(namer.id, { ...writer, was }), ...(await spendNaming('edits', namer))];
 }
 
-/** Checks that nobody has reviewed the entity since its item was read. */
-function isUnreviewedSince({ entity_id }: Entity, item: Item | undefined): Write {
-  const was = item ? { version: item.version } : { pk: undefined };
-  return { ConditionCheck: { Key: entityKey(entity_id), was } };
-}
-
-type Corrector = Pick<Decider, 'note' | 'moderator_id'>;
-
-/** Logs a correction. A first name is none. */
-function logOf(before: EntityRecord | undefined, after: EntityRecord, by: Corrector): Write[] {
-  return before ? [logEntry(correctionOf(before, after, by))] : [];
-}
-
-/** Makes the entry of the log for a correction. Its subject is who wrote the new words. */
-function correctionOf(
-  before: EntityRecord,
+/** Logs a correction or a first name. */
+function logOf(
+  before: EntityRecord | undefined,
   after: EntityRecord,
-  { note, moderator_id }: Corrector,
-): Decision {
-  const { entity_id, entity_type, user_id = null } = after;
-  return newDecision(
-    'correct',
-    { reason: 'other', note, moderator_id },
-    {
-      user_id,
-      review_id: null,
-      reports: 0,
-      entity_id,
-      entity_type,
-      before: pick(before, loggedFields),
-      after: pick(after, loggedFields),
-    },
-  );
-}
-
-/** The account that proposed it must exist, so that its erasure finds the record. */
-function hasAccount(userId: string, { moderator_id }: Decider): Write[] {
-  // The log checks the account of the moderator.
-  if (userId === moderator_id) return [];
-  const otherwise = invalidRequest('The account that proposed this was deleted');
-  return [checkWriter(userId, { ConditionExpression: whereAlive, otherwise })];
+  { note, moderator_id }: Pick<Decider, 'note' | 'moderator_id'>,
+): Write[] {
+  const by = { reason: 'other', note, moderator_id } as const;
+  return [logEntry(entryOf(before ? 'correct' : 'name', { before, after }, by))];
 }
 
 /**
- * Checks that an account exists, unless one of the writes does. Its erasure then begins later, and
- * finds the record.
+ * Tells the person who proposed it. The account must exist, so that its erasure finds the record.
  */
-function isStillThere(userId: string, writes: readonly Write[]): Write[] {
-  const Key = userKey(userId);
-  const isChecked = writes.some((write) => keyString(keyOf(write)) === keyString(Key));
-  return isChecked ? [] : [{ ConditionCheck: { Key, ConditionExpression: whereAlive } }];
-}
-
-/** Tells the person whose words are replaced, unless that is one of `writers`. */
-async function newsOf(
-  replaced: EntityRecord | undefined,
-  writers: readonly (string | null)[],
-): Promise<Write[]> {
-  const userId = personToTell(replaced, writers);
-  if (userId === undefined || !(await findUser(userId))) return [];
-  return [{ Update: newsUpdate(userId, 'name') }];
+function tellProposer(userId: string, { moderator_id }: Decider): Write[] {
+  // The log checks the account of the moderator.
+  if (userId === moderator_id) return [];
+  const otherwise = invalidRequest('The account that proposed this was deleted');
+  return [{ Update: newsUpdate(userId, 'accept'), otherwise }];
 }

@@ -1,18 +1,20 @@
 // The log of decisions: an entry for each decision, listed for all and for the person concerned.
 import { randomUUID } from 'node:crypto';
+import type { RecordChange } from '../entity/links.ts';
 import { notFound } from '../errors.ts';
 import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
+import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
-import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
+import { type Key, keyString, type SortKey } from '../table/item.ts';
 import { countsKey, decisionKey, reviewKey, userKey } from '../table/keys.ts';
 import { parseItem, parseItems } from '../table/parse.ts';
 import { queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
-import { type Decider, Decision } from './decision.ts';
+import { type Decider, Decision, loggedFields, type RecordDecision } from './decision.ts';
 
 /** Makes a decision of this moment, with a new id. */
 export function newDecision(
@@ -22,6 +24,27 @@ export function newDecision(
 ): Decision {
   const decided_at = new Date().toISOString();
   return { id: randomUUID(), ...about, decision, reason, note, moderator_id, decided_at };
+}
+
+/**
+ * Makes the entry of the log for a change of a record, or for a first one. Its subject is who wrote
+ * the words.
+ */
+export function entryOf(
+  decision: 'name' | 'correct' | RecordDecision,
+  { before, after }: Partial<RecordChange> & Pick<RecordChange, 'after'>,
+  by: Decider,
+): Decision {
+  const { entity_id, entity_type, user_id = null } = after;
+  return newDecision(decision, by, {
+    user_id,
+    review_id: null,
+    reports: 0,
+    entity_id,
+    entity_type,
+    ...(before && { before: pick(before, loggedFields) }),
+    after: pick(after, loggedFields),
+  });
 }
 
 /** Writes a decision into the log, on condition that the decider is still a moderator. */
@@ -39,26 +62,31 @@ export function logged(decision: Decision): Write[] {
 
 /** Writes a decision into the log without that condition: it carries out an earlier decision. */
 export function logEntry(decision: Decision): Write {
-  const { id, user_id, decided_at } = decision;
+  const { id, user_id, moderator_id, decided_at } = decision;
+  // What people name or correct themselves is no decision on them.
+  const list = user_id === moderator_id ? 'NAMING' : 'SUBJECT';
   const Item = {
     ...decisionKey(id),
     all: 'DECISION',
-    ...(user_id !== null && { author: `SUBJECT#${user_id}` }),
+    ...(user_id !== null && { author: `${list}#${user_id}` }),
     date: `${decided_at}#${id}`,
     ...decision,
   };
   return { Put: { Item } };
 }
 
-/** Reads a page of the log, newest first: all, or decisions on a user and the user's reviews. */
+/** A part of the log about a person: decisions on them, or the names that they gave themselves. */
+export type Log = 'SUBJECT' | 'NAMING';
+
+/** Reads a page of the log, newest first: all, or a part of it about a person. */
 export async function listDecisions(
   limit: number,
-  { userId, after }: { userId?: string; after?: SortKey } = {},
+  { userId, about = 'SUBJECT', after }: { userId?: string; about?: Log; after?: SortKey } = {},
 ): Promise<Pick<ListPage, 'next'> & { decisions: Decision[] }> {
   const log: ListPlan =
     userId === undefined
       ? { partitions: [{ scope: 'all', value: 'DECISION' }] }
-      : { partitions: [{ scope: 'author', value: `SUBJECT#${userId}` }] };
+      : { partitions: [{ scope: 'author', value: `${about}#${userId}` }] };
   const { entries, next } = await readPage(log, {
     order: 'date',
     descending: true,
@@ -72,6 +100,20 @@ export async function listDecisions(
 /** Yields the whole log, newest first, page by page. For operators. */
 export async function* allDecisions(): AsyncGenerator<Decision[]> {
   const pages = queryIndex('all-by-date', 'DECISION', { descending: true, pageSize: 100 });
+  for await (const entries of pages) yield readDecisions(entries);
+}
+
+/** Yields the log about a person page by page, the newest first, down to a time. */
+export async function* decisionsAbout(
+  userId: string,
+  about: Log,
+  since?: string,
+): AsyncGenerator<Decision[]> {
+  const pages = queryIndex('author-by-date', `${about}#${userId}`, {
+    range: { low: since },
+    descending: true,
+    pageSize: 100,
+  });
   for await (const entries of pages) yield readDecisions(entries);
 }
 
@@ -106,7 +148,12 @@ export async function findHistory(
     listDecisions(20, { userId }),
   ]);
   const user = parseUser(item);
-  return user && { user, reviews: countsIn(counts).all, decisions };
+  if (!user) return undefined;
+  // Its parts are newer, and may be many.
+  const isListed = decisions.some(({ id }) => id === user.taken_back);
+  const isMissing = user.taken_back !== undefined && !isListed;
+  const whole = isMissing ? await readDecisions([decisionKey(`${user.taken_back}`)]) : [];
+  return { user, reviews: countsIn(counts).all, decisions: [...whole, ...decisions] };
 }
 
 /** Reduces a decision on an account that is being erased to ids, and unlists it. */
@@ -115,6 +162,6 @@ export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<voi
   await transact([isGone, { Update: { Key: { pk, sk }, set, was: { sk } } }]);
 }
 
-async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
+async function readDecisions(entries: readonly Key[]): Promise<Decision[]> {
   return parseItems(Decision, await getItems(entries));
 }

@@ -1,22 +1,26 @@
 // Decisions on reviews and accounts, and appeals against them.
+import { isOwnType } from '../entity/entity-type.ts';
+import { readRecord, recordKey, recordWrites, whereNamedFor } from '../entity/record.ts';
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { findWhole } from '../review/long-text.ts';
 import { countsIn } from '../review/owner-counts.ts';
-import { isHeld, type Review, revised, type WholeReview } from '../review/review.ts';
+import { isHeld, isPublic, type Review, revised, type WholeReview } from '../review/review.ts';
 import { changeReview, countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
 import { dropWaiting } from '../review/waiting.ts';
 import { writtenIn } from '../review/written.ts';
 import { getItems } from '../table/batch.ts';
-import { countsKey, reportKey, userKey } from '../table/keys.ts';
+import { countsKey, decisionKey, reportKey, userKey } from '../table/keys.ts';
+import { parseItem } from '../table/parse.ts';
+import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import { newsAmounts } from '../user/news.ts';
 import { parseUser, type User, whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
-import type { Decider, Decision, Grounds } from './decision.ts';
+import { type Decider, Decision, type Grounds } from './decision.ts';
 import { listDecisions, logEntry, logged, newDecision } from './decision-log.ts';
 
 /**
@@ -28,11 +32,12 @@ export function decideReview(
   reviewId: string,
   verdict: Verdict,
   by: Decider,
-  snapshot?: Pick<Case, 'version'> & Pick<Review, 'edits'>,
+  snapshot?: Pick<Case, 'version'> & Pick<Review, 'edits'> & { named?: number | undefined },
 ): Promise<Decision | undefined> {
   return applyVerdict(reviewId, by, async (current) => {
     if (snapshot) {
       checkShown(current);
+      if (verdict === 'approve') await checkName(current.review, snapshot.named);
       const { review, moderationCase } = current;
       if (snapshot.version !== moderationCase.version || snapshot.edits !== review.edits) {
         const { state, decided_by } = moderationCase;
@@ -67,15 +72,24 @@ export async function setHidden(
 
 const author = { ConditionExpression: whereAlive, otherwise: notFound('Review') };
 
+/** The decision on an account that a verdict is a part of, while the account still asks for it. */
+interface Whole {
+  part_of: string;
+  writer: Writer;
+}
+
+/** A verdict, or that the review waits for one again. */
+type Applied = Verdict | 'hold';
+
 /**
- * Writes the verdict that `choose` returns for the current review and case, if any. With `ofAll` it
- * carries out an earlier decision, on condition that the author's account still asks for it.
+ * Writes the verdict that `choose` returns for the current review and case, if any. A verdict that
+ * is part of a `whole` is logged without asking again whether the decider may.
  */
 export function applyVerdict(
   reviewId: string,
   by: Decider,
-  choose: (current: ReviewCase) => Promise<Verdict | undefined> | Verdict | undefined,
-  ofAll?: Writer,
+  choose: (current: ReviewCase) => Promise<Applied | undefined> | Applied | undefined,
+  whole?: Whole,
 ): Promise<Decision | undefined> {
   return retryStale(async () => {
     const current = await readCase(reviewId);
@@ -86,6 +100,8 @@ export function applyVerdict(
       user_id: review.user_id,
       review_id: reviewId,
       reports: moderationCase.reports,
+      ...(whole && { part_of: whole.part_of }),
+      ...(whole && isHeld(review) && { was_held: true }),
     });
     const { reason, note, decided_at, moderator_id } = decision;
     const before = await findWhole(review);
@@ -93,7 +109,7 @@ export function applyVerdict(
     const after: WholeReview = {
       ...(verdict === 'approve' ? withText(waiting, before, decided_at) : before),
       waiting_since: undefined,
-      is_hidden: verdict === 'hide' || verdict === 'uphold',
+      is_hidden: verdict === 'hide' || verdict === 'uphold' || verdict === 'hold',
       moderation: { decision: verdict, reason, note, decided_at },
       // An approved review is new to everybody else now.
       published_on: isHeld(review) && verdict === 'approve' ? decided_at : review.published_on,
@@ -101,27 +117,53 @@ export function applyVerdict(
       appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
       reported: undefined,
     };
-    const closed: Case = {
+    const decided: Case = {
       ...moderationCase,
       appeal: undefined,
-      state: 'closed',
+      ...(verdict === 'hold' ? { state: 'open', opened_at: decided_at } : { state: 'closed' }),
       round: moderationCase.round + 1,
       ...countReports([]),
       carried: undefined,
-      is_held: undefined,
+      is_held: verdict === 'hold' || undefined,
       decided_by: moderator_id,
     };
+    const isNew = !isPublic(review) && isPublic(after);
     const writes = [
       ...changeReview(review, before, after),
-      ...countWrites(review, after, ofAll ?? author, newsAmounts(verdict)),
-      replaceCase(moderationCase, closed),
-      ...(ofAll ? [logEntry(decision)] : logged(decision)),
+      ...countWrites(review, after, whole?.writer ?? author, newsAmounts(verdict)),
+      ...(isNew ? await showName(review) : []),
+      replaceCase(moderationCase, decided),
+      ...(whole ? [logEntry(decision)] : logged(decision)),
     ];
     if (review.waiting_since !== undefined) writes.push(dropWaiting(review));
-    if (moderator_id !== null) writes.push(hasNotReported(reviewId, moderator_id));
+    const bringsBack = whole && verdict !== 'hide';
+    if (moderator_id !== null && !bringsBack) {
+      writes.push(hasNotReported(reviewId, moderator_id));
+    }
     await transact(writes);
     return decision;
   });
+}
+
+/** Throws ApiError 400 if a name waits that is not the version which the moderator has seen. */
+async function checkName(review: Review, seen: number | undefined): Promise<void> {
+  const record = await readRecord(review);
+  if (record?.state !== 'waiting' || record.version === seen) return;
+  throw invalidRequest('The name has changed since you opened this page: please look once more');
+}
+
+/**
+ * Makes the name public that waits for the first approved review of its thing. Throws ApiError 400
+ * if the thing is of a type of this service and was removed.
+ */
+async function showName(review: Review): Promise<Write[]> {
+  const record = await readRecord(review);
+  if (record?.state === 'waiting') return recordWrites(record, { ...record, state: undefined });
+  if (!isOwnType(review.entity_type)) return [];
+  const otherwise = invalidRequest('What it reviews was removed: bring that back first');
+  return [
+    { ConditionCheck: { Key: recordKey(review), ...whereNamedFor(review.user_id) }, otherwise },
+  ];
 }
 
 /** Returns the review with the text of an edit that waited, if one did. */
@@ -156,18 +198,19 @@ export async function appeal(reviewId: string, userId: string, statement: string
   });
 }
 
-/** Decisions on an account that say whether it is blocked. */
-const accountVerdicts: readonly Decision['decision'][] = ['block', 'hide_all', 'unblock'];
+/** Verdicts on an account. */
+export const accountVerdicts = ['block', 'hide_all', 'unblock', 'restore_all'] as const;
+export type AccountVerdict = (typeof accountVerdicts)[number];
 
 /**
- * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` blocks it and has the
- * background hide all its reviews and withdraw its votes, see `hideAll`. Idempotent. Throws
+ * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` also has the background
+ * take back all that it did, and `restore_all` brings that back, see `undoAll`. Idempotent. Throws
  * ApiError 404 if the user does not exist or the moderator is none, 400 if somebody else has
  * decided already, or a moderator would block a moderator.
  */
 export async function decideUser(
   userId: string,
-  verdict: 'block' | 'hide_all' | 'unblock',
+  verdict: AccountVerdict,
   by: Decider,
 ): Promise<Decision> {
   return retryStale(async () => {
@@ -175,25 +218,30 @@ export async function decideUser(
     const [item, counts] = await getItems(keys, { consistent: true });
     const user = parseUser(item);
     if (!user) throw notFound('User');
-    const { is_moderator, blocked_at, hiding } = user;
-    const isBlocked = blocked_at !== undefined;
-    if (isCarriedOut(verdict, user, countsIn(counts).all)) {
-      const { decisions } = await listDecisions(20, { userId });
-      const last = decisions.find(({ decision }) => accountVerdicts.includes(decision));
+    const { is_moderator, blocked_at, hiding, taken_back } = user;
+    const obstacle = obstacleTo(verdict, user, countsIn(counts).all);
+    if (obstacle !== undefined) {
+      const last = await findLastOn(user);
       if (last && isSame(last, verdict, by)) return last;
-      if (hiding !== undefined) throw invalidRequest('Its reviews are being hidden already');
-      // Reviews that wait for a moderator are in no count, and a block alone leaves them.
-      if (verdict !== 'hide_all' || last?.decision === 'hide_all') {
-        throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
-      }
+      throw invalidRequest(obstacle);
     }
     if (is_moderator && by.moderator_id !== null) {
       throw invalidRequest('A moderator is blocked by the operator of the service alone');
     }
-    const decision = newDecision(verdict, by, { user_id: userId, review_id: null, reports: 0 });
+    const decision = newDecision(verdict, by, {
+      user_id: userId,
+      review_id: null,
+      reports: 0,
+      ...(verdict === 'restore_all' && { part_of: taken_back }),
+    });
+    const isBlock = verdict === 'block' || verdict === 'hide_all';
+    const isOfAll = verdict === 'hide_all' || verdict === 'restore_all';
     const set = {
-      blocked_at: verdict === 'unblock' ? undefined : (blocked_at ?? decision.decided_at),
-      hiding: verdict === 'hide_all' ? decision.id : undefined,
+      blocked_at: isBlock ? (blocked_at ?? decision.decided_at) : undefined,
+      hiding: isOfAll ? decision.id : undefined,
+      ...(verdict !== 'unblock' && {
+        taken_back: verdict === 'hide_all' ? decision.id : undefined,
+      }),
     };
     const was = { id: userId, deleted_at: undefined, blocked_at, hiding, is_moderator };
     const block = { Update: { Key: userKey(userId), set, was } };
@@ -202,16 +250,36 @@ export async function decideUser(
   });
 }
 
-/** Returns true if a decision on an account, with so many public reviews, changes nothing. */
-function isCarriedOut(
-  verdict: 'block' | 'hide_all' | 'unblock',
-  { blocked_at, hiding }: User,
+/** Returns why a decision on an account, with so many public reviews, is not possible. */
+function obstacleTo(
+  verdict: AccountVerdict,
+  { blocked_at, hiding, taken_back }: User,
   publicReviews: number,
-): boolean {
+): string | undefined {
   const isBlocked = blocked_at !== undefined;
-  if (verdict === 'block') return isBlocked;
-  if (verdict === 'unblock') return !isBlocked;
-  return hiding !== undefined || (isBlocked && publicReviews === 0);
+  const blocked = `This account is ${isBlocked ? 'blocked already' : 'not blocked'}`;
+  switch (verdict) {
+    case 'block':
+      return isBlocked ? blocked : undefined;
+    case 'unblock':
+      return isBlocked ? undefined : blocked;
+    case 'restore_all':
+      return taken_back === undefined ? 'Nothing of this account was taken back' : undefined;
+    case 'hide_all':
+      if (!isBlocked) return undefined;
+      if (hiding !== undefined) return 'All that it did is being taken back already';
+      return taken_back !== undefined && publicReviews === 0 ? blocked : undefined;
+  }
+}
+
+/** Finds the last decision on an account. That on all that it did may be far down the log. */
+async function findLastOn({ id, taken_back }: User): Promise<Decision | undefined> {
+  const { decisions } = await listDecisions(20, { userId: id });
+  const last = decisions.find(({ review_id, part_of, decision }) => {
+    const isOnAccount = review_id === null && decision !== 'link';
+    return isOnAccount && (part_of === undefined || decision === 'restore_all');
+  });
+  return last ?? parseItem(Decision, await getItem(decisionKey(`${taken_back}`)));
 }
 
 /** Throws ApiError 400 if the verdict is not possible, or not for this moderator. */

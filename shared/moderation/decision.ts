@@ -3,20 +3,31 @@ import { EntityRecord } from '../entity/record.ts';
 import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
 
+/** Decisions that change the state of a thing and leave its words. */
+export const recordDecisions = ['confirm', 'remove', 'lead', 'return'] as const;
+export type RecordDecision = (typeof recordDecisions)[number];
+
 /**
  * Decisions on a review, an account or a name. An account is blocked by `block`, and by `hide_all`,
- * which also hides all its reviews and withdraws its votes. A user may review an entity again after
- * `allow`. A name is changed by `correct`, and a proposed name is refused by `decline`.
- * The operator changes who signs in by `link`.
+ * which also takes back all that it did. It is unblocked by `unblock`, and by `restore_all`, which
+ * also brings back what the last `hide_all` has taken, but for votes: reviews that waited then
+ * `hold` again. A user may review an entity again after `allow`. A thing gets its first name by
+ * `name`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought
+ * back by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one
+ * that is the same, which `return` ends too. The operator changes who signs in by `link`.
  */
 export const decisions = [
   ...verdicts,
+  'hold',
   'block',
   'hide_all',
   'unblock',
+  'restore_all',
   'allow',
+  'name',
   'correct',
   'decline',
+  ...recordDecisions,
   'link',
 ] as const;
 
@@ -36,6 +47,9 @@ export const loggedFields = [
   'image',
   'origin',
   'user_id',
+  'state',
+  'same_as',
+  'is_confirmed',
 ] as const;
 const Corrected = v.pick(EntityRecord, loggedFields);
 export type Corrected = v.InferOutput<typeof Corrected>;
@@ -57,7 +71,13 @@ export const Decision = v.object({
   reports: v.number(),
   /** With `hide_all`: the votes of the account that were withdrawn so far. */
   votes: v.optional(v.number()),
-  /** Set for a correction: the entity, and its record before and after. */
+  /** Id of the decision on the account that it is a part of. */
+  part_of: v.optional(v.string()),
+  /** Set as a part of `hide_all` for a review that waited for a moderator. */
+  was_held: v.optional(v.literal(true)),
+  /** Set as a part of `hide_all` for a proposal: the rest of it, beside `after`. */
+  proposed: v.optional(v.object({ note: v.string(), proposed_at: v.string() })),
+  /** Set for a decision on a record: the entity, and its record before, if any, and after. */
   entity_id: v.optional(v.string()),
   entity_type: v.optional(EntityRecord.entries.entity_type),
   before: v.optional(Corrected),

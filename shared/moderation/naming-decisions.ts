@@ -1,20 +1,44 @@
 // Decisions on names: pure functions of what is stored, what somebody wants, and the time.
-import { type Entity, type EntityRecord, isByPerson, isSameRecord } from '../entity/record.ts';
+import type { RecordChange } from '../entity/links.ts';
+import {
+  type Entity,
+  type EntityRecord,
+  hasSameWords,
+  isSettled,
+  linkFields,
+} from '../entity/record.ts';
+import { isNameFor, isPublicName } from '../entity/state.ts';
 import { invalidRequest, preconditionFailed } from '../errors.ts';
+import { pick } from '../pick.ts';
+import type { User } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';
-import type { Decision } from './decision.ts';
-import { type Namer, recordOf } from './naming.ts';
+import type { Corrected, Decision } from './decision.ts';
+import { recordOf } from './naming.ts';
 import type { OpenProposal } from './proposal.ts';
 
 /** The outcome of a correction: done, proposed to moderators, or nothing to change. */
 export type Outcome = 'named' | 'proposed' | 'same';
 
+/** A person who corrects a name. */
+type Corrector = Pick<User, 'id' | 'is_moderator' | 'blocked_at'>;
+
 /** An entity as it is when a person corrects its name. */
 export interface NamedState {
-  /** The record, if the entity has a name. */
+  /** The record in any state, if there is one. */
   record: EntityRecord | undefined;
   /** True if somebody else has a public review of it. */
   isReviewedByOthers: boolean;
+  /** True if the reviews of this person are held. */
+  isHeld: boolean;
+}
+
+/** Returns the record as the form shows it to a person: a moderator sees one in any state. */
+export function shownRecord(
+  record: EntityRecord | undefined,
+  person: Corrector,
+): EntityRecord | undefined {
+  if (!record || canModerate(person)) return record;
+  return isNameFor(record, { id: person.id, isModerator: false }) ? record : undefined;
 }
 
 /** The record that a person wants, why, and the version of the record that the form showed. */
@@ -25,21 +49,25 @@ export interface WantedRecord {
 }
 
 /**
- * Decides what becomes of a correction. A first name is given at once, and so is any name by a
- * moderator. Others correct at once what nobody else has reviewed or named. A note without a change
- * is a report to moderators. Throws ApiError 412 if the record has changed since it was seen.
+ * Decides what becomes of a correction. A moderator corrects anything at once, and others what
+ * nobody reads yet, or what is their own: they named it, and nobody else has reviewed it. A person
+ * whose reviews are held corrects at once only what waits. What was removed stays so until a
+ * moderator accepts a name. A note without a change is a report to moderators. Throws ApiError 412
+ * if the record has changed since it was seen.
  */
 export function outcomeOf(
-  { record, isReviewedByOthers }: NamedState,
+  { record, isReviewedByOthers, isHeld }: NamedState,
   wanted: WantedRecord,
-  namer: NonNullable<Namer>,
+  person: Corrector,
 ): Outcome {
-  if (record?.version !== wanted.seen) throw preconditionFailed('The name');
-  if (record === undefined) return 'named';
-  if (hasSameWords(record, wanted.record)) return wanted.note === '' ? 'same' : 'proposed';
-  if (canModerate(namer)) return 'named';
-  const isNamedByOther = record.user_id !== undefined && record.user_id !== namer.id;
-  return isNamedByOther || isReviewedByOthers ? 'proposed' : 'named';
+  const shown = shownRecord(record, person);
+  if (shown?.version !== wanted.seen) throw preconditionFailed('The name');
+  if (shown && hasSameWords(shown, wanted.record)) return wanted.note === '' ? 'same' : 'proposed';
+  if (record === undefined || canModerate(person)) return 'named';
+  if (record.state === 'removed') return 'proposed';
+  if (shown === undefined) return isHeld ? 'proposed' : 'named';
+  if (isHeld && isPublicName(record)) return 'proposed';
+  return record.user_id === person.id && !isReviewedByOthers ? 'named' : 'proposed';
 }
 
 /** The proposal and the record that a moderator saw. A decision holds for them alone. */
@@ -55,45 +83,69 @@ export function refuseUnseen({ proposal, record }: OpenProposal, seen: SeenPropo
   }
 }
 
-/** A record before and after a correction. */
-export interface RecordChange {
-  before: EntityRecord;
-  after: EntityRecord;
-}
-
-/** Returns the change that a proposal makes. Throws ApiError 400 if it changes nothing. */
+/**
+ * Returns the change that a proposal makes. No database overwrites it, and what was removed is
+ * public again. Throws ApiError 400 if it changes nothing.
+ */
 export function acceptedChange({ proposal, record }: OpenProposal, now: Date): RecordChange {
   const by = {
     origin: 'member',
     user_id: proposal.user_id,
     written_at: now.toISOString(),
+    is_confirmed: true,
   } as const;
   const after = recordOf(proposal, proposal, by, record);
-  if (!record || hasSameWords(record, after)) {
+  if (!record || (hasSameWords(record, after) && isPublicName(record))) {
     throw invalidRequest('The proposal changes nothing: decline it');
   }
   return { before: record, after };
 }
 
-/** A correction in the log: the words that a record had, and those that it got. */
-export type LoggedCorrection = Entity & Required<Pick<Decision, 'before' | 'after'>>;
+/** A change of a record in the log: as it was, unless it is the first one, and as it became. */
+export type LoggedChange = Entity & Pick<Decision, 'before'> & Required<Pick<Decision, 'after'>>;
+
+/** Fields of a state that an undone change sets back, if it has changed them. */
+const undoneFields = ['state', 'same_as', 'is_confirmed'] as const;
 
 /**
- * Returns the change that undoes a correction. Throws ApiError 400 if the record no longer has the
- * words that the correction gave it.
+ * Returns the change that undoes another one. A first name is removed. Throws ApiError 400 if the
+ * record is no longer as that change left it. Names of members that come back are confirmed by who
+ * brings them back, if that is asked for.
  */
 export function undoingChange(
-  { entity_id, entity_type, before, after }: LoggedCorrection,
+  { entity_id, entity_type, before, after }: LoggedChange,
   record: EntityRecord | undefined,
   now: Date,
+  { confirms = true } = {},
 ): RecordChange {
-  if (!record || !hasSameWords(record, { ...record, ...noWords, ...after })) {
-    throw invalidRequest('The name has been corrected again since');
+  const changed = before ? undoneFields.filter((name) => before[name] !== after[name]) : [];
+  if (!record || !isAs(record, after) || changed.some((name) => record[name] !== after[name])) {
+    throw invalidRequest('The name has been changed again since');
   }
-  const restored = { entity_id, entity_type, ...before, written_at: now.toISOString() };
+  if (!before) return { before: record, after: { ...record, state: 'removed' } };
+  const words = {
+    ...pick(record, linkFields),
+    state: record.state,
+    is_confirmed: record.is_confirmed,
+  };
+  const isMembers = before.origin === 'member';
+  const restored: EntityRecord = {
+    entity_id,
+    entity_type,
+    ...before,
+    ...words,
+    ...(confirms && isMembers && !isAs(record, before) && { is_confirmed: true }),
+    ...pick(before, changed),
+    written_at: now.toISOString(),
+  };
   // A database may renew its own words.
-  const due = isByPerson(before) ? {} : { due_at: now.getTime() };
+  const due = isSettled(restored) ? {} : { due_at: now.getTime() };
   return { before: record, after: { ...restored, ...due } };
+}
+
+/** Returns true if a record has the words of the log, which leaves out empty ones. */
+function isAs(record: EntityRecord, words: Corrected): boolean {
+  return hasSameWords(record, { ...record, about: undefined, url: undefined, ...words });
 }
 
 /** Returns the person who reads that a name was corrected: who gave it, unless one of `writers`. */
@@ -104,11 +156,3 @@ export function personToTell(
   const userId = replaced?.user_id;
   return userId !== undefined && writers.includes(userId) ? undefined : userId;
 }
-
-/** Returns true if people read the same in both. Their author makes no difference. */
-export function hasSameWords(one: EntityRecord, other: EntityRecord): boolean {
-  return isSameRecord({ ...one, origin: undefined }, { ...other, origin: undefined });
-}
-
-/** A log entry leaves out empty words. */
-const noWords = { about: undefined, url: undefined };

@@ -3,17 +3,21 @@ import * as v from 'valibot';
 import {
   type Entity,
   type EntityRecord,
+  isSettled,
+  linkFields,
   type Origin,
   readRecord,
   recordWrites,
 } from '../entity/record.ts';
 import { invalidRequest } from '../errors.ts';
 import { pick } from '../pick.ts';
+import { isNewcomer } from '../review/newcomer.ts';
 import type { Write } from '../table/transact.ts';
+import type { Namer as Account } from '../user/daily-limit.ts';
 import { isModeratorName, keysOfName, speaksAsRole } from '../user/moderator-name.ts';
-import type { User } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';
 import { Name, parseWebUrl } from '../values.ts';
+import { entryOf, logEntry } from './decision-log.ts';
 
 /** Most characters of a name, and of the line below it. */
 export const longestNaming = 200;
@@ -57,28 +61,34 @@ export const Naming = v.object(namingFields);
 export type Naming = v.InferOutput<typeof Naming>;
 
 /** The person who names something. The operator has no account. */
-export type Namer = Pick<User, 'id' | 'is_moderator' | 'blocked_at'> | undefined;
+export type Namer = Account | undefined;
+
+/** Fields of a record that tell who wrote it, when, and whether it is public. */
+type Written = Pick<EntityRecord, 'origin' | 'user_id' | 'written_at' | 'state' | 'is_confirmed'>;
 
 /**
- * Returns a record with these words, in the place of `before`. It keeps the picture. It keeps the
- * artist and the year of a database only if the line stays the same.
+ * Returns a record with these words, in the place of `before`. It keeps the picture and the links
+ * to what is the same. It keeps the artist and the year of a database only if the line stays the
+ * same. What a member writes is due: its database is asked first of all.
  */
 export function recordOf(
   entity: Entity,
   { name, about, url }: Partial<Naming> & Pick<Naming, 'name'>,
-  by: Pick<EntityRecord, 'origin' | 'user_id' | 'written_at'>,
+  by: Written,
   before?: EntityRecord,
 ): EntityRecord {
   const isSameLine = about !== undefined && about === before?.about;
-  return {
+  const record = {
     ...pick(entity, ['entity_id', 'entity_type']),
     name,
     about,
     url,
     ...(isSameLine && pick(before, ['by', 'year'])),
     image: before?.image,
+    ...(before && pick(before, linkFields)),
     ...by,
   };
+  return isSettled(record) ? record : { ...record, due_at: Date.parse(`${by.written_at}`) };
 }
 
 /** Returns the origin of what a person writes. */
@@ -88,7 +98,7 @@ export function originOf(namer: Namer): Origin {
 }
 
 /** Returns the fields of a record that tell who wrote it, and that this was now. */
-export function writtenBy(namer: Namer): Pick<EntityRecord, 'origin' | 'user_id' | 'written_at'> {
+export function writtenBy(namer: Namer): Written {
   return { origin: originOf(namer), user_id: namer?.id, written_at: new Date().toISOString() };
 }
 
@@ -103,16 +113,34 @@ export async function checkNaming({ name, about = '' }: Naming, namer: Namer): P
 }
 
 /**
+ * Returns the fields as `writtenBy` does. What somebody names whose reviews are held waits with the
+ * first of them.
+ */
+export async function writtenNow(namer: Account): Promise<Written> {
+  const isHeld = await isNewcomer(namer.id);
+  return { ...writtenBy(namer), state: isHeld ? 'waiting' : undefined };
+}
+
+/**
+ * Returns true if a review by this person may name its thing: nothing has named it so far, or
+ * somebody else whose name waits.
+ */
+export function mayBeNamed(record: EntityRecord | undefined, { id }: Pick<Account, 'id'>): boolean {
+  return record === undefined || (record.state === 'waiting' && record.user_id !== id);
+}
+
+/**
  * Returns the writes that give an entity its first name, to be written with something else. None if
- * it has a name by now. They fail as a stale read if somebody names it meanwhile. Throws like
+ * it has a name by now, or a moderator has removed it. One that waits gives way, but for another
+ * that would wait. They fail as a stale read if somebody names it meanwhile. Throws like
  * `checkNaming`.
  */
-export async function firstName(
-  entity: Entity,
-  naming: Naming,
-  namer: NonNullable<Namer>,
-): Promise<Write[]> {
+export async function firstName(entity: Entity, naming: Naming, namer: Account): Promise<Write[]> {
   const [before] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
-  if (before) return [];
-  return recordWrites(undefined, recordOf(entity, naming, writtenBy(namer)));
+  if (!mayBeNamed(before, namer)) return [];
+  const record = recordOf(entity, naming, await writtenNow(namer));
+  if (before && record.state === 'waiting') return [];
+  const by = { reason: 'other', note: '', moderator_id: namer.id } as const;
+  const entry = entryOf('name', { before, after: record }, by);
+  return [...recordWrites(before, record), logEntry(entry)];
 }

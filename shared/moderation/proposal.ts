@@ -1,12 +1,12 @@
-// Proposals to correct a name: stored ones, and their list for moderators.
+// Proposals to correct a name, as stored.
 import * as v from 'valibot';
 import { type Entity, EntityRecord, recordIn, recordKey } from '../entity/record.ts';
-import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
-import { batchGet, getItems } from '../table/batch.ts';
-import { type Item, type Key, keyString, type SortKey } from '../table/item.ts';
-import { proposalKey } from '../table/keys.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { deskPartitions, proposalKey } from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
+import { collect, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 
 const { entity_id, entity_type, name, about, url } = EntityRecord.entries;
@@ -29,6 +29,24 @@ export type Proposal = v.InferOutput<typeof Proposal>;
 export const keyOfProposal = ({ entity_type, entity_id, user_id }: Proposal): Key =>
   proposalKey(entity_type, entity_id, user_id);
 
+/** Deletes a proposal, unless the person has made another in its place. */
+export function endOf(proposal: Proposal): Write {
+  const { proposed_at } = proposal;
+  return { Delete: { Key: keyOfProposal(proposal), was: { proposed_at } } };
+}
+
+/** Returns the item of a proposal, listed for moderators and for the person. */
+export function proposalItem(proposal: Proposal) {
+  const { entity_id, user_id, proposed_at } = proposal;
+  return {
+    ...keyOfProposal(proposal),
+    all: deskPartitions.proposal,
+    author: `PROPOSER#${user_id}`,
+    date: `${proposed_at}#${entity_id}#${user_id}`,
+    ...proposal,
+  };
+}
+
 /** Returns the write that proposes the words of a record, in the place of an earlier proposal. */
 export function proposalWrite(
   wanted: EntityRecord,
@@ -36,15 +54,7 @@ export function proposalWrite(
 ): Write {
   const words = pick(wanted, ['entity_id', 'entity_type', 'name', 'about', 'url']);
   const proposed_at = new Date().toISOString();
-  const proposal: Proposal = { ...words, user_id, note, proposed_at };
-  const Item = {
-    ...keyOfProposal(proposal),
-    all: 'PROPOSAL',
-    author: `PROPOSER#${user_id}`,
-    date: `${proposed_at}#${wanted.entity_id}#${user_id}`,
-    ...proposal,
-  };
-  return { Put: { Item } };
+  return { Put: { Item: proposalItem({ ...words, user_id, note, proposed_at }) } };
 }
 
 /** A proposal, and the record as it is now. */
@@ -53,19 +63,20 @@ export interface OpenProposal {
   record: EntityRecord | undefined;
 }
 
-/** Reads a page of open proposals, the oldest first. */
-export async function listProposals(
-  limit: number,
-  after?: SortKey,
-): Promise<Pick<ListPage, 'next'> & { proposals: OpenProposal[] }> {
-  const queue: ListPlan = { partitions: [{ scope: 'all', value: 'PROPOSAL' }] };
-  const page = { order: 'date', descending: false, offset: 0, limit, after } as const;
-  const { entries, next } = await readPage(queue, page);
-  const proposals = parseItems(Proposal, await getItems(entries, { consistent: true }));
-  return { proposals: await withRecords(proposals), next };
+/**
+ * Most proposals for one entity that are read. Each takes 5 KB, so two units. A moderator decides
+ * on these first, and then sees the others.
+ */
+const mostProposals = 40;
+
+/** Reads the open proposals for an entity, at most 40 of them. */
+export async function findProposals({ entity_type, entity_id }: Entity): Promise<Proposal[]> {
+  const pages = queryItems(proposalKey(entity_type, entity_id, ''), { pageSize: mostProposals });
+  return parseItems(Proposal, await collect(pages, mostProposals));
 }
 
-async function withRecords(proposals: readonly Proposal[]): Promise<OpenProposal[]> {
+/** Reads the records that proposals would change. */
+export async function withRecords(proposals: readonly Proposal[]): Promise<OpenProposal[]> {
   const keys = new Map(proposals.map((each) => [keyString(recordKey(each)), recordKey(each)]));
   const items = await batchGet([...keys.values()], { consistent: true });
   const recordOf = (entity: Entity): EntityRecord | undefined => {

@@ -13,7 +13,14 @@ import { isPublic, Review } from '../review/review.ts';
 import { countedAs, type Reason, reasons } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
-import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
+import {
+  caseKey,
+  dailyVotesKey,
+  deskPartitions,
+  reportKey,
+  reviewKey,
+  userKey,
+} from '../table/keys.ts';
 import { parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
@@ -73,13 +80,16 @@ export async function findReport(reviewId: string, userId: string): Promise<Repo
 /** A report that may be of a deleted review. Then nobody is named, and the text is a reason. */
 export type ListedReport = Omit<Report, 'user_id'> & { user_id: string | null };
 
-/** Yields open reports, review by review, the longest waiting first. For operators. */
+/** Yields open reports, review by review, for operators: the longest waiting first of each kind. */
 export async function* listReports(): AsyncGenerator<ListedReport[]> {
-  for await (const entries of queryIndex('all-by-date', 'CASE', { pageSize: 100 })) {
-    for (const moderationCase of (await readCases(entries)).values()) {
-      const { open } = await readReports(moderationCase);
-      const all = [...carriedTo(moderationCase), ...open];
-      if (all.length > 0) yield all;
+  const { report, held, appeal } = deskPartitions;
+  for (const partition of [report, held, appeal]) {
+    for await (const entries of queryIndex('all-by-date', partition, { pageSize: 100 })) {
+      for (const moderationCase of (await readCases(entries)).values()) {
+        const { open } = await readReports(moderationCase);
+        const all = [...carriedTo(moderationCase), ...open];
+        if (all.length > 0) yield all;
+      }
     }
   }
 }

@@ -6,7 +6,8 @@ import { providers } from '../entity/metadata-provider.ts';
 import {
   type Entity,
   entityOf,
-  isByPerson,
+  indexesOf,
+  isSettled,
   queuedIn,
   queueOf,
   recordIn,
@@ -57,8 +58,8 @@ export function publishedIn(records: readonly DynamoDBRecord[]): Entity[] {
 }
 
 /**
- * Puts entities with public reviews into the queues, but for those that are in one, that a person
- * has named, or that no database knows. Reads a unit and writes two for each that is new.
+ * Puts entities with public reviews into the queues, but for those that are in one, whose names are
+ * settled, or that no database knows. Reads a unit and writes two for each that is new.
  */
 export async function queueEntities(entities: readonly Entity[]): Promise<void> {
   const distinct = new Map(entities.map((entity) => [keyString(recordKey(entity)), entity]));
@@ -75,7 +76,7 @@ export async function queueEntities(entities: readonly Entity[]): Promise<void> 
 /** Returns false if the item has changed since it was read. */
 async function queue(entity: Entity, item: Item | undefined): Promise<boolean> {
   const record = recordIn(entity, item);
-  if (item?.all !== undefined || (record && isByPerson(record))) return true;
+  if (item?.all !== undefined || (record && isSettled(record))) return true;
   const now = Date.now();
   const due_at = record?.due_at ?? now;
   return tryUpdate({
@@ -156,12 +157,10 @@ async function readOwners(entities: readonly Entity[]): Promise<Map<string, Item
  * without a name expires.
  */
 async function leave({ entity, item }: Due, owner: Item | undefined): Promise<void> {
-  const isNamed = recordIn(entity, item) !== undefined;
-  const set = {
-    due_at: undefined,
-    ...queuedIn(entity, {}),
-    ...(!isNamed && { expires_at: epochSeconds() }),
-  };
+  const record = recordIn(entity, item);
+  const set = record
+    ? { due_at: undefined, ...indexesOf({ ...record, due_at: undefined }) }
+    : { due_at: undefined, ...queuedIn(entity, {}), expires_at: epochSeconds() };
   const isUnreviewed = owner ? { version: owner.version } : { pk: undefined };
   await tryTransact([
     { Update: { Key: recordKey(entity), set, was: stateOf(item) } },

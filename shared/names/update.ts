@@ -5,7 +5,13 @@ import { askForRecords } from '../entity/asking.ts';
 import { batchSize } from '../entity/database-request.ts';
 import { type Provider, providers } from '../entity/metadata-provider.ts';
 import { type Patience, patienceOf, take, takeSoon } from '../entity/pace.ts';
-import { type EntityRecord, recordIn, recordWrites, writeRecords } from '../entity/record.ts';
+import {
+  type EntityRecord,
+  recordIn,
+  recordWrites,
+  renewed,
+  writeRecords,
+} from '../entity/record.ts';
 import { namesPaceKey, paceKey } from '../table/keys.ts';
 import { tryUpdate } from '../table/transact.ts';
 import { type Due, postpone, readDue } from './queue.ts';
@@ -90,9 +96,10 @@ async function ask(provider: Provider, due: readonly Due[]): Promise<boolean> {
   const byId = new Map(records.map((record) => [record.entity_id, record]));
   const outcomes = due.map((each) => ({ each, record: byId.get(each.entity.entity_id) }));
   await writeRecords(
-    outcomes.flatMap(({ each: { entity, item }, record }) =>
-      record ? [recordWrites(recordIn(entity, item), record)] : [],
-    ),
+    outcomes.flatMap(({ each: { entity, item }, record }) => {
+      const before = recordIn(entity, item);
+      return record ? [recordWrites(before, renewed(before, record))] : [];
+    }),
   );
   await Promise.all(
     outcomes.map(({ each, record }) => (record ? undefined : postpone(each, 'unknown'))),

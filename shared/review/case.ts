@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
-import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
+import { caseKey, deskPartitions, popularityRank, rankStep } from '../table/keys.ts';
 import type { Update, Write } from '../table/transact.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
 
@@ -136,11 +136,18 @@ export function deleteCase(reviewId: string, before: Case | undefined): Write {
   return { Delete: { Key, was: { version: before.version } } };
 }
 
+/** The kind of an open case. What its author waits for comes before reports. */
+export function caseKindOf({ appeal, is_held }: Case): 'appeal' | 'held' | 'report' {
+  if (appeal !== undefined) return 'appeal';
+  return is_held ? 'held' : 'report';
+}
+
 /** Lists an open case in the queue, by age and by the number of reports. */
-export function queuedIn({ state, review_id, reports, opened_at }: Case): IndexAttributes {
+export function queuedIn(moderationCase: Case): IndexAttributes {
+  const { state, review_id, reports, opened_at } = moderationCase;
   if (state === 'closed') return {};
   return {
-    all: 'CASE',
+    all: deskPartitions[caseKindOf(moderationCase)],
     date: `${opened_at}#${review_id}`,
     popularity_rank: popularityRank(reports, opened_at, review_id),
   };

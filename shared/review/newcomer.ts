@@ -29,8 +29,11 @@ export async function textToHold(
   return (await isNewcomer(before.user_id)) ? text : undefined;
 }
 
-/** Costs nothing unless the operator has the option. Moderators are never newcomers. */
-async function isNewcomer(userId: string): Promise<boolean> {
+/**
+ * Returns true for an author whose reviews are held. Costs nothing unless the operator has the
+ * option. Moderators are never newcomers.
+ */
+export async function isNewcomer(userId: string): Promise<boolean> {
   const publicFirst = Number(process.env.HELD_REVIEWS ?? 0);
   if (publicFirst === 0) return false;
   const [user, counts] = await getItems([userKey(userId), countsKey(userId)]);

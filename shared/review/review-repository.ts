@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { isOwnType } from '../entity/entity-type.ts';
-import { recordKey, whereNamed } from '../entity/record.ts';
+import { recordKey, whereNamedFor } from '../entity/record.ts';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Item, Key } from '../table/item.ts';
@@ -157,14 +157,15 @@ export async function findChangedReviews(
 }
 
 /**
- * Stores a new review and the writes in `also`. Throws ApiError 400 if the author already has one
- * of this entity, 401 if the author was deleted, 403 if blocked, or after deleting a hidden one.
- * Throws 403 as well when the day's publications (UTC) are used up. Returns the review as stored:
- * that of a newcomer may be held.
+ * Stores a new review and the writes in `also`. The writes in `spent` count it for the day. Throws
+ * ApiError 400 if the author already has one of this entity, 401 if the author was deleted, 403 if
+ * blocked, or after deleting a hidden one. Throws 403 as well when the day's publications (UTC) are
+ * used up. Returns the review as stored: that of a newcomer may be held.
  */
 export async function insertReview(
   sent: WholeReview,
   also: readonly Write[] = [],
+  spent = spendWriting('publications', sent.user_id),
 ): Promise<WholeReview> {
   const { user_id, entity_id } = sent;
   const review = isDraft(sent) ? sent : await holdIfNew(sent);
@@ -175,7 +176,7 @@ export async function insertReview(
         ...publication(review, { claimed: isClaimed, writer, reported }),
         ...exists(review),
         ...also,
-        ...spendWriting('publications', user_id),
+        ...spent,
       ]);
     try {
       await insert();
@@ -192,11 +193,15 @@ export async function insertReview(
   return review;
 }
 
-/** Of a type of this service, only what people have added here can be reviewed. */
+/**
+ * Of a type of this service, only what people have added here can be reviewed, and by its author
+ * alone while the name waits for a moderator.
+ */
 function exists(review: Review): Write[] {
   if (!isOwnType(review.entity_type)) return [];
   const otherwise = invalidRequest('entity_id must be of something that was added here');
-  return [{ ConditionCheck: { Key: recordKey(review), ...whereNamed }, otherwise }];
+  const condition = whereNamedFor(review.user_id);
+  return [{ ConditionCheck: { Key: recordKey(review), ...condition }, otherwise }];
 }
 
 /**
@@ -237,6 +242,7 @@ export async function updateReview(
       const writes = [
         ...changeReview(stored, before, reported ? { ...after, reported: undefined } : after),
         ...countWrites(before, after, writer),
+        ...(isPublication ? exists(after) : []),
         ...spendWriting('edits', userId),
       ];
       if (isHolding || reported || waiting) {

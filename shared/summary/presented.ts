@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Count, described, Fields, Id } from '../described.ts';
-import { AverageRating, PresentedEntityType } from '../entity/presented.ts';
+import { AverageRating, EntityState, LeadsTo, PresentedEntityType } from '../entity/presented.ts';
 import { ListedReview, PresentedReview } from '../review/presented.ts';
 
 export const EntitySummary = Fields('The public reviews of an entity in numbers', {
@@ -26,7 +26,10 @@ export const EntitySummary = Fields('The public reviews of an entity in numbers'
 export type EntitySummary = v.InferOutput<typeof EntitySummary>;
 
 export const EntityOverview = Fields('An entity with its reviews in numbers', {
-  entity: EntitySummary,
+  entity: described(
+    v.object({ ...EntitySummary.entries, state: EntityState, leads_to: LeadsTo }),
+    'Its public reviews in numbers, and whether moderators have removed or joined it',
+  ),
   latest: described(v.array(PresentedReview), 'The three latest reviews'),
   popular: described(v.array(PresentedReview), 'The three most popular reviews'),
   metadata: ListedReview.entries.metadata,

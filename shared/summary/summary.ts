@@ -1,3 +1,5 @@
+import { findRecord } from '../entity/metadata.ts';
+import type { EntityRecord } from '../entity/record.ts';
 import { averageRating, countsIn } from '../review/owner-counts.ts';
 import { readable } from '../review/page-size.ts';
 import { starsOf, type WholeReview } from '../review/review.ts';
@@ -26,11 +28,13 @@ export async function findSummaries(ids: readonly string[]): Promise<EntitySumma
 }
 
 /**
- * Reads a summary with the three latest and three most popular reviews, in two round trips. There
- * are fewer where imported ones are very long.
+ * Reads a summary with the three latest and three most popular reviews, and the record, in two
+ * round trips. There are fewer reviews where imported ones are very long. Without reviews, the
+ * record of any type is found, for half a unit a type.
  */
 export async function readEntity(id: string): Promise<{
   summary: EntitySummary;
+  record: EntityRecord | undefined;
   latest: AuthoredReview<WholeReview>[];
   popular: AuthoredReview<WholeReview>[];
 }> {
@@ -41,11 +45,15 @@ export async function readEntity(id: string): Promise<{
   ]);
   const entries = new Map([...latest, ...popular].map((entry) => [idIn(entry), entry]));
   const distinct = [...entries.values()];
-  const listed = await findListedWhole(distinct.slice(0, readable(distinct, true)));
+  const summary = summaryOf(id, item);
+  const [listed, record] = await Promise.all([
+    findListedWhole(distinct.slice(0, readable(distinct, true))),
+    findRecord(id, summary.entity_type),
+  ]);
   const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
   const among = (entries: readonly Entry[]) =>
     entries.flatMap((entry) => byId.get(idIn(entry)) ?? []);
-  return { summary: summaryOf(id, item), latest: among(latest), popular: among(popular) };
+  return { summary, record, latest: among(latest), popular: among(popular) };
 }
 
 function readFirst(id: string, order: Order): Promise<Entry[]> {

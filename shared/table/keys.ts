@@ -5,6 +5,18 @@ import type { Key } from './item.ts';
 
 const key = (pk: string, sk: string): Key => ({ pk, sk });
 
+/**
+ * Index partitions (`all`) of what waits for a moderator, by kind. Together they are the queue of
+ * the desk. Older code has put all open cases into the first.
+ */
+export const deskPartitions = {
+  report: 'CASE',
+  held: 'CASE#held',
+  appeal: 'CASE#appeal',
+  proposal: 'PROPOSAL',
+  name: 'NAMING',
+} as const;
+
 /** The ids of a form, such as `USER#<user_id>`. `<number:6>` is a number of six digits. */
 type Ids<Form extends string> = Form extends `${string}<${infer Name}>${infer Rest}`
   ? [Name extends `${string}:${string}` ? number | '' : string, ...Ids<Rest>]

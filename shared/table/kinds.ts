@@ -15,6 +15,7 @@ import {
   dailyVotesKey,
   decisionKey,
   deferredKey,
+  deskPartitions,
   entityKey,
   epochKey,
   grantKey,
@@ -57,8 +58,8 @@ export interface Kind extends Lists {
   beside?: 'user' | 'review';
   /** True if it stays when the account is erased, without naming it. */
   isLasting?: true;
-  /** The list of a person's own data that has it. */
-  own?: string;
+  /** The lists of a person's own data that have it. */
+  own?: string | readonly string[];
   /** True if the audit recounts it, or counts something by it. */
   isCounted?: true;
   /** Functions that may write it, beside those that may write everything. */
@@ -138,11 +139,11 @@ const rows = {
     own: 'hidden_and_deleted',
     isCounted: true,
   },
-  // The record of an entity: three texts of 200 characters, and two URLs of 2,048. By a person, or
-  // in the queue of a database.
+  // The record of an entity: three texts of 200 characters, two URLs of 2,048, and 22 ids of things
+  // that are the same. By a person, in the queue of a database, or named by a newcomer and waiting.
   entity: {
     key: metadataKey,
-    all: 'DUE#<database>',
+    all: ['DUE#<database>', deskPartitions.name],
     author: 'NAMER#<user_id>',
     kilobytes: 8,
     isLasting: true,
@@ -153,7 +154,7 @@ const rows = {
   // A reason of 500 characters, and three fields of a record.
   proposal: {
     key: proposalKey,
-    all: 'PROPOSAL',
+    all: deskPartitions.proposal,
     author: 'PROPOSER#<user_id>',
     kilobytes: 8,
     own: 'proposed_names',
@@ -214,19 +215,19 @@ const rows = {
   // A statement of 1,000 characters. Listed while it is open.
   case: {
     key: caseKey,
-    all: 'CASE',
+    all: [deskPartitions.report, deskPartitions.held, deskPartitions.appeal],
     kilobytes: 5,
     beside: 'review',
     isCounted: true,
   },
-  // Two records, of a correction.
+  // Two records, of a correction. Listed for its author, or for who gave or corrected a name.
   decision: {
     key: decisionKey,
     all: 'DECISION',
-    author: 'SUBJECT#<user_id>',
+    author: ['SUBJECT#<user_id>', 'NAMING#<user_id>'],
     kilobytes: 16,
     isLasting: true,
-    own: 'decisions',
+    own: ['decisions', 'given_names'],
   },
 
   // 11 types, 183 languages and 11 contents.
@@ -397,7 +398,11 @@ export type ExportedKind = {
 }[KindName];
 
 /** Lists of a person's own data. */
-export type OwnList = Extract<Rows[KindName], { own: string }>['own'];
+export type OwnList = Extract<Rows[KindName], { own: unknown }>['own'] extends infer Own
+  ? Own extends readonly (infer List)[]
+    ? List
+    : Own
+  : never;
 
 export const kinds: Readonly<Record<KindName, Kind>> = rows;
 

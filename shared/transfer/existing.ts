@@ -24,6 +24,8 @@ const attributes = [
   'reported',
   'moderators',
   'name',
+  'leads_to',
+  'led_from',
 ];
 
 /**

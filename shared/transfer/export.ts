@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
 import type { EntityType } from '../entity/entity-type.ts';
-import { entityOf, recordIn } from '../entity/record.ts';
+import { entityOf, recordIn, stateFields } from '../entity/record.ts';
+import { isPublicName } from '../entity/state.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { type License, licenses } from '../review/licenses.ts';
@@ -122,6 +123,7 @@ const lastingFields = [
   'image',
   'origin',
   'written_at',
+  ...stateFields,
 ] as const;
 
 /** Returns the record of an entity as an export has it, without an account that is gone. */
@@ -196,18 +198,19 @@ export interface PublicEntity {
   about: string | null;
   url: string | null;
   image: string | null;
+  leads_to: string | null;
 }
 
-/** Yields the records of entities of a spool, by type and id. */
+/** Yields the records of entities with public names of a spool, by type and id. */
 export function* publicEntities(spool: Spool): Generator<PublicEntity> {
   for (const { items } of spool.read('entity')) {
     for (const item of items) {
       const entity = entityOf(item.pk);
       const record = entity && recordIn(entity, item);
-      if (!record) continue;
-      const { entity_id: id, entity_type: type, name, about, url, image } = record;
-      const texts = { about: about ?? null, url: url ?? null, image: image ?? null };
-      yield { kind: 'entity', id, type, name, ...texts };
+      if (!record || !isPublicName(record)) continue;
+      const { entity_id: id, entity_type: type, name } = record;
+      const { about = null, url = null, image = null, leads_to = null } = record;
+      yield { kind: 'entity', id, type, name, about, url, image, leads_to };
     }
   }
 }

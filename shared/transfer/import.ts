@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError, TableBusy } from '../errors.ts';
-import { hideAll } from '../moderation/hide-all.ts';
 import { reopenCase, takeUpReports } from '../moderation/report-repository.ts';
+import { undoAll } from '../moderation/undo-all.ts';
 import { isWrittenAhead } from '../review/erase.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { idIn, reviewKey } from '../table/keys.ts';
@@ -224,11 +224,13 @@ async function takeUpCarried(
 /** Carries out decisions that were being carried out when they were exported. */
 async function continueHiding(sources: readonly SourcedRecord[]): Promise<void> {
   for (const { record } of sources) {
-    if (record.kind === 'decision' && record.item.decision === 'hide_all') {
-      await hideAll(`${record.item.user_id}`);
+    if (record.kind === 'decision' && isOfAll(record.item.decision)) {
+      await undoAll(`${record.item.user_id}`);
     }
   }
 }
+
+const isOfAll = (decision: unknown) => decision === 'hide_all' || decision === 'restore_all';
 
 /** Leaves out the counts of authors and entities, which `recountOwners` computes. */
 function withoutOwners(planned: PlannedRecord): PlannedRecord {

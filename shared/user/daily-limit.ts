@@ -6,7 +6,7 @@ import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { daysAgo, epochSeconds } from '../time.ts';
 import type { User } from './user.ts';
-import { userTypeOf } from './user-type.ts';
+import { canModerate, userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
 
 // Counters of what a user did on a UTC day, and the limits on them.
@@ -32,6 +32,8 @@ const noActions = {
   reports: 0,
   publications: 0,
   edits: 0,
+  /** Names that a new account gave or proposed. Others have no limit of their own. */
+  names: 0,
 };
 
 /** The limited counter, the amounts of one action, and words for the error message. */
@@ -53,6 +55,13 @@ const limited = {
 /** Limit of each writing unless the operator sets another. */
 export const writingsPerDay = 200;
 
+/**
+ * Names that a new account may give or propose on a UTC day, and the days for which it is new. All
+ * who search feel more of them, and moderators read each. A club adds ten films in an evening.
+ */
+export const namesPerDay = 10;
+export const newDays = 7;
+
 /** Returns the used part of a daily limit, from the day's counter if any. */
 export function spentOf(what: Limited, counter: Item | undefined): number {
   return Number(counter?.[limited[what].spent] ?? 0);
@@ -67,7 +76,7 @@ export function limitHeaders(
   return headersOf(what, userTypeOf(user).votes_per_day, spent);
 }
 
-function headersOf(what: Limited | Writing, limit: number, spent: number) {
+function headersOf(what: Limited | Writing | 'names', limit: number, spent: number) {
   return {
     'RateLimit-Policy': `"${what}";q=${limit};w=${daySeconds}`,
     RateLimit: `"${what}";r=${Math.max(0, limit - spent)};t=${secondsLeft()}`,
@@ -83,7 +92,7 @@ export function spend(what: Limited, user: User, at: string): Write {
   const limit = userTypeOf(user).votes_per_day;
   const { spent, one } = limited[what];
   return {
-    Update: { ...counted(user.id, at, one).Update, ...below(spent, limit) },
+    Update: { ...counted(user.id, at, one).Update, ...below({ [spent]: limit }) },
     otherwise: limitReached(what, user),
   };
 }
@@ -111,12 +120,43 @@ export function allowanceOf(what: Limited, user: User, counter: Item | undefined
 export function spendWriting(what: Writing, userId: string): Write[] {
   const limit = limitOf(what);
   if (limit === 0) return [];
-  const message = messageOf(what, limit);
-  const headers = { ...headersOf(what, limit, limit), 'Retry-After': `${secondsLeft()}` };
   const { Update } = counted(userId, new Date().toISOString(), { [what]: 1 });
-  return [
-    { Update: { ...Update, ...below(what, limit) }, otherwise: limitExceeded(message, headers) },
-  ];
+  return [{ Update: { ...Update, ...below({ [what]: limit }) }, otherwise: writingSpent(what) }];
+}
+
+/**
+ * Returns the write of one publication or edit that names something. An account of the last seven
+ * days has a limit of names, at which it fails with ApiError 403 too. Moderators have none.
+ */
+export async function spendNaming(what: Writing, user: Namer): Promise<Write[]> {
+  const isNew = Date.parse(user.created) > Date.now() - newDays * daySeconds * 1000;
+  if (!isNew || canModerate(user)) return spendWriting(what, user.id);
+  const limit = limitOf(what);
+  const limits = { names: namesPerDay, ...(limit > 0 && { [what]: limit }) };
+  const now = new Date().toISOString();
+  const { Update } = counted(user.id, now, { [what]: 1, names: 1 });
+  // One update has one error. Both limits are seldom reached together.
+  const counter = await getItem(dailyVotesKey(user.id, now.slice(0, 10)));
+  const isWritingSpent = limit > 0 && Number(counter?.[what] ?? 0) >= limit;
+  const otherwise = isWritingSpent ? writingSpent(what) : namesSpent();
+  return [{ Update: { ...Update, ...below(limits) }, otherwise }];
+}
+
+/** An account that names something. */
+export type Namer = Pick<User, 'id' | 'created' | 'is_moderator' | 'blocked_at'>;
+
+function writingSpent(what: Writing): ApiError {
+  return spentError(what, limitOf(what), messageOf(what, limitOf(what)));
+}
+
+function namesSpent(): ApiError {
+  const message = `In its first ${newDays} days an account may name ${namesPerDay} things a day (UTC)`;
+  return spentError('names', namesPerDay, message);
+}
+
+function spentError(what: Writing | 'names', limit: number, message: string): ApiError {
+  const headers = { ...headersOf(what, limit, limit), 'Retry-After': `${secondsLeft()}` };
+  return limitExceeded(message, headers);
 }
 
 /** Returns the sentence for a used up limit of this UTC day, or undefined if some of it is left. */
@@ -143,12 +183,16 @@ function limitOf(what: Writing): number {
   return Number(limit ?? writingsPerDay);
 }
 
-/** Returns the condition that less than the limit is spent. */
-function below(spent: string, limit: number) {
+/** Returns the condition that each of these counters is below its limit. */
+function below(limits: Readonly<Record<string, number>>) {
+  const all = Object.entries(limits);
+  const terms = all.map((_, i) => `attribute_not_exists(#spent${i}) OR #spent${i} < :limit${i}`);
   return {
-    ConditionExpression: 'attribute_not_exists(#spent) OR #spent < :limit',
-    ExpressionAttributeNames: { '#spent': spent },
-    ExpressionAttributeValues: { ':limit': limit },
+    // DynamoDB refuses redundant parentheses.
+    ConditionExpression:
+      terms.length > 1 ? terms.map((term) => `(${term})`).join(' AND ') : terms[0],
+    ExpressionAttributeNames: Object.fromEntries(all.map(([name], i) => [`#spent${i}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(all.map(([, most], i) => [`:limit${i}`, most])),
   };
 }
 
@@ -208,6 +252,7 @@ export async function readDailyCounts(userId: string, options?: { consistent: bo
       reports: amountOf('reports'),
       publications: amountOf('publications'),
       edits: amountOf('edits'),
+      names: amountOf('names'),
     };
   });
 }

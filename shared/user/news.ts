@@ -5,8 +5,8 @@ import type { Update } from '../table/transact.ts';
 // News for a person: counters on the account, which every page of that person reads anyway.
 
 /**
- * Kinds of news: a verdict on an own review, an own webhook that the service turned off, or the
- * correction of a name that the person gave.
+ * Kinds of news: a verdict on an own review, or an own webhook that the service turned off. Also
+ * the correction of a name that the person gave, and the outcome of a proposal.
  */
 export const newsKinds = [
   'hide',
@@ -16,6 +16,8 @@ export const newsKinds = [
   'refuse',
   'webhook',
   'name',
+  'accept',
+  'decline',
 ] as const;
 export type NewsKind = (typeof newsKinds)[number];
 

@@ -30,8 +30,13 @@ export const User = v.object({
   is_moderator: v.optional(v.boolean()),
   /** Set while a moderator blocks the account, which then cannot write. */
   blocked_at: v.optional(v.string()),
-  /** Id of the decision to block the account and hide all its reviews, until all are hidden. */
+  /**
+   * Id of the decision to take back, or to bring back, all that the account did, until that is
+   * done.
+   */
   hiding: v.optional(v.string()),
+  /** Id of the decision to take back all that the account did, unless that was undone. */
+  taken_back: v.optional(v.string()),
   ...News.entries,
 });
 export type User = v.InferOutput<typeof User>;

@@ -1,15 +1,15 @@
 import { authUrl } from '../auth-url.ts';
 import { isOfReview, type LoggedChange } from '../changes/logged-change.ts';
 import type { Changed } from '../changes/window.ts';
-import { knownEntity, presentMetadata } from '../entity/metadata.ts';
-import type { Metadata } from '../entity/presented.ts';
+import { presentEntity } from '../entity/metadata.ts';
 import type { EntityRecord } from '../entity/record.ts';
 import { openedBy, type ReviewCase } from '../moderation/case-repository.ts';
+import type { OpenName } from '../moderation/open-name.ts';
 import { pick } from '../pick.ts';
 import { isWhole } from '../review/long-text.ts';
 import { presentReview } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
-import { reasons } from '../review/verdict.ts';
+import { type Reason, reasons } from '../review/verdict.ts';
 import type { PersonMessage, ReviewMessage, WebhookMessage } from './presented.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -35,7 +35,7 @@ export const largestBody = 24 * 1024;
 export function messageIdOf({ newest, at }: Reported): string {
   const { id, entity_type } = newest;
   const about = subjectTypeOf(newest);
-  return about === 'ent' ? `ent_${entity_type}_${id}_${at}` : `${about}_${id}_${at}`;
+  return [about, entity_type, id, at].filter((part) => part !== undefined).join('_');
 }
 
 /** The beginning of the ids of messages about a review, its case, an entity, or a person. */
@@ -59,7 +59,8 @@ export interface MessageSubject {
 /** Returns the parts of the id of a message about a change. */
 export function changeIn(messageId: string): MessageSubject | undefined {
   const [, about = '', entity_type, id, at] =
-    /^(rev|case|usr|ent)(?:(?<=ent)_([a-z0-9_]+))?_([\da-f-]{36})_(\d+)$/.exec(messageId) ?? [];
+    /^(rev|case|usr|ent)(?:(?<=ent|case)_([a-z0-9_]+))?_([\da-f-]{36})_(\d+)$/.exec(messageId) ??
+    [];
   return id === undefined ? undefined : { about, id, at: Number(at), entity_type };
 }
 
@@ -93,11 +94,10 @@ export function personMessage(type: PersonMessage['type'], change: Reported): Me
   return messageOf(messageIdOf(change), change.at, { type, data });
 }
 
-/** Makes the message about an entity whose name changed, as it is now. */
+/** Makes the message about an entity whose name or state changed, as it is now. */
 export function entityMessage(change: Reported, record: EntityRecord): Message {
-  const entity = presentMetadata(knownEntity(record)) as Metadata;
-  const subject = { type: entity.type, id: entity.id };
-  const data = { subject, entity, version: change.at };
+  const subject = { type: record.entity_type, id: record.entity_id };
+  const data = { subject, ...presentEntity(record), version: change.at };
   return messageOf(messageIdOf(change), change.at, { type: 'entity.edited', data });
 }
 
@@ -116,6 +116,17 @@ export function caseMessage(
     reasons: pick(moderationCase, reasons),
     url: `${authUrl()}/account/moderation/reviews/${review.id}`,
   };
+  return messageOf(messageIdOf(change), change.at, { type: 'case.opened', data });
+}
+
+/** Makes the message about a name that waits, which is not in it. */
+export function nameMessage(change: Reported, opened: OpenName): Message {
+  const { entity_id, entity_type, opened_by, opened_at } = opened;
+  const page = opened_by === 'name' ? 'things' : 'names';
+  const url = `${authUrl()}/account/moderation/${page}/${entity_id}?entity_type=${entity_type}`;
+  const none = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>;
+  const about = { review_id: null, entity_id, entity_type };
+  const data = { ...about, opened_by, opened_at, reasons: none, url };
   return messageOf(messageIdOf(change), change.at, { type: 'case.opened', data });
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Subject } from '../changes/presented.ts';
 import { AnyText, Count, described, Fields, Id, IsoTime } from '../described.ts';
-import { Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { EntityState, LeadsTo, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { caseOrigins } from '../review/case.ts';
 import { PresentedReview } from '../review/presented.ts';
 import { reasons } from '../review/verdict.ts';
@@ -60,38 +60,47 @@ export const PersonMessage = Fields('A message about a person who used the appli
 });
 export type PersonMessage = v.InferOutput<typeof PersonMessage>;
 
-export const EntityMessage = Fields('A message about the name of an entity', {
+export const EntityMessage = Fields('A message about the name or state of an entity', {
   type: described(v.literal('entity.edited'), 'Always the same', 'entity.edited'),
   timestamp,
   data: Fields('The entity', {
     subject: Subject,
-    entity: Metadata,
+    entity: described(
+      v.nullable(Metadata),
+      'The entity as it is now. `null` if a moderator has taken its name down',
+    ),
+    state: EntityState,
+    leads_to: LeadsTo,
     version: Count('Rises with every change of the entity, and never goes back', 1_795_325_400_123),
   }),
 });
 export type EntityMessage = v.InferOutput<typeof EntityMessage>;
 
 export const CaseMessage = Fields(
-  'A message about a review that waits for moderators. Only webhooks of moderators get it',
+  'A message about a review or a name that waits for moderators. Only webhooks of moderators get it',
   {
     type: described(v.literal('case.opened'), 'Always the same', 'case.opened'),
     timestamp,
-    data: Fields('The moderation case. It has no text of the review or of a report', {
-      review_id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
-      entity_id: Id('The reviewed entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
+    data: Fields('The review or name that waits, without a text of it or of a report', {
+      review_id: described(
+        v.nullable(v.pipe(v.string(), v.uuid())),
+        'The review; `null` for a name',
+        '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11',
+      ),
+      entity_id: Id('The reviewed or named entity', '8e8a594f-2175-38c7-a871-abb68ec363e7'),
       entity_type: PresentedEntityType,
       opened_by: described(
-        v.picklist(caseOrigins),
-        'The reason for which it waits now: a `report`, a review on `hold` because its author is new, an `edit` by a new author, or an `appeal`',
+        v.picklist([...caseOrigins, 'proposal', 'name']),
+        'The kind of what waits: a `report`, a review on `hold` because its author is new, an `edit` by a new author, an `appeal`, a `proposal` to correct a name, or the first `name` of something by a new author',
         'report',
       ),
-      opened_at: IsoTime('When the case was opened'),
+      opened_at: IsoTime('When it began to wait'),
       reasons: Fields(
         'The number of undecided reports, by reason',
         v.entriesFromList(reasons, Count('Reports with this reason', 1)),
       ),
       url: AnyText(
-        'The page of the case for moderators',
+        'The page for moderators to decide on it',
         'https://reviews.example/account/moderation/reviews/2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11',
       ),
     }),

@@ -4,6 +4,7 @@ import type { EntityType } from '../entity/entity-type.ts';
 import { readRecord } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
 import { findOpenCase } from '../moderation/case-repository.ts';
+import { findOpenName } from '../moderation/open-name.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
 import { keysOf } from '../secrets.ts';
 import {
@@ -25,6 +26,7 @@ import {
   entityMessage,
   isChallenge,
   type Message,
+  nameMessage,
   personMessage,
   type Reported,
   restartMessage,
@@ -252,7 +254,15 @@ async function messageAboutCase(
   change: Reported,
 ): Promise<Message | undefined> {
   if (!types.includes('case.opened')) return undefined;
-  const opened = await findOpenCase(change.newest.id);
+  const { id, entity_type, user_id } = change.newest;
+  if (entity_type !== undefined) {
+    const entity = { entity_id: id, entity_type: entity_type as EntityType };
+    const named = await findOpenName(entity, user_id);
+    const isOfEntity = entity_id === undefined || entity_id === id;
+    const isOfAuthor = author_id === undefined || author_id === named?.user_id;
+    return named && isOfEntity && isOfAuthor ? nameMessage(change, named) : undefined;
+  }
+  const opened = await findOpenCase(id);
   const isOfEntity = entity_id === undefined || entity_id === opened?.review.entity_id;
   const isOfAuthor = author_id === undefined || author_id === opened?.review.user_id;
   return opened && isOfEntity && isOfAuthor ? caseMessage(change, opened) : undefined;

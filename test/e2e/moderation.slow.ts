@@ -108,8 +108,9 @@ describe.each([
 
     await mia.visit('/account');
     await mia.choose('Moderation (1)');
-    await mia.arrive('Reviews to decide on');
+    await mia.arrive('Waiting for a decision');
     await mia.look('queue');
+    await mia.follow('Reports');
     await mia.follow('Abuse');
     await mia.page.getByText('There is nothing to decide.').waitFor();
     await mia.follow('Another reason');
@@ -156,7 +157,6 @@ describe.each([
     expect(await ben.row(ann.name).textContent()).toContain('Appeal');
     await ben.row(ann.name).getByRole('link', { name: 'Album or single without a name' }).click();
     await ben.page.getByText(says).waitFor();
-    await ben.explain('Another reason', 'A memory, no advertisement.');
     await ben.look('appeal');
     await ben.click('Make it public again');
     await ben.hear('The review is public again.');
@@ -165,7 +165,7 @@ describe.each([
     await ben.follow('Log');
     await ben.arrive('Log of moderation');
     const log = ben.row(ann.name);
-    const decisions = ['Public again: another reason', 'Hidden: spam'];
+    const decisions = ['Public again', 'Hidden: spam'];
     expect(await log.locator('strong').allTextContents()).toEqual(decisions);
     const cells = log.locator('[data-name=By], [data-name=Reports]');
     expect(await cells.allTextContents()).toEqual(['0', ben.name, '2', mia.name]);
@@ -218,12 +218,10 @@ describe.each([
     await mia.visit(`/account/moderation/users/${ann.id}`);
     await mia.explain('Spam', 'One shop.', 'Block the account');
     await mia.look('all-public');
-    await mia.click('Block and hide all 27 public reviews');
-    await mia.hear(
-      'The account is blocked. Its reviews are being hidden, and its votes withdrawn.',
-    );
+    await mia.click('Block and undo everything');
+    await mia.hear('The account is blocked. Everything that it did is being undone.');
     await mia.arrive(`About ${ann.name}`);
-    const underWay = mia.page.getByText('All reviews are being hidden.');
+    const underWay = mia.page.getByText('Everything is being undone.');
     while ((await underWay.count()) > 0) await mia.page.reload();
     // Mia has reported one of them.
     await mia.page.getByText('1 public', { exact: true }).waitFor();

@@ -123,11 +123,9 @@ test('the first reviews wait, are approved or refused, and the third is public a
   await refused.getByRole('button').click();
   await ann.look('appeal');
   await stream.idle();
-  await ben.visit('/account/moderation');
+  await ben.visit('/account/moderation?kind=appeal');
   await ben.row('Ann').getByRole('link').first().click();
   await ben.see('I only like the record.');
-  await ben.page.getByLabel('Reason').first().selectOption({ label: 'Another reason' });
-  await ben.page.getByLabel('Note').first().fill('Harmless.');
   await ben.click('Make it public again');
   await stream.idle();
   await stranger.visit(second);
@@ -150,11 +148,11 @@ test('whoever is blocked for the reviews that wait has them hidden with one deci
   await mia.page.getByLabel('Reason').selectOption({ label: 'Spam' });
   await mia.page.getByLabel('Note').fill('One shop.');
   await mia.look('spammer');
-  await mia.click('Block and hide the reviews that wait');
-  await mia.hear('The account is blocked. Its reviews are being hidden, and its votes withdrawn.');
-  const underWay = mia.page.getByText('All reviews are being hidden.');
+  await mia.click('Block and undo everything');
+  await mia.hear('The account is blocked. Everything that it did is being undone.');
+  const underWay = mia.page.getByText('Everything is being undone.');
   while ((await underWay.count()) > 0) await mia.page.reload();
   expect(await mia.row('Hidden: spam').count()).toBe(2);
-  await mia.visit('/account/moderation?reason=held');
+  await mia.visit('/account/moderation?kind=held');
   await mia.see('There is nothing to decide.');
 }, 120_000);

@@ -1,6 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
@@ -10,7 +11,7 @@ import { startTestStack } from '../helpers/stack.ts';
 // An empty, offline service with types of its own is a place where one can begin.
 
 const browser = await launchBrowser();
-const { authUrl: at, stream } = await startTestStack();
+const { url: api, authUrl: at, stream } = await startTestStack();
 const { run: admin, dataDir } = await import('../helpers/admin.ts');
 const pictures = process.env.PICTURES;
 
@@ -92,10 +93,12 @@ test('from the first page of an empty service to its third review, and to anothe
   const mia = await person('Mia', 1280);
   await admin('user', 'promote', mia.id);
   await stream.idle();
-  await mia.visit('/account/moderation/names');
-  await mia.arrive('Names to correct');
+  await mia.visit('/account/moderation?kind=proposal');
   await mia.page.getByText('It opened in January 1927.').waitFor();
   await mia.look('things-7-desk');
+  await mia.page.locator('tbody').getByRole('link', { name: 'Metropolis' }).first().click();
+  await mia.arrive(/^The name: Metropolis/);
+  await mia.look('things-7-name');
   await mia.click('Accept');
   await mia.hear('The name is corrected.');
   await mia.page.goto(thing.href);
@@ -103,8 +106,8 @@ test('from the first page of an empty service to its third review, and to anothe
   await stream.idle();
   await mia.visit('/account/moderation/log');
   await mia.look('things-8-log');
-  await mia.click('Undo');
-  await mia.hear('The correction is undone.');
+  await mia.page.getByRole('button', { name: 'Undo' }).first().click();
+  await mia.hear('The change is undone.');
   await mia.page.goto(thing.href);
   await mia.page.getByText('Film · Fritz Lang · 1926').waitFor();
 
@@ -141,6 +144,102 @@ test('from the first page of an empty service to its third review, and to anothe
   process.env.TABLE_NAME = TABLE_NAME;
 }, 180_000);
 
+test('a duplicate leads on and back, and a removed thing is nowhere', async () => {
+  const ann = await person('Ann', 390);
+  const add = async (name: string, about: string) => {
+    await ann.visit('/entity/new');
+    await ann.page.getByLabel('Type').selectOption({ label: 'Film' });
+    await ann.fill('Name', name);
+    await ann.fill('What tells it apart', about);
+    await ann.click('Add it');
+  };
+  await add('Past Lives', 'Celine Song · 2023');
+  const first = new URL(ann.page.url());
+  await stream.idle();
+  await add('past lives!', 'New York');
+  await ann.page.getByText('One thing has this name already. Nothing was added yet.').waitFor();
+  await ann.look('things-9-already');
+  await ann.page.getByText('Film · Celine Song · 2023').waitFor();
+  await ann.click('It is another: add it');
+  await ann.hear('It is here now. Be the first to review it.');
+  const second = new URL(ann.page.url());
+  await ann.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
+  await ann.review('Two people on a bench, and twelve years between them.', '5 stars');
+  await stream.idle();
+
+  const mia = await person('Mia', 1280);
+  await admin('user', 'promote', mia.id);
+  await mia.page.goto(second.href);
+  await mia.follow('Remove or join it');
+  await mia.fill('The other: its name, address or id', 'past lives');
+  await mia.page.locator('#join').getByRole('button', { name: 'Search' }).click();
+  await mia.page.getByRole('radio', { name: 'Past Lives Celine Song · 2023' }).check();
+  await mia.look('things-10-join');
+  await mia.click('Join them');
+  await mia.hear('It leads to the other now.');
+  await stream.idle();
+  await ann.search('past lives');
+  await ann.page.getByText('1 result for “past lives”').waitFor();
+  await ann.page.goto(second.href);
+  await ann.look('things-11-same');
+  await ann.page.getByText('This is the same as').waitFor();
+  await ann.page.getByText('Two people on a bench').waitFor();
+  const ben = await person('Ben', 390);
+  await ben.page.goto(second.href);
+  await ben.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
+  await ben.review('Quiet, and it stays with you for a week.', '4 stars');
+  await ben.page.goto(first.href);
+  await ben.page.getByText('Quiet, and it stays with you').waitFor();
+  await mia.page.reload();
+  await mia.click('Part them');
+  await mia.hear('It is a thing of its own again.');
+  await stream.idle();
+  await ann.search('past lives');
+  await ann.page.getByText('2 results for “past lives”').waitFor();
+
+  const readChanges = async (query = '') => {
+    const answer = await fetch(`${api}/changes${query}`);
+    return (await answer.json()) as { next: string; changes: { id: string }[] };
+  };
+  const { next } = await readChanges();
+  await add('Cheap watches, call now', 'All brands');
+  const advert = new URL(ann.page.url());
+  const id = advert.pathname.split('/').at(-1) ?? '';
+  await stream.idle();
+  await mia.page.goto(advert.href);
+  await mia.follow('Remove or join it');
+  await mia.page.getByLabel('Reason').selectOption({ label: 'Spam' });
+  await mia.look('things-12-remove');
+  await mia.click('Remove it');
+  await mia.hear('It is removed.');
+  await stream.idle();
+  await ann.page.goto(advert.href);
+  await ann.page.getByText('Nobody has reviewed this yet.').waitFor();
+  expect(await ann.page.content()).not.toContain('Cheap watches');
+  // A mirror, a dump and an import.
+  const { changes } = await readChanges(`?since=${next}`);
+  const told = changes.filter((change) => change.id === id);
+  expect(told).toMatchObject([{ kind: 'entity', entity: null, state: 'removed' }]);
+  await admin('export', '--public', '--out', join(dataDir, 'dump'));
+  const dump = gunzipSync(readFileSync(join(dataDir, 'dump', 'entities.jsonl.gz'))).toString();
+  expect(dump).toContain('Celine Song');
+  expect(dump).not.toContain('Cheap watches');
+  const file = join(dataDir, 'removed.jsonl');
+  await admin('export', '--out', file);
+  const { TABLE_NAME = '', AWS_ENDPOINT_URL_DYNAMODB = '' } = process.env;
+  process.env.TABLE_NAME = `removed-${Date.now()}`;
+  await createTable(AWS_ENDPOINT_URL_DYNAMODB, process.env.TABLE_NAME);
+  const { importExport } = await import('../../bin/import.ts');
+  await importExport(file, { isDryRun: false, onBegin: async () => {} });
+  const { readRecord } = await import('../../shared/entity/record.ts');
+  const entity = { entity_id: id, entity_type: 'film' } as never;
+  expect(await readRecord(entity)).toMatchObject({
+    name: 'Cheap watches, call now',
+    state: 'removed',
+  });
+  process.env.TABLE_NAME = TABLE_NAME;
+}, 180_000);
+
 test('the new pages are for everybody, at each width and in both schemes', async () => {
   const page = await browser.newPage({ bypassCSP: true, viewport: { width: 390, height: 800 } });
   const hands = handsOn(() => page);
@@ -150,13 +249,15 @@ test('the new pages are for everybody, at each width and in both schemes', async
   const found = page.getByRole('link', { name: 'Metropolis Restored' }).first();
   const thing = (await found.getAttribute('href')) ?? '';
   const naming = thing.replace('?', '/name?');
+  const desk = thing.replace('/entity/', '/account/moderation/things/');
   const paths = [
     '/entity/new',
-    '/account/moderation/names',
+    '/account/moderation?kind=proposal',
     '/account/moderation/log',
+    '/account/names',
     '/find?q=go',
   ];
-  for (const address of [...paths.map((path) => at + path), thing, naming]) {
+  for (const address of [...paths.map((path) => at + path), thing, naming, desk, `${desk}&q=go`]) {
     await page.goto(address);
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 800 });

@@ -51,23 +51,23 @@ describe('the page about an author', () => {
 
   test('blocks the author and hides all reviews, which goes on after the answer', async () => {
     const { author, ids, html, at, send } = await seen(3);
-    expect(html).toContain('>Block and hide all 3 public reviews<');
+    expect(html).toContain('>Block and undo everything<');
     const answer = await send({ decision: 'hide_all', ...why });
     expect(answer.status).toBe(303);
     expect(await hiddenOf(ids)).toBe(0);
     const during = (await ask('show-author', mia, at)).html;
-    expect(during).toContain('All reviews are being hidden.');
+    expect(during).toContain('Everything is being undone.');
     expect(during).toContain('<dd>3 public</dd>');
     expect(during).not.toContain('value="hide_all"');
     const [first = ''] = ids;
     const ofCase = await ask('show-case', mia, { path: { review_id: first } });
-    expect(ofCase.html).toContain('All reviews are being hidden.');
+    expect(ofCase.html).toContain('Everything is being undone.');
     await applyStream();
     expect(await hiddenOf(ids)).toBe(3);
     const after = (await ask('show-author', mia, at)).html;
     expect(after).toContain('<dd>0 public</dd>');
-    expect(after).not.toContain('being hidden');
-    expect(after).toContain('Account blocked, all reviews hidden: spam');
+    expect(after).not.toContain('being undone');
+    expect(after).toContain('Account blocked, all taken back: spam');
     expect(after).toContain('End the block');
     expect(await readItem(userKey(author.id))).toHaveProperty('blocked_at');
   });
@@ -76,7 +76,7 @@ describe('the page about an author', () => {
     const { ids, at, send } = await seen(1);
     await send({ decision: 'block', ...why });
     const { html } = await ask('show-author', mia, at);
-    expect(html).toContain('>Hide the public review<');
+    expect(html).toContain('>Undo everything<');
     expect(html).not.toContain('value="block"');
     await send({ decision: 'hide_all', ...why });
     await applyStream();
@@ -88,13 +88,13 @@ describe('the page about an author', () => {
     const { author: voter, html, at, send } = await seen(0);
     const author = await makeUser();
     for (let i = 0; i < 2; i++) await voter.votes(await author.publishes(), 'down');
-    expect(html).toContain('>Block and withdraw all votes<');
+    expect(html).toContain('>Block and undo everything<');
     await send({ decision: 'block', ...why });
-    expect((await ask('show-author', mia, at)).html).toContain('>Withdraw all votes<');
+    expect((await ask('show-author', mia, at)).html).toContain('>Undo everything<');
     await send({ decision: 'hide_all', ...why });
     await applyStream();
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
-    const words = 'Account blocked, all reviews hidden, 2 votes withdrawn: spam';
+    const words = 'Account blocked, all taken back, 2 votes withdrawn: spam';
     expect((await ask('show-decisions', mia)).html).toContain(words);
     const after = (await ask('show-author', mia, at)).html;
     expect(after).toContain(words);

@@ -120,6 +120,7 @@ describe('GET /user/me/export', () => {
         reports: 1,
         publications: 3,
         edits: 1,
+        names: 0,
       },
     ]);
     expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);

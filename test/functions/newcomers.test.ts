@@ -28,7 +28,9 @@ async function publishOnPage(author: Person) {
 async function decide(review_id: string, decision: string, why: Record<string, string>) {
   const version = `${(await readItem(caseKey(review_id)))?.version}`;
   const edits = `${(await readItem(reviewKey(review_id)))?.edits}`;
-  const form = { decision, version, edits, ...why };
+  const { html } = await ask('show-case', mia, { path: { review_id } });
+  const [, named] = /name="named" value="(\d+)"/.exec(html) ?? [];
+  const form = { decision, version, edits, ...why, ...(named !== undefined && { named }) };
   return ask('decide-review', mia, { path: { review_id }, form });
 }
 

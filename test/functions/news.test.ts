@@ -61,7 +61,7 @@ test('a webhook that was turned off and a corrected name are news', async () => 
   expect(await menuOf(owner)).toBe('Account (3)');
   const { html } = await ask('show-account', owner);
   expect(html).toContain('A webhook of yours was turned off.');
-  expect(html).toContain('Names that you gave and that were corrected: 2.');
+  expect(html).toContain('Names that you gave and that were corrected or removed: 2.');
 });
 
 test('news does not show to others, and not in the API', async () => {
@@ -78,7 +78,7 @@ test('news is part of the account, which still costs half a unit', async () => {
     for (let i = 0; i < 3; i++) await tryUpdate(newsUpdate(id, kind));
   }
   const { result, usage } = await metered(() => findUser(id, { consistent: false }));
-  expect(result && countNews(result)).toBe(21);
+  expect(result && countNews(result)).toBe(27);
   expect(usage.read).toBe(0.5);
 });
 

@@ -78,13 +78,20 @@ const requests: [operation: string, request: () => Asked][] = [
   ['show-tokens', () => ({})],
   ['download-data', () => ({})],
   ['show-cases', () => ({})],
-  ['show-proposals', () => ({})],
+  [
+    'show-proposals',
+    () => {
+      const { entity_id = '', entity_type = '' } = widest.others[0] ?? {};
+      return { path: { entity_id }, query: { entity_type } };
+    },
+  ],
   ['show-decisions', () => ({})],
   ['show-case', () => ({ path: { review_id: `${widest.others[0]?.id}` } })],
   ['show-author', () => ({ path: { user_id: widest.subject.id } })],
   ['show-author', () => ({ path: { user_id: widest.member.id } })],
   ['show-my-reviews', () => ({})],
   ['show-my-votes', () => ({})],
+  ['show-my-names', () => ({})],
   ['show-account', () => ({})],
 ];
 

@@ -97,7 +97,7 @@ describe('a correction', () => {
     }
     expect((await wordsOf(entity)).name).toBe('Bleu');
     await applyStream();
-    const desk = (await ask('show-proposals', mia)).html;
+    const desk = (await ask('show-cases', mia, { query: { kind: 'proposal' } })).html;
     expect(desk).toContain('<del><bdi>Bleu</bdi></del> → <bdi>Blue</bdi>');
     expect(desk).toContain('A typo');
     expect((await decideName(mia, entity, ben, 'accept')).status).toBe(303);
@@ -114,8 +114,42 @@ describe('a correction', () => {
       'The proposal changes nothing: decline it.',
     ]);
     expect((await decideName(mia, entity, ann, 'decline')).status).toBe(303);
-    expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
+    expect((await ask('show-cases', mia, { query: { kind: 'proposal' } })).html).not.toContain(
+      entity.entity_id,
+    );
   });
+
+  test.each([
+    ['accept', 'A moderator has accepted a correction of yours.', 'Accepted'],
+    ['decline', 'A moderator has declined a correction of yours.', 'Correction declined'],
+  ] as const)(
+    'is listed for who proposed it, and the outcome is news: %s',
+    async (decision, news, outcome) => {
+      const [ann, ben] = await makeUsers(2);
+      const entity = await reviewNew(ann, { name: 'Bleu' });
+      await correct(ben, entity, { name: 'Blue', note: 'A typo' });
+      await applyStream();
+      const link = `href="${at}/entity/${entity.entity_id}?entity_type=work"`;
+      const open = (await ask('show-my-names', ben)).html;
+      expect(open).toContain(link);
+      expect(open).toContain('A typo');
+      expect(open).not.toContain(outcome);
+      expect((await ask('show-my-names', ann)).html).not.toContain(link);
+      await decideName(mia, entity, ben, decision);
+      await applyStream();
+      const account = (await ask('show-account', ben)).html;
+      expect(account).toContain(`${news} <a href="${at}/account/names">See your corrections</a>`);
+      const decided = (await ask('show-my-names', ben)).html;
+      expect(decided).toContain(link);
+      expect(decided).toContain(outcome);
+      expect(decided).not.toContain('A typo');
+      // What she corrects herself is no outcome, nor is a decision on a review.
+      const own = await reviewNew(ann, { name: 'Rouge' });
+      await correct(ann, own, { name: 'Red' });
+      await applyStream();
+      expect((await ask('show-my-names', ann)).html).not.toContain('Red');
+    },
+  );
 
   test('of a name that somebody else gave is proposed, although nobody has reviewed', async () => {
     const [ann, ben] = await makeUsers(2);
@@ -159,7 +193,7 @@ describe('a correction', () => {
     const again = await ask('undo-correction', mia, { form });
     expect([again.status, faultsOn(again.shown)['']]).toEqual([
       400,
-      'The name has been corrected again since.',
+      'The name has been changed again since.',
     ]);
   });
 
@@ -207,9 +241,11 @@ describe('a correction', () => {
     expect(nothing.headers['set-cookie']).toContain('notice=name-same');
     await correct(ben, entity, { name: 'An insult', note: 'This insults somebody' });
     await applyStream();
-    const { html } = await ask('show-proposals', mia);
-    expect(html).toMatch(/reported <time[^>]*>[^<]*<\/time> ago/);
-    expect(html).toContain('>Close the report</button>');
+    const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
+    expect(html).toContain('A report<p class="verbatim" dir="auto">This insults somebody');
+    const path = { entity_id: entity.entity_id };
+    const page = await ask('show-proposals', mia, { path, query: { entity_type: 'work' } });
+    expect(page.html).toContain('>Close the report</button>');
     await decideName(mia, entity, ben, 'decline');
   });
 
@@ -217,9 +253,10 @@ describe('a correction', () => {
     const [ann] = await makeUsers(1);
     const entity = { entity_id: randomUUID(), entity_type: 'work' };
     const seen = { user_id: mia.id, proposed_at: new Date().toISOString(), seen: '' };
-    const form = { decision: 'decline', ...entity, ...seen, id: randomUUID() };
+    const form = { decision: 'decline', ...seen, id: randomUUID() };
+    const at = { path: { entity_id: entity.entity_id }, query: { entity_type: 'work' } };
     for (const operation of ['show-proposals', 'decide-proposal', 'undo-correction']) {
-      expect((await ask(operation, ann, { form })).status).toBe(404);
+      expect((await ask(operation, ann, { ...at, form })).status).toBe(404);
     }
     process.env.EDITS_PER_DAY = '2';
     try {
@@ -349,7 +386,7 @@ describe('races', () => {
     const Key = proposalKey(entity.entity_type, entity.entity_id, ben.id);
     const proposed_at = new Date(Date.now() + 1_000).toISOString();
     for (const decision of ['accept', 'decline'] as const) {
-      const { html } = await ask('show-proposals', mia);
+      const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
       expect(html).toContain(entity.entity_id);
       beforeTransaction(() => setAttributes(Key, { name: 'Azure', proposed_at }));
       expect((await decideName(mia, entity, ben, decision)).status).toBe(400);
@@ -359,19 +396,18 @@ describe('races', () => {
     expect((await wordsOf(entity)).name).toBe('Bleu');
   });
 
-  test('a correction and a renewal by a database: the person’s words stay', async () => {
+  test('a correction and a renewal by a database: the moderator’s words stay', async () => {
     for (let round = 0; round < 5; round++) {
-      const [ann] = await makeUsers(1);
       const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
       await nameEntities({ [entity.entity_id]: 'Database' }, 'work');
       const before = (await readRecord(entity)) as EntityRecord;
       const renewal = recordWrites(before, { ...before, name: 'Renewed' });
       const [answer] = await Promise.all([
-        correct(ann, entity, { name: 'Person' }),
+        correct(mia, entity, { name: 'Person' }),
         writeRecords([renewal]),
       ]);
       const words = await wordsOf(entity);
-      if (answer.status === 303) expect(words).toMatchObject({ name: 'Person', origin: 'member' });
+      if (answer.status === 303) expect(words.origin).toBe('moderator');
       else expect([answer.status, words.name]).toEqual([412, 'Renewed']);
       await writeRecords([renewal]);
       expect((await wordsOf(entity)).name).toBe(words.name);
@@ -409,7 +445,9 @@ describe('races', () => {
     const { status } = await decideName(mia, entity, ben, 'accept');
     expect(status).toBe(400);
     await applyStream();
-    expect((await ask('show-proposals', mia)).html).not.toContain(entity.entity_id);
+    expect((await ask('show-cases', mia, { query: { kind: 'proposal' } })).html).not.toContain(
+      entity.entity_id,
+    );
     expect((await wordsOf(entity)).name).toBe('Bleu');
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
+import { proposalWrite } from '../../shared/moderation/proposal.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { routes } from '../../shared/routes.ts';
@@ -11,6 +12,7 @@ import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers } from '../helpers/world.ts';
 
@@ -53,12 +55,13 @@ describe('the pages of moderators', () => {
     const blocked = await makeModerator('Bea');
     await setModerator(former.id, false);
     await decideUser(blocked.id, 'block', operator);
-    const path = { review_id, user_id: author.id };
+    const path = { review_id, user_id: author.id, entity_id: randomUUID() };
+    const query = { entity_type: 'work' };
     const form = { reason: 'spam', note: '', ...(await seen(review_id)) };
     const decision = operation === 'decide-user' ? 'block' : 'hide';
     for (const user of [author, former, blocked]) {
       for (const fields of [{ ...form, decision }, {}]) {
-        const sent = method === 'POST' ? { path, form: fields } : { path };
+        const sent = method === 'POST' ? { path, query, form: fields } : { path, query };
         const { status, html } = await ask(operation, user, sent);
         expect(status).toBe(404);
         expect(html.includes('<h1>Page not found</h1>')).toBe(true);
@@ -159,13 +162,108 @@ describe('the pages of moderators', () => {
     await ask('decide-review', mia, { path: { review_id: id }, form });
     expect(await openOn('show-account')).toBe(`${before}`);
     expect(await openOn('show-account', author)).toBeUndefined();
+    await reported('spam');
+    const figure = `<span class="figure">${before + 1}<span class="unseen"> to decide</span>`;
+    const path = { user_id: author.id };
+    for (const operation of [
+      'show-home',
+      'show-reviews',
+      'show-user',
+      'show-help',
+      'find-entity',
+    ]) {
+      expect((await ask(operation, mia, { path })).html).toContain(figure);
+      const { html } = await ask(operation, author, { path });
+      expect(html).not.toMatch(/to decide<|Moderation \(/);
+    }
     const opened_at = new Date().toISOString();
-    const cases = Array.from({ length: 100 - before }, () => {
+    const cases = Array.from({ length: 99 - before }, () => {
       const id = randomUUID();
       return { ...caseKey(id), all: 'CASE', date: `${opened_at}#${id}`, user_id: author.id };
     });
     await batchWrite(cases.map((put) => ({ put })));
     expect(await openOn('show-account')).toBe('99+');
+    await batchWrite(cases.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  });
+
+  test('list reports, new authors, appeals and corrections together, and each kind alone', async () => {
+    process.env.HELD_REVIEWS = '1';
+    const newcomer = await makeUser();
+    const held = await newcomer.publishes();
+    delete process.env.HELD_REVIEWS;
+    const report = await reported('spam');
+    const appealed = await author.publishesHidden();
+    await appeal(appealed, author.id, 'It is no shop.');
+    const proposed = await reviewNew(author, { name: 'Bleu' });
+    await newcomer.publishes({ ...proposed });
+    stopClock(Date.now() + 1);
+    await correct(newcomer, proposed, { name: 'Blue', note: 'In English' });
+    const ours = { held, report, appeal: appealed, proposal: proposed.entity_id };
+    const listed = async (query: Record<string, string>) => {
+      const found: string[] = [];
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const at = { query: { ...query, ...(cursor && { cursor }) } };
+        const { html } = await ask('show-cases', mia, at);
+        const kinds = Object.entries(ours).filter(([, id]) => html.includes(id));
+        const place = ([, id]: [string, string]) => html.indexOf(id);
+        found.push(...kinds.sort((a, b) => place(a) - place(b)).map(([kind]) => kind));
+        cursor = nextOn(html);
+      }
+      return found;
+    };
+    expect(await listed({})).toEqual(['held', 'report', 'appeal', 'proposal']);
+    for (const kind of Object.keys(ours)) expect(await listed({ kind })).toEqual([kind]);
+    // A report of a review that waits, and an appeal against what was reported, stay what they are.
+    await mia.reports(held);
+    expect(await listed({ kind: 'held' })).toEqual(['held']);
+    expect((await ask('show-cases', mia, { query: { kind: 'boring' } })).status).toBe(400);
+  });
+
+  test('lead from page to page of corrections', async () => {
+    const proposer = await makeUser();
+    const entities = Array.from({ length: 41 }, () => {
+      return { entity_id: randomUUID(), entity_type: 'work' as const, name: 'Bleu' };
+    });
+    const writes = entities.map((entity, i) => {
+      stopClock(Date.now() + i);
+      return proposalWrite(entity, { user_id: proposer.id, note: '' });
+    });
+    await batchWrite(
+      writes.map((write) => ({ put: (write as { Put: { Item: object } }).Put.Item })),
+    );
+    const found: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const query = { kind: 'proposal', ...(cursor && { cursor }) };
+      const { status, html } = await ask('show-cases', mia, { query });
+      expect(status).toBe(200);
+      found.push(...[...html.matchAll(/\/names\/([^?"]+)/g)].map(([, id = '']) => id));
+      cursor = nextOn(html);
+    }
+    const ours: string[] = entities.map(({ entity_id }) => entity_id);
+    expect(found.filter((id) => ours.includes(id))).toEqual(ours);
+  });
+
+  test('make public again and dismiss without a reason', async () => {
+    for (const [decision, other] of [
+      ['dismiss', 'hide'],
+      ['restore', 'uphold'],
+    ] as const) {
+      const id = await reported('spam');
+      if (decision === 'restore') {
+        await decideReview(id, 'hide', operator);
+        await appeal(id, author.id, '');
+      }
+      const { html } = await ask('show-case', mia, { path: { review_id: id } });
+      const forms = html.split('<form').filter((each) => each.includes('name="version"'));
+      const formOf = (verdict: string) => forms.find((each) => each.includes(`value="${verdict}"`));
+      expect(formOf(decision)).not.toMatch(/<select|<textarea/);
+      expect(formOf(other)).toMatch(/<select[^>]*name="reason"/);
+      const form = { decision, reason: 'other', note: '', ...(await seen(id)) };
+      expect((await ask('decide-review', mia, { path: { review_id: id }, form })).status).toBe(303);
+      const log = (await ask('show-decisions', mia)).html;
+      const words = { dismiss: 'Reports dismissed', restore: 'Public again' }[decision];
+      expect(log).toContain(`<strong>${words}</strong>`);
+    }
   });
 
   test('show a case with its reports, in words where there are some, and escaped', async () => {

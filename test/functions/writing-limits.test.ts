@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { countsKey, dailyVotesKey } from '../../shared/table/keys.ts';
+import { countsKey, dailyVotesKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { correct, reviewNew } from '../helpers/names-by-people.ts';
+import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { reviewRecord, sourced } from '../helpers/transfer.ts';
-import { makeUser, type Person, reviewBody } from '../helpers/world.ts';
+import { makeUser, makeUsers, type Person, reviewBody } from '../helpers/world.ts';
 
 const { PUBLICATIONS_PER_DAY, EDITS_PER_DAY } = process.env;
 const noon = '2026-11-20T12:00:00.000Z';
@@ -22,7 +24,7 @@ async function counterOf({ id }: Person) {
   return { publications: counter?.publications ?? 0, edits: counter?.edits ?? 0 };
 }
 
-function refusal(what: 'publications' | 'edits', limit: number, description: string) {
+function refusal(what: 'publications' | 'edits' | 'names', limit: number, description: string) {
   return {
     status: 403,
     body: { error: 'limit_exceeded', description },
@@ -128,6 +130,68 @@ describe('POST /review/{review_id}', () => {
   });
 });
 
+describe('names of a new account', () => {
+  const description = 'In its first 7 days an account may name 10 things a day (UTC)';
+
+  test('are ten a day, given and proposed, on every page', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const named = await reviewNew(ben, { name: 'Of Ben' });
+    await setAttributes(dailyVotesKey(ann.id, today), { names: 7 });
+    const entity = await reviewNew(ann, { name: 'Eighth' });
+    expect((await correct(ann, entity, { name: 'Ninth' })).status).toBe(303);
+    expect((await correct(ann, named, { name: 'Tenth' })).headers['set-cookie']).toContain(
+      'name-proposed',
+    );
+    for (const answer of [
+      await correct(ann, entity, { name: 'Eleventh' }),
+      await correct(ann, named, { name: 'Eleventh' }),
+      await publishForm(ann, newEntity(), filledForm({ name: 'Eleventh' })),
+    ]) {
+      const { headers } = refusal('names', 10, description);
+      expect(answer).toMatchObject({ status: 403, headers });
+      expect(answer.html).toContain(description);
+    }
+    // Something that has a name is still reviewed, and a change of nothing costs nothing.
+    expect((await publishForm(ann, { ...named }, filledForm())).status).toBe(303);
+    expect((await correct(ann, entity, { name: 'Ninth' })).headers['set-cookie']).toContain(
+      'name-same',
+    );
+    stopClock(Date.parse(noon) + 43_200_000);
+    expect((await correct(ann, entity, { name: 'Eleventh' })).status).toBe(303);
+  });
+
+  test('are never more at once', async () => {
+    const ann = await makeUser();
+    await setAttributes(dailyVotesKey(ann.id, today), { names: 8 });
+    const forms = Array.from({ length: 6 }, () =>
+      publishForm(ann, newEntity(), filledForm({ name: 'At once' })),
+    );
+    const statuses = (await Promise.all(forms)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([303, 303, 403, 403, 403, 403]);
+  });
+
+  test.each([
+    ['after seven days', { created: '2026-11-13T12:00:00.000Z' }, 303],
+    ['a second earlier', { created: '2026-11-13T12:00:01.000Z' }, 403],
+    ['of a moderator', { is_moderator: true }, 303],
+  ])('are as many as edits %s', async (_, account, status) => {
+    const person = await makeUser();
+    await setAttributes(userKey(person.id), account);
+    await setAttributes(dailyVotesKey(person.id, today), { names: 10 });
+    const entity = { entity_id: crypto.randomUUID(), entity_type: 'work' } as const;
+    expect((await correct(person, entity, { name: 'Named' })).status).toBe(status);
+  });
+
+  test('have the limit of edits as well, which is told by its own name', async () => {
+    process.env.EDITS_PER_DAY = '2';
+    const ann = await makeUser();
+    await setAttributes(dailyVotesKey(ann.id, today), { edits: 2 });
+    const entity = { entity_id: crypto.randomUUID(), entity_type: 'work' } as const;
+    const { headers } = refusal('edits', 2, '');
+    expect(await correct(ann, entity, { name: 'Named' })).toMatchObject({ status: 403, headers });
+  });
+});
+
 test('an import does not count', async () => {
   process.env.PUBLICATIONS_PER_DAY = '1';
   const author = await makeUser();
@@ -142,6 +206,6 @@ test('the export of an account contains both counters', async () => {
   await author.edits(await author.publishes(), { rating: 1 });
   const { body } = await author.exports();
   expect(body.votes_by_day).toEqual([
-    { day: today, first_votes: 0, votes: 0, reports: 0, publications: 1, edits: 1 },
+    { day: today, first_votes: 0, votes: 0, reports: 0, publications: 1, edits: 1, names: 0 },
   ]);
 });

@@ -121,7 +121,8 @@ export function faultsOn({ html }: Shown): Record<string, string> {
   const [, ofAll] = /<p class="warning" role="alert">([^<]*)</.exec(html) ?? [];
   const beside = [...html.matchAll(/<p class="fault" id="([^"]*)-fault">([^<]*)</g)];
   for (const [, name = ''] of beside) {
-    const field = new RegExp(`<[^>]* name="${name}"[^>]*>`).exec(html)?.[0] ?? '';
+    const field =
+      new RegExp(`<(?![^>]* type="hidden")[^>]* name="${name}"[^>]*>`).exec(html)?.[0] ?? '';
     const isTold = attribute(field, 'aria-describedby').split(' ').includes(`${name}-fault`);
     if (!isTold || attribute(field, 'aria-invalid') !== 'true') throw new Error(`${field} is fine`);
   }

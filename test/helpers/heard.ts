@@ -32,7 +32,7 @@ export interface Message {
     version?: number;
     review?: object | null;
     user_id?: string;
-    entity?: { id: string };
+    subject?: { id: string };
     challenge?: string;
   };
 }
@@ -70,7 +70,7 @@ function tells({ type, at, data, isKept }: Message, change: Change): boolean {
     const isAsWeighty = type === 'user.deleted' || type === change.type;
     return isAsWeighty && change.client_id !== undefined && data.user_id === change.id;
   }
-  if (type === 'entity.edited') return type === change.type && data.entity?.id === change.id;
+  if (type === 'entity.edited') return type === change.type && data.subject?.id === change.id;
   if (data.id !== change.id) return false;
   // What was public before it is gone, even if another change has brought the review back.
   if (type === 'review.removed') return true;
@@ -128,7 +128,7 @@ export function wentBack(receivers: readonly Receiver[]) {
 export function ambiguous(receivers: readonly Receiver[]) {
   const named = new Map<string, Set<string>>();
   for (const { id, at, data } of receivers.flatMap(({ messages }) => messages)) {
-    const subject = data.id ?? data.user_id ?? data.entity?.id ?? '';
+    const subject = data.id ?? data.user_id ?? data.subject?.id ?? '';
     named.set(id, (named.get(id) ?? new Set()).add(`${subject} ${at}`));
   }
   return [...named].filter(([, subjects]) => subjects.size > 1);

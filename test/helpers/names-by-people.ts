@@ -38,15 +38,17 @@ export async function decideName(
   proposer: Person,
   decision: 'accept' | 'decline',
 ) {
-  const { html } = await ask('show-proposals', moderator);
-  const section = html
-    .split('<form')
-    .find((each) => [entity.entity_id, proposer.id].every((id) => each.includes(`value="${id}"`)));
+  const at = { path: { entity_id: entity.entity_id }, query: { entity_type: entity.entity_type } };
+  const { html } = await ask('show-proposals', moderator, at);
+  const section = html.split('<form').find((each) => each.includes(`value="${proposer.id}"`));
   const shownIn = (name: string) =>
     new RegExp(`name="${name}" value="([^"]*)"`).exec(section ?? '')?.[1];
-  const names = ['entity_id', 'entity_type', 'proposed_at', 'seen'];
+  const names = ['proposed_at', 'seen'];
   const shown = Object.fromEntries(names.map((name) => [name, shownIn(name) ?? '']));
-  return ask('decide-proposal', moderator, { form: { ...shown, user_id: proposer.id, decision } });
+  return ask('decide-proposal', moderator, {
+    ...at,
+    form: { ...shown, user_id: proposer.id, decision },
+  });
 }
 
 /** The words of a record that people read. */

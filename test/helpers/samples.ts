@@ -105,7 +105,7 @@ export function publicSamples({ review, ids, entities, q, since }: Scene): Sampl
 }
 
 /** Returns the requests that only somebody signed in can make, by operation. */
-export function ownSamples({ review, own, client_id, webhook_id }: Scene): Samples {
+export function ownSamples({ review, own, client_id, webhook_id, q }: Scene): Samples {
   const { id: review_id, user_id, entity_id, entity_type } = review;
   const ofReview = { path: { review_id } };
   const ofOwn = { path: { review_id: own } };
@@ -132,12 +132,17 @@ export function ownSamples({ review, own, client_id, webhook_id }: Scene): Sampl
     'show-tokens': [{}],
     'download-data': [{}],
     'show-cases': [{}, { query: { sort: 'popularity', reason: 'spam' } }],
-    'show-proposals': [{}],
+    'show-proposals': [{ path: { entity_id }, query: { entity_type } }],
     'show-decisions': [{}],
     'show-case': [ofReview],
     'show-author': [{ path: { user_id } }],
     'show-my-reviews': [{}],
     'show-my-votes': [{}],
+    'show-my-names': [{}],
+    'show-thing': [
+      { path: { entity_id }, query: { entity_type } },
+      { path: { entity_id }, query: { entity_type, q } },
+    ],
     'show-account': [{}],
   };
 }

@@ -74,6 +74,16 @@ test('every command works on a service with every option, from DATA_DIR alone', 
     ...image,
   });
   expect(await run('entity find', 'metro')).toMatchObject({ entities: [{ entity_type: 'film' }] });
+  const thing = ['film', entity_id];
+  expect(await run('entity confirm', ...thing)).toMatchObject({ state: 'public' });
+  expect(await run('entity lead', ...thing, '--to', third.entity_id)).toMatchObject({
+    leads_to: third.entity_id,
+  });
+  expect(await run('entity return', ...thing)).toMatchObject({ leads_to: null });
+  expect(await run('entity remove', ...thing, '--hide-reviews')).toMatchObject({
+    state: 'removed',
+  });
+  expect(await run('entity return', ...thing)).toMatchObject({ state: 'public' });
 
   const redirect = `http://127.0.0.1:${await freePort()}/callback`;
   const { client_id, webhook_id: webhook } = await addWebhook(operator, ann.id, redirect);

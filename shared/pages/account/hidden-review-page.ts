@@ -9,6 +9,7 @@ import { getReviewBy } from '../../review/review-repository.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import type { Html, Page, Visitor } from '../frame/layout.ts';
+import { viewerOf } from '../frame/person.ts';
 import { saying, stateOf } from '../moderation/moderation.ts';
 import { inFull } from '../review/written-parts.ts';
 import { appealOn } from './account-page.ts';
@@ -23,7 +24,7 @@ export async function hiddenReviewPage(
   if (!isMissing || !visitor) throw error;
   const review = await getReviewBy(visitor.user.id, reviewId);
   if (isDraft(review)) return { location: `/review/${reviewId}/edit` };
-  const [metadata = null] = await findMetadata([review]);
+  const [metadata = null] = await findMetadata([review], viewerOf(visitor));
   const name = nameOfEntity(review, metadata);
   const address = `${authUrl()}/review/${reviewId}`;
   return {

@@ -36,7 +36,28 @@ const lines: Readonly<Record<NewsKind, readonly [one: string, more: string, path
     'Webhooks of yours that were turned off:',
     '/account/applications',
   ],
-  name: ['A name that you gave was corrected.', 'Names that you gave and that were corrected:', ''],
+  name: [
+    'A name that you gave was corrected or removed.',
+    'Names that you gave and that were corrected or removed:',
+    '',
+  ],
+  accept: [
+    'A moderator has accepted a correction of yours.',
+    'Moderators have accepted corrections of yours:',
+    '/account/names',
+  ],
+  decline: [
+    'A moderator has declined a correction of yours.',
+    'Moderators have declined corrections of yours:',
+    '/account/names',
+  ],
+};
+
+/** Pages that say more, as people call them. */
+const pages: Readonly<Record<string, string>> = {
+  '/account/reviews': 'your reviews',
+  '/account/applications': 'your applications',
+  '/account/names': 'your corrections',
 };
 
 /** The unread news, as a section of the account page. Empty if there are none. */
@@ -52,5 +73,5 @@ export function newsSection(user: News): Html | '' {
 function line(kind: NewsKind, count: number) {
   const [one, more, path] = lines[kind];
   const text = count === 1 ? one : `${more} ${count}.`;
-  return html`${text}${path && html` <a href="${authUrl()}${path}">See ${kind === 'webhook' ? 'your applications' : 'your reviews'}</a>`}`;
+  return html`${text}${path && html` <a href="${authUrl()}${path}">See ${pages[path]}</a>`}`;
 }

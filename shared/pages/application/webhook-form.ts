@@ -25,7 +25,7 @@ const labels: Readonly<Record<MessageType, string>> = {
   'access.revoked': 'A person revokes the access of your application',
   'user.deleted': 'A person who uses your application deletes the account',
   'entity.edited': 'The name of something reviewed changes',
-  'case.opened': 'A review waits for moderators',
+  'case.opened': 'Something waits for moderators',
 };
 
 /** Types that are ticked in a new form. Votes are many, and people only concern some. */

@@ -1,8 +1,9 @@
 // The page to name something, or to correct its name.
 import { html } from 'hono/html';
 import { nameOfEntity } from '../../entity/entity-type.ts';
-import { findMetadata } from '../../entity/metadata.ts';
+import { knownEntity } from '../../entity/metadata.ts';
 import { type Entity, readRecord } from '../../entity/record.ts';
+import { shownRecord } from '../../moderation/naming-decisions.ts';
 import { canModerate } from '../../user/user-type.ts';
 import { blank, type FormState, faultOf, field } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
@@ -15,10 +16,8 @@ export async function namingPage(
   { user, csrf }: Visitor,
   filled: FormState = blank,
 ): Promise<Page> {
-  const [record, [metadata = null]] = await Promise.all([
-    readRecord(entity),
-    findMetadata([entity]),
-  ]);
+  const record = shownRecord(await readRecord(entity), user);
+  const metadata = record ? knownEntity(record) : null;
   const name = nameOfEntity(entity, metadata);
   const words = record ? 'Correct the name' : 'Give it a name';
   return {
@@ -41,8 +40,8 @@ export async function namingPage(
 
 function helpOf(): Html {
   return html`<p>
-    If others have reviewed it too, a moderator looks at your correction first. To report the name,
-    leave the fields as they are and say why.
+    A moderator looks at your correction first, unless you named it yourself and nobody else has
+    reviewed it. To report the name, leave the fields as they are and say why.
   </p>`;
 }
 

@@ -8,14 +8,17 @@ import {
   nameOfEntityType,
   titleOfEntity,
 } from '../../entity/entity-type.ts';
-import { findMetadata, findNamedType, type KnownEntity } from '../../entity/metadata.ts';
+import { findRecord, type KnownEntity, knownEntity } from '../../entity/metadata.ts';
 import { publicPageOf } from '../../entity/pasted.ts';
 import type { Metadata } from '../../entity/presented.ts';
+import type { EntityRecord } from '../../entity/record.ts';
+import { isNameFor } from '../../entity/state.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
 import { findSummary } from '../../summary/summary.ts';
 import { oneOf } from '../../values.ts';
-import type { Html } from '../frame/layout.ts';
+import type { Html, Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
+import { viewerOf } from '../frame/person.ts';
 import { hostOf } from '../frame/words.ts';
 
 /** An entity with its counts and its name. */
@@ -32,21 +35,26 @@ export interface NamedEntity {
 
 /**
  * Reads an entity for its pages, in two round trips. Without reviews it has the `presumed` type, or
- * the one that it has a name of.
+ * the one that it has a name of. The person who reads the page may know a name that waits.
  */
 export async function readNamedEntity(
   entity_id: string,
   presumed?: EntityType,
+  reading?: Promise<Visitor | undefined>,
 ): Promise<NamedEntity> {
   const url = `${authUrl()}/entity/${entity_id}`;
-  const summary = await findSummary(entity_id);
-  const entity_type = summary.entity_type ?? presumed ?? (await findNamedType(entity_id));
+  const [summary, visitor] = await Promise.all([findSummary(entity_id), reading]);
+  const type = summary.entity_type ?? presumed;
+  const viewer = viewerOf(visitor);
+  const isShown = (record: EntityRecord) => isNameFor(record, viewer);
+  const record = await findRecord(entity_id, type ?? null, isShown);
+  const entity_type = type ?? record?.entity_type;
   if (!entity_type) {
     const name = 'No reviews yet';
     return { url, name, title: name, summary, metadata: null };
   }
   const entity = { entity_id, entity_type };
-  const [metadata = null] = await findMetadata([entity]);
+  const metadata = record ? knownEntity(record) : null;
   return {
     url,
     name: nameOfEntity(entity, metadata),

@@ -42,6 +42,11 @@ export function namingUrl({ entity_id, entity_type }: Entity): string {
   return withQuery(`${authUrl()}/entity/${entity_id}/name`, { entity_type });
 }
 
+/** Address of the page on which moderators decide on a thing. */
+export function recordUrl({ entity_id, entity_type }: Entity): string {
+  return withQuery(`${authUrl()}/account/moderation/things/${entity_id}`, { entity_type });
+}
+
 /** The link to name something or to correct its name. */
 export function namingLink(entity: Entity, isNamed: boolean): Html {
   const text = isNamed ? 'Correct or report this' : 'Give it a name';

@@ -2,16 +2,14 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { largestForm, largestLongForm } from '../../http/form.ts';
 import { partsOf, type RequestSchema, readRequest, requireHttps } from '../../http/read-request.ts';
-import { countOpenCases } from '../../moderation/case-repository.ts';
 import { findUser } from '../../user/user-repository.ts';
-import { canModerate } from '../../user/user-type.ts';
 import { browserHandler } from '../frame/error-page.ts';
 import { type Download, type Redirect, respond } from '../frame/html-response.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
 import { signInUrl } from '../frame/next-steps.ts';
 import { leaveNotice, withNotice } from '../frame/notice.ts';
 import { addressOf, queryOf } from '../frame/own-url.ts';
-import { visitorOf } from '../frame/visitor.ts';
+import { visitorOf, withWaiting } from '../frame/visitor.ts';
 import { readSession, Session } from '../session/session.ts';
 import { readSent, requireToken } from './sent-form.ts';
 import { answerTo, type FormAttempt, type ShowForm, type Visit } from './way-back.ts';
@@ -77,8 +75,7 @@ export function page<T extends RequestSchema>(
 }
 
 /**
- * The response. Shows the notice of the last change, once, and to moderators the number of open
- * cases.
+ * The response. Shows the notice of the last change, once, and to moderators how much waits.
  */
 async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor) {
   if ('file' in answer) return respond(answer);
@@ -87,8 +84,8 @@ async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: V
     if (!answer.notice) return respond(answer);
     return respond({ ...answer, cookies: [...cookies, leaveNotice(answer.notice)] });
   }
-  const openCases = visitor && canModerate(visitor.user) ? await countOpenCases() : undefined;
-  return respond(withNotice(answer, event), visitor && { ...visitor, openCases });
+  // After a decision, which the number shows.
+  return respond(withNotice(answer, event), visitor && (await withWaiting(visitor)));
 }
 
 /** Redirects to the sign-in, which returns to this page, or to this page with another query. */

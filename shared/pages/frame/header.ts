@@ -43,15 +43,15 @@ function search() {
     <a class="button write" href="${authUrl()}/find">Write a review</a>`;
 }
 
-function account({ user, csrf, openCases }: Visitor, pathname: string) {
+function account({ user, csrf, waiting = 0 }: Visitor, pathname: string) {
   const news = countNews(user);
   const pages = own.map(([path, name]): [string, string] => [
     path,
-    path === '/account' && news > 0 ? `${name}${inBrackets(news)}` : name,
+    path === '/account' && news > 0 ? `${name} (${figure(news)})` : name,
   ]);
-  if (canModerate(user)) pages.push(['/account/moderation', `Moderation${inBrackets(openCases)}`]);
+  if (canModerate(user)) pages.push(['/account/moderation', `Moderation (${figure(waiting)})`]);
   return html`<details class="who">
-      <summary><bdi>${user.display_name}</bdi>${news > 0 && html`<span class="figure">${figure(news)}<span class="unseen"> news</span></span>`}</summary>
+      <summary><bdi>${user.display_name}</bdi>${news > 0 && html`<span class="figure">${figure(news)}<span class="unseen"> news</span></span>`}${waiting > 0 && html`<span class="figure">${figure(waiting)}<span class="unseen"> to decide</span></span>`}</summary>
       <div>
         <nav aria-label="Your account">${linksOf(pages, pathname)}</nav>
         <form method="post" action="${authUrl()}/account/sign-out">
@@ -59,11 +59,6 @@ function account({ user, csrf, openCases }: Visitor, pathname: string) {
         </form>
       </div>
     </details>`;
-}
-
-/** A number of the menu. A public page does not count open cases. */
-function inBrackets(count?: number): string {
-  return count === undefined ? '' : ` (${figure(count)})`;
 }
 
 function figure(count: number): string {

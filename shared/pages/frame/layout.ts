@@ -12,8 +12,8 @@ export interface Visitor {
   here: string;
   /** Languages that the browser asks for, the best first. */
   languages: readonly string[];
-  /** Number of open cases, for moderators. */
-  openCases?: number;
+  /** Number of what waits for a decision, for moderators. */
+  waiting?: number;
 }
 
 /** A page for people. */

@@ -44,7 +44,8 @@ const notices = {
   'review-approve': 'The review is public now.',
   'review-refuse': 'The edit is refused, and the review stays as it was.',
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
-  'user-hide_all': 'The account is blocked. Its reviews are being hidden, and its votes withdrawn.',
+  'user-hide_all': 'The account is blocked. Everything that it did is being undone.',
+  'user-restore_all': 'The account may write again. What was undone is being brought back.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
   'vote-cast': 'Your vote is counted.',
@@ -55,7 +56,11 @@ const notices = {
   'entity-added': 'It is here now. Be the first to review it.',
   'name-accept': 'The name is corrected.',
   'name-decline': 'The proposal is declined.',
-  'correction-undone': 'The correction is undone.',
+  'correction-undone': 'The change is undone.',
+  'thing-confirm': 'The name is confirmed.',
+  'thing-remove': 'It is removed.',
+  'thing-lead': 'It leads to the other now.',
+  'thing-return': 'It is a thing of its own again.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 

@@ -1,13 +1,19 @@
 // A person as pages show them: the name, and what others should know of an author.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import type { Viewer } from '../../entity/state.ts';
 import type { User } from '../../user/user.ts';
 import { canModerate, userTypeOf } from '../../user/user-type.ts';
-import type { Html } from './layout.ts';
+import type { Html, Visitor } from './layout.ts';
 
 /** The public name, isolated from the direction of the text around it, with a moderator's mark. */
 export function nameWithRole(user: User): Html {
   return html`<bdi>${user.display_name}</bdi>${canModerate(user) && html` <span class="role">moderator</span>`}`;
+}
+
+/** The person as somebody who may read names that others do not. */
+export function viewerOf(visitor: Pick<Visitor, 'user'> | undefined): Viewer | undefined {
+  return visitor && { id: visitor.user.id, isModerator: canModerate(visitor.user) };
 }
 
 /** The author of a review, with a link to the author's page, and the karma in one quiet line. */

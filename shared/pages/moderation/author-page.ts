@@ -1,20 +1,24 @@
 // The page about an author for moderators: facts, reviews, decisions, and forms to decide.
 import { html } from 'hono/html';
+import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
 import { nameOfEntityType } from '../../entity/entity-type.ts';
 import { notFound } from '../../errors.ts';
 import type { Decision } from '../../moderation/decision.ts';
 import { findHistory } from '../../moderation/decision-log.ts';
+import { listNamed, listProposed } from '../../moderation/given-names.ts';
 import { listHiddenClaims } from '../../moderation/hidden-claims.ts';
 import type { HiddenClaim } from '../../review/hidden-claim.ts';
-import { isHeld } from '../../review/review.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { userTypeOf } from '../../user/user-type.ts';
+import { oneOf } from '../../values.ts';
+import { recordUrl } from '../entity/naming-form.ts';
 import { select } from '../form/choices.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
-import { nextPage, rowsUnder } from '../frame/lists.ts';
+import { nextPage, readDated, rowsUnder, tabs } from '../frame/lists.ts';
+import { withQuery } from '../frame/own-url.ts';
 import { nameWithRole } from '../frame/person.ts';
 import { counted, dayOf, minuteOf, nameOfType } from '../frame/words.ts';
 import { reviewCell } from '../review/review-card.ts';
@@ -28,25 +32,36 @@ import {
   stateOf,
   whyFields,
 } from './moderation.ts';
+import { nameCell, wordsBeforeAndAfter } from './names-page.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
+
+const lists = { reviews: 'Reviews', names: 'Names', proposals: 'Proposals' } as const;
+type ListName = keyof typeof lists;
+
+/** The list of what the person did that the page shows, and its cursor. */
+export const AuthorQuery = v.object({
+  show: v.optional(oneOf(Object.keys(lists) as ListName[]), 'reviews'),
+  cursor: v.optional(v.string()),
+});
+type AuthorQuery = v.InferOutput<typeof AuthorQuery>;
 
 /** The page about an author for moderators. Throws ApiError 404 for anyone else. */
 export async function authorPage(
   userId: string,
   visitor: Visitor,
-  { filled = blank, cursor }: { filled?: FormState; cursor?: string } = {},
+  query: AuthorQuery,
+  filled: FormState = blank,
 ): Promise<Page> {
   requireModerator(visitor);
-  const [history, claims, written] = await Promise.all([
+  const [history, claims, list] = await Promise.all([
     findHistory(userId),
     listHiddenClaims(userId),
-    readWritten(userId, cursor),
+    listOf(userId, query, visitor),
   ]);
   if (!history) throw notFound('User');
   const { user } = history;
-  const isBlocked = user.blocked_at !== undefined;
-  const areWaiting = written.written.some(({ review }) => isHeld(review));
+  const linkTo = (show: ListName) => withQuery(moderationUrl(`/users/${userId}`), { show });
   // Only the form that was submitted is filled again.
   const stateOfForm = (...decisions: string[]) =>
     decisions.includes(filled.values.decision ?? '') ? filled : blank;
@@ -56,24 +71,63 @@ export async function authorPage(
     content: html`${faultOf(filled)}
       <section>${facts(history)}</section>
       <div class="desk">
-      <section><h2>Reviews</h2>${reviewTable(userId, written)}</section>
+      <section>
+        ${tabs('What it did', linkTo(query.show), [
+          [linkTo('reviews'), lists.reviews],
+          [linkTo('names'), lists.names],
+          [linkTo('proposals'), lists.proposals],
+        ])}
+        ${list}
+      </section>
       <div>
       ${claims.length > 0 && allowance(claims, user, visitor, stateOfForm('allow'))}
-      ${user.is_moderator ? onModerator : html`${blocking(history, areWaiting, visitor, stateOfForm('block', 'hide_all'))}${isBlocked && unblocking(user, visitor, stateOfForm('unblock'))}`}
+      ${user.is_moderator ? onModerator : blocking(history, visitor, stateOfForm('block', 'hide_all'))}
+      ${user.blocked_at && unblocking(user, visitor, stateOfForm('unblock', 'restore_all'))}
       <section>${await decisionsOn(history)}</section>
       </div>
       </div>`,
   };
 }
 
-function reviewTable(userId: string, { written, cursor }: Awaited<ReturnType<typeof readWritten>>) {
-  const rows = written.flatMap(({ review, metadata }) => {
-    if (review.published_on === null) return [];
-    const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
-    return [[cell, stateOf(review), dayOf(review.published_on)]];
-  });
-  return html`${rowsUnder(['Review', 'State', 'Published'], rows, html`<p>None.</p>`)}
-    ${nextPage(moderationUrl(`/users/${userId}`), cursor)}`;
+const stateWords = { public: 'Public', waiting: 'Waits', removed: 'Removed' } as const;
+
+async function listOf(
+  userId: string,
+  { show, cursor: start }: AuthorQuery,
+  visitor: Visitor,
+): Promise<Html> {
+  const none = html`<p>None.</p>`;
+  const url = moderationUrl(`/users/${userId}`);
+  if (show === 'reviews') {
+    const { written, cursor } = await readWritten(userId, start, visitor);
+    const rows = written.flatMap(({ review, metadata }) => {
+      if (review.published_on === null) return [];
+      const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
+      return [[cell, stateOf(review), dayOf(review.published_on)]];
+    });
+    return html`${rowsUnder(['Review', 'State', 'Published'], rows, none)}${nextPage(url, cursor)}`;
+  }
+  const list = { list: show, userId };
+  if (show === 'names') {
+    const { found, cursor } = await readDated(list, start, (limit, after) =>
+      listNamed(userId, limit, after),
+    );
+    const rows = found.map((record) => [
+      nameCell(record, record, recordUrl(record)),
+      stateWords[record.state ?? 'public'],
+      dayOf(`${record.written_at}`),
+    ]);
+    return html`${rowsUnder(['Name', 'State', 'Given'], rows, none)}${nextPage(url, cursor, { show })}`;
+  }
+  const { found, cursor } = await readDated(list, start, (limit, after) =>
+    listProposed(userId, limit, after),
+  );
+  const rows = found.map(({ proposal, record }) => [
+    nameCell(proposal, record ?? proposal),
+    html`${saying(proposal.note)}${wordsBeforeAndAfter(record, proposal)}`,
+    dayOf(proposal.proposed_at),
+  ]);
+  return html`${rowsUnder(['Name', 'Proposed', 'When'], rows, none)}${nextPage(url, cursor, { show })}`;
 }
 
 const onModerator = html`<section>
@@ -82,75 +136,58 @@ const onModerator = html`<section>
   </section>`;
 
 /** The form to block an account, or to take back what it did. Empty if nothing is left to do. */
-function blocking(
-  { user, reviews, decisions }: History,
-  areWaiting: boolean,
-  { csrf }: Visitor,
-  filled: FormState,
-) {
+function blocking({ user, reviews }: History, { csrf }: Visitor, filled: FormState) {
   const isBlocked = user.blocked_at !== undefined;
-  const hasReviews = reviews > 0 || areWaiting;
-  const isTakenBack = decisions.some(
-    ({ decision, decided_at }) =>
-      decision === 'hide_all' && isBlocked && decided_at >= `${user.blocked_at}`,
-  );
-  if (user.hiding !== undefined || (isTakenBack && !hasReviews)) return '';
+  const isTakenBack = isBlocked && user.taken_back !== undefined && reviews === 0;
+  if (isBlocked && (user.hiding !== undefined || isTakenBack)) return '';
   return html`<section class="end">
-    <h2>${isBlocked ? 'Take back what it did' : 'Block the account'}</h2>
+    <h2>${isBlocked ? 'Undo what it did' : 'Block the account'}</h2>
     ${
       !isBlocked &&
       html`<p>
         A blocked account reads, and can be deleted. It publishes, changes and deletes no review,
-        casts no vote, reports nothing, and connects no application. Its reviews and votes stay as
-        they are, unless you take them back too.
-      </p>`
-    }
-    ${
-      hasReviews &&
-      html`<p>
-        Each review, also one that waits for a moderator, is hidden by a decision of its own, with
-        the same reason and note. The author can appeal against each. Reviews that you have reported
-        stay for another moderator.
+        names nothing, casts no vote, reports nothing, and connects no application. All that it did
+        stays as it is, unless you undo that too.
       </p>`
     }
     <p>
-      With the reviews, all votes of the account are withdrawn, and no unblocking brings them back.
-      This goes on after you leave the page. Names that the account gave stay.
+      To undo everything hides its reviews, sets names back to what they were before, or removes
+      them, and drops its proposals. Each is a decision of its own in the log, with the same reason
+      and note. The author can appeal against each hidden review. Votes are withdrawn for good. All
+      else can be brought back at once. This goes on after you leave the page.
+    </p>
+    <p>
+      What other moderators have decided on stays. So do reviews that you have reported, and names
+      of things that others have reviewed.
     </p>
     <form method="post" action="${moderationUrl(`/users/${user.id}`)}">
       ${csrfField(csrf)}
       ${whyFields(filled)}
       <div class="buttons">
         ${!isBlocked && html`<button class="danger" name="decision" value="block">Block</button>`}
-        <button class="danger" name="decision" value="hide_all">${takingBack(user, reviews, areWaiting)}</button>
+        <button class="danger" name="decision" value="hide_all">${isBlocked ? 'Undo everything' : 'Block and undo everything'}</button>
       </div>
     </form>
   </section>`;
 }
 
-/** The words of the button that also withdraws the votes. */
-function takingBack({ blocked_at }: User, reviews: number, areWaiting: boolean): string {
-  const isBlocked = blocked_at !== undefined;
-  if (reviews === 0 && !areWaiting) {
-    return isBlocked ? 'Withdraw all votes' : 'Block and withdraw all votes';
-  }
-  const publicOnes = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
-  const all = reviews === 0 ? 'the reviews that wait' : publicOnes;
-  return `${isBlocked ? 'Hide' : 'Block and hide'} ${all}`;
-}
-
-function unblocking({ id }: User, { csrf }: Visitor, filled: FormState) {
+function unblocking({ id, taken_back }: User, { csrf }: Visitor, filled: FormState) {
   return html`<section>
     <h2>End the block</h2>
     <p>
-      The account may publish, vote, report and change its profile again. Hidden reviews stay hidden, and
-      withdrawn votes stay withdrawn.
+      The account may publish, vote, report and change its profile again. ${
+        taken_back === undefined
+          ? 'Hidden reviews stay hidden.'
+          : 'What was undone stays so, unless you bring it back too. Withdrawn votes stay withdrawn.'
+      }
     </p>
     <form method="post" action="${moderationUrl(`/users/${id}`)}">
       ${csrfField(csrf)}
-      <input type="hidden" name="decision" value="unblock">
       ${whyFields(filled, 'unblock-')}
-      <button>Unblock</button>
+      <div class="buttons">
+        <button name="decision" value="unblock">Unblock</button>
+        ${taken_back && html`<button name="decision" value="restore_all">Unblock and bring everything back</button>`}
+      </div>
     </form>
   </section>`;
 }
@@ -200,23 +237,26 @@ function facts({ user, reviews }: History) {
     <dt>Reviews</dt><dd>${reviews} public</dd>
     <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
     ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
-    ${hiding && html`<dt>Under way</dt><dd>All reviews are being hidden. Then all votes are withdrawn. Reload the page to see how many reviews are left.</dd>`}
+    ${hiding && html`<dt>Under way</dt><dd>${blocked_at ? 'Everything is being undone.' : 'Everything is being brought back.'} Reload the page to see how many reviews are public.</dd>`}
   </dl>`;
 }
 
+/** Decisions so far: those on reviews and the account apart from those on names. */
 async function decisionsOn({ decisions }: History) {
   const users = await findUsers(decisions.flatMap(({ moderator_id }) => moderator_id ?? []));
+  const names = decisions.filter(({ entity_id }) => entity_id !== undefined);
+  const others = decisions.filter(({ entity_id }) => entity_id === undefined);
+  const list = (some: readonly Decision[]) =>
+    html`<ul class="plain">${some.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`;
   return html`<h2>Decisions so far</h2>
-    ${
-      decisions.length > 0
-        ? html`<ul class="plain">${decisions.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`
-        : html`<p class="soft">None.</p>`
-    }`;
+    ${others.length > 0 ? list(others) : html`<p class="soft">None.</p>`}
+    ${names.length > 0 && html`<h2>Decisions on names</h2>${list(names)}`}`;
 }
 
 function entry(decision: Decision, users: ReadonlyMap<string, User>) {
-  const { review_id, moderator_id, decided_at, note, reports } = decision;
+  const { review_id, moderator_id, decided_at, note, reports, before, after } = decision;
   return html`<p><strong>${decisionOf(decision)}</strong></p>
+    ${after && wordsBeforeAndAfter(before, after)}
     ${saying(note)}
     <p class="soft">
       ${minuteOf(decided_at)}, by <bdi>${nameOfPerson(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}

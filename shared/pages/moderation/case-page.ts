@@ -2,8 +2,9 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { nameOfEntity } from '../../entity/entity-type.ts';
-import { findMetadata } from '../../entity/metadata.ts';
-import type { Metadata } from '../../entity/presented.ts';
+import { findRecords, knownEntity } from '../../entity/metadata.ts';
+import type { EntityRecord } from '../../entity/record.ts';
+import { isNameFor } from '../../entity/state.ts';
 import { notFound } from '../../errors.ts';
 import { checkShown, type ReviewCase, readCase } from '../../moderation/case-repository.ts';
 import { findHistory } from '../../moderation/decision-log.ts';
@@ -11,9 +12,11 @@ import { readReports } from '../../moderation/report-repository.ts';
 import { type Case, carriedReports, type Report } from '../../review/case.ts';
 import { findWhole } from '../../review/long-text.ts';
 import { isHeld, type Review } from '../../review/review.ts';
+import type { Verdict } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
+import { recordUrl } from '../entity/naming-form.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
@@ -46,10 +49,10 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   const reviewCase = await readCase(reviewId);
   checkShown(reviewCase);
   const { review, moderationCase } = reviewCase;
-  const [{ open, earlier }, history, [metadata], whole] = await Promise.all([
+  const [{ open, earlier }, history, [record], whole] = await Promise.all([
     readReports(moderationCase, mostRead),
     findHistory(review.user_id),
-    findMetadata([review]),
+    findRecords([review]),
     findWhole(review),
   ]);
   if (!history || !whole) throw notFound('Review');
@@ -73,10 +76,10 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
           ${reports('', open, moderationCase.reports - carriedReports(moderationCase.carried), users)}
           ${carriedOver(moderationCase)}
           ${reports(' from before the last decision', earlier, earlier.length, users)}
-          ${verdict(reviewCase, [...open, ...earlier], visitor, filled)}
+          ${verdict(reviewCase, [...open, ...earlier], visitor, { filled, record })}
         </div>
         <div>
-          <section><h2>The review</h2>${facts(review, metadata)}</section>
+          <section><h2>The review</h2>${facts(review, record)}</section>
           <section>
             <h2>The author</h2>
             ${await historyOf(history)}
@@ -87,10 +90,12 @@ export async function casePage(reviewId: string, visitor: Visitor, filled = blan
   };
 }
 
-function facts(review: Review, metadata?: Metadata | null) {
+function facts(review: Review, record: EntityRecord | undefined) {
+  const isKnown = record && isNameFor(record, { id: '', isModerator: true });
+  const metadata = isKnown ? knownEntity(record) : null;
   const { entity_id, language, published_on, created, edits } = review;
   return html`<dl>
-    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a>${aboutLine(review, metadata)}</dd>
+    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a>${aboutLine(review, metadata)}${record?.state === 'waiting' && html`<p class="soft">The name is new. It waits with the review, and is public once you approve it. <a href="${recordUrl(record)}">Remove or join it</a></p>`}</dd>
     <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
     <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
     <dt>Helpful?</dt><dd>Yes ${review.votes_positive} · No ${review.votes_negative}</dd>
@@ -180,7 +185,7 @@ function verdict(
   reviewCase: ReviewCase,
   reports: readonly Report[],
   { user, csrf }: Visitor,
-  filled: FormState,
+  { filled, record }: { filled: FormState; record: EntityRecord | undefined },
 ) {
   const { review, moderationCase } = reviewCase;
   const obstacle = obstacleOf(reviewCase, reports, user);
@@ -193,23 +198,49 @@ function verdict(
   const action = moderationUrl(`/reviews/${review.id}`);
   const snapshot = html`${csrfField(csrf)}
       <input type="hidden" name="version" value="${moderationCase.version}">
-      <input type="hidden" name="edits" value="${review.edits}">`;
+      <input type="hidden" name="edits" value="${review.edits}">
+      ${record?.state === 'waiting' && html`<input type="hidden" name="named" value="${record.version}">`}`;
   if (isHeld(review)) return approval(action, snapshot, filled);
   if (review.waiting_since !== undefined) return approvalOfEdit(action, snapshot, filled);
   const isOpen = moderationCase.state === 'open';
+  if (review.is_hidden) {
+    return html`${approving(action, snapshot, 'restore', 'Make it public again')}
+      ${isOpen && refusing(action, snapshot, filled, [['uphold', 'Keep it hidden']])}`;
+  }
+  return html`${isOpen && approving(action, snapshot, 'dismiss', 'Dismiss the reports')}
+    ${refusing(action, snapshot, filled, [['hide', 'Hide the review']])}`;
+}
+
+/** The form of a decision that finds nothing wrong, and so needs no reason. */
+function approving(action: string, snapshot: Html, decision: Verdict, button: string, why = '') {
   return html`<section>
     <h2>Decide</h2>
+    ${why && html`<p>${why}</p>`}
+    <form method="post" action="${action}">
+      ${snapshot}
+      <input type="hidden" name="reason" value="other">
+      <input type="hidden" name="note" value="">
+      <button name="decision" value="${decision}">${button}</button>
+    </form>
+  </section>`;
+}
+
+/** The form of decisions against a review or an edit, which need a reason. */
+function refusing(
+  action: string,
+  snapshot: Html,
+  filled: FormState,
+  buttons: readonly (readonly [Verdict, string])[],
+  why = '',
+) {
+  return html`<section>
+    <h2>Say why not</h2>
+    ${why && html`<p>${why}</p>`}
     <form method="post" action="${action}">
       ${snapshot}
       ${whyFields(filled)}
       <div class="buttons">
-        ${
-          review.is_hidden
-            ? html`<button name="decision" value="restore">Make it public again</button>
-              ${isOpen && html`<button class="danger" name="decision" value="uphold">Keep it hidden</button>`}`
-            : html`<button class="danger" name="decision" value="hide">Hide the review</button>
-              ${isOpen && html`<button class="quiet" name="decision" value="dismiss">Dismiss the reports</button>`}`
-        }
+        ${buttons.map(([decision, button]) => html`<button class="danger" name="decision" value="${decision}">${button}</button>`)}
       </div>
     </form>
   </section>`;
@@ -217,55 +248,31 @@ function verdict(
 
 /** The forms to decide on a held review. */
 function approval(action: string, snapshot: Html, filled: FormState) {
-  return html`${approving(action, snapshot, {
-    why: 'The author is new, so the review waits for you. Only the author and moderators can see it.',
-    button: 'Approve the review',
-  })}
-  <section>
-    <h2>Refuse</h2>
-    <p>The review stays hidden. The author reads the reason and can appeal.</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      ${whyFields(filled)}
-      <button class="danger" name="decision" value="hide">Refuse the review</button>
-    </form>
-  </section>`;
+  const why =
+    'The author is new, so the review waits for you. Only the author and moderators can see it.';
+  return html`${approving(action, snapshot, 'approve', 'Approve the review', why)}
+    ${refusing(
+      action,
+      snapshot,
+      filled,
+      [['hide', 'Refuse the review']],
+      'The review stays hidden. The author reads the reason and can appeal.',
+    )}`;
 }
 
 /** The forms to decide on an edit that waits. */
 function approvalOfEdit(action: string, snapshot: Html, filled: FormState) {
-  return html`${approving(action, snapshot, {
-    why: 'The author is new, so the new text waits for you. Only the author and moderators can see it.',
-    button: 'Approve the new text',
-  })}
-  <section>
-    <h2>Refuse</h2>
-    <p>To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      ${whyFields(filled)}
-      <div class="buttons">
-        <button class="danger" name="decision" value="refuse">Refuse the new text</button>
-        <button class="danger" name="decision" value="hide">Hide the review</button>
-      </div>
-    </form>
-  </section>`;
-}
-
-/** The form to approve. Only a refusal needs a reason. */
-function approving(
-  action: string,
-  snapshot: Html,
-  { why, button }: { why: string; button: string },
-) {
-  return html`<section>
-    <h2>Decide</h2>
-    <p>${why}</p>
-    <form method="post" action="${action}">
-      ${snapshot}
-      <input type="hidden" name="reason" value="other">
-      <input type="hidden" name="note" value="">
-      <button name="decision" value="approve">${button}</button>
-    </form>
-  </section>`;
+  const why =
+    'The author is new, so the new text waits for you. Only the author and moderators can see it.';
+  return html`${approving(action, snapshot, 'approve', 'Approve the new text', why)}
+    ${refusing(
+      action,
+      snapshot,
+      filled,
+      [
+        ['refuse', 'Refuse the new text'],
+        ['hide', 'Hide the review'],
+      ],
+      'To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.',
+    )}`;
 }

@@ -1,4 +1,4 @@
-// The page of the log of decisions, with a form to undo each correction of a name.
+// The page of the log of decisions, with a form to undo each change of a name or thing.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import type { Decision } from '../../moderation/decision.ts';
@@ -6,7 +6,7 @@ import { listDecisions } from '../../moderation/decision-log.ts';
 import type { User } from '../../user/user.ts';
 import { findUsers } from '../../user/user-repository.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
-import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
+import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { nextPage, readDated, rowsUnder } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { minuteOf } from '../frame/words.ts';
@@ -19,7 +19,7 @@ import {
   requireModerator,
   saying,
 } from './moderation.ts';
-import { wordsBeforeAndAfter } from './proposals-page.ts';
+import { wordsBeforeAndAfter } from './names-page.ts';
 
 /** A page of the log, the newest first. Throws ApiError 404 for anyone but moderators. */
 export async function logPage(
@@ -37,7 +37,7 @@ export async function logPage(
     decisions.flatMap(({ user_id, moderator_id }) => [user_id ?? [], moderator_id ?? []].flat()),
   );
   const rows = decisions.map((decision) => [
-    html`<strong>${decisionOf(decision)}</strong>${saying(decision.note)}${correctionOf(decision, visitor.csrf)}`,
+    html`<strong>${decisionOf(decision)}</strong>${saying(decision.note)}${changeOf(decision, visitor.csrf)}`,
     aboutOf(decision, users),
     `${decision.reports}`,
     html`<bdi>${nameOfPerson(decision.moderator_id, users)}</bdi>`,
@@ -56,18 +56,32 @@ export async function logPage(
   };
 }
 
-/** The words of a correction before and after, and the button to undo it. */
-function correctionOf({ id, decision, before, after }: Decision, csrf: string) {
+/** The words and the state of a thing before and after, and the button to undo the change. */
+function changeOf({ id, decision, before, after }: Decision, csrf: string) {
   if (!after) return '';
   return html`${wordsBeforeAndAfter(before, after)}
+    ${before && stateChange(before, after)}
     ${
-      decision === 'correct' &&
+      decision !== 'decline' &&
       html`<form method="post" action="${moderationUrl('/log')}">
         ${csrfField(csrf)}
         <input type="hidden" name="id" value="${id}">
         <button class="quiet">Undo</button>
       </form>`
     }`;
+}
+
+type Logged = NonNullable<Decision['after']>;
+
+/** The state before and after, if a decision has changed it. */
+function stateChange(before: Logged, after: Logged): Html | '' {
+  const [was, is] = [before, after].map(stateInWords);
+  return was === is ? '' : html`<p class="soft">Before: ${was}. Now: ${is}.</p>`;
+}
+
+function stateInWords({ state, same_as }: Logged): string {
+  if (state !== undefined) return state;
+  return same_as === undefined ? 'public' : `the same as ${same_as}`;
 }
 
 function aboutOf(

@@ -1,6 +1,7 @@
 // Words, addresses and fields that the pages for moderators share.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import type { Entity } from '../../entity/record.ts';
 import { notFound } from '../../errors.ts';
 import type { Decision } from '../../moderation/decision.ts';
 import type { Review } from '../../review/review.ts';
@@ -11,6 +12,7 @@ import { select } from '../form/choices.ts';
 import { type FormState, field } from '../form/fields.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { tabs } from '../frame/lists.ts';
+import { withQuery } from '../frame/own-url.ts';
 import { nameWithRole } from '../frame/person.ts';
 import { counted } from '../frame/words.ts';
 
@@ -22,6 +24,11 @@ export function requireModerator({ user }: Visitor): void {
 /** Address of a moderation page. */
 export function moderationUrl(path = ''): string {
   return `${authUrl()}/account/moderation${path}`;
+}
+
+/** Address of the page of a name for moderators. */
+export function namesUrl({ entity_id, entity_type }: Entity): string {
+  return withQuery(moderationUrl(`/names/${entity_id}`), { entity_type });
 }
 
 /** The reasons as pages call them. */
@@ -41,19 +48,25 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   approve: 'Approved',
   refuse: 'Edit refused',
   block: 'Account blocked',
-  hide_all: 'Account blocked, all reviews hidden',
+  hold: 'Waits for a moderator',
+  hide_all: 'Account blocked, all taken back',
   unblock: 'Account unblocked',
+  restore_all: 'Account unblocked, all brought back',
   allow: 'May be reviewed again',
+  name: 'Named',
   correct: 'Name corrected',
   decline: 'Correction declined',
+  confirm: 'Name confirmed',
+  remove: 'Removed',
+  lead: 'Leads to the same thing elsewhere',
+  return: 'Brought back',
   link: 'Sign-in changed',
 };
 
 /** Tabs of the moderation pages. */
-export function moderationTabs(path: '' | '/names' | '/log'): Html {
+export function moderationTabs(path: '' | '/log'): Html {
   return tabs('Moderation', moderationUrl(path), [
-    [moderationUrl(), 'Reviews to decide on'],
-    [moderationUrl('/names'), 'Names'],
+    [moderationUrl(), 'To decide'],
     [moderationUrl('/log'), 'Log'],
   ]);
 }
@@ -64,17 +77,31 @@ export function decisionOf({
   reason,
   votes = 0,
 }: Pick<Moderation, 'reason'> &
-  Pick<Decision, 'votes'> & { decision: Decision['decision'] | 'hold' }): string {
-  if (decision === 'hold') return 'Waits for a moderator';
+  Pick<Decision, 'votes'> & { decision: Decision['decision'] }): string {
   const words = decisionWords[decision];
   if (isWithoutReason(decision)) return words;
   const withdrawn = votes > 0 ? `, ${counted(votes, 'vote')} withdrawn` : '';
   return `${words}${withdrawn}: ${reasonWords[reason].toLowerCase()}`;
 }
 
-/** Approval and sign-in need no reason, and a name is right or wrong. */
+/** Decisions by which nothing was wrong, or that are about names. */
+const withoutReason: readonly Decision['decision'][] = [
+  'hold',
+  'approve',
+  'dismiss',
+  'restore',
+  'name',
+  'correct',
+  'decline',
+  'confirm',
+  'lead',
+  'return',
+  'link',
+];
+
+/** Nothing was wrong, or it is about a name, which is right or wrong, or a sign-in. */
 function isWithoutReason(decision: Decision['decision']): boolean {
-  return ['approve', 'correct', 'decline', 'link'].includes(decision);
+  return withoutReason.includes(decision);
 }
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */

@@ -29,7 +29,7 @@ export async function editReviewPage(
     findObstacle(user, 'edits'),
   ]);
   const [[metadata = null], latest] = await Promise.all([
-    findMetadata([review]),
+    findMetadata([review], { id: user.id, isModerator: false }),
     findLatestWritten(review),
   ]);
   const name = nameOfEntity(review, metadata);

@@ -4,7 +4,9 @@ import * as v from 'valibot';
 import { authUrl } from '../../auth-url.ts';
 import { askForMetadata } from '../../entity/asking.ts';
 import { isOwnType, nameOfEntity } from '../../entity/entity-type.ts';
-import { findMetadata, type KnownEntity } from '../../entity/metadata.ts';
+import { findRecords, type KnownEntity, knownEntity } from '../../entity/metadata.ts';
+import { isNameFor } from '../../entity/state.ts';
+import { mayBeNamed } from '../../moderation/naming.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
 import { type Review, ReviewedType } from '../../review/review.ts';
 import { writtenNames } from '../../review/written.ts';
@@ -41,7 +43,7 @@ export async function startReview(
   visitor: Visitor,
 ): Promise<Page | Redirect> {
   const { user } = visitor;
-  const [own, { entity_type }, { metadata, last }, obstacle] = await Promise.all([
+  const [own, { entity_type }, { metadata, isToName, last }, obstacle] = await Promise.all([
     findOwnReview(user.id, entity.entity_id),
     findSummary(entity.entity_id),
     readProposal(entity, user.id),
@@ -52,8 +54,12 @@ export async function startReview(
   if (entity_type !== null && entity_type !== entity.entity_type) {
     return { location: newReviewUrl({ ...entity, entity_type }) };
   }
+  if (metadata?.leads_to) {
+    return { location: newReviewUrl({ ...entity, entity_id: metadata.leads_to }) };
+  }
   const known = metadata ?? (obstacle ? null : await askForMetadata(entity));
-  return formPage(entity, visitor, { metadata: known, last }, { filled: blank, obstacle });
+  const proposal = { metadata: known, isToName: isToName && !known, last };
+  return formPage(entity, visitor, proposal, { filled: blank, obstacle });
 }
 
 /**
@@ -84,16 +90,19 @@ function hiddenHelp(): Html {
     <p>You deleted it while it was hidden, so you cannot write another one. Your account page shows what the moderator wrote about it.</p>`;
 }
 
-/** Reads the name of the entity, and the person's last review, whose language is proposed. */
-async function readProposal(
-  entity: ReviewedEntity,
-  userId: string,
-): Promise<{ metadata: KnownEntity | null; last: Review | undefined }> {
-  const [[metadata = null], last] = await Promise.all([
-    findMetadata([entity]),
-    findLastWritten(userId),
-  ]);
-  return { metadata, last };
+/** The name, if it is known, whether the form asks for one, and the person's last review. */
+interface Proposal {
+  metadata: KnownEntity | null;
+  isToName: boolean;
+  /** Its language is proposed. */
+  last: Review | undefined;
+}
+
+async function readProposal(entity: ReviewedEntity, userId: string): Promise<Proposal> {
+  const [[record], last] = await Promise.all([findRecords([entity]), findLastWritten(userId)]);
+  const person = { id: userId, isModerator: false };
+  const metadata = record && isNameFor(record, person) ? knownEntity(record) : null;
+  return { metadata, isToName: mayBeNamed(record, person), last };
 }
 
 /** The first review of something without a name gives it one. */
@@ -114,7 +123,7 @@ function addFirst(): Html {
 function formPage(
   entity: ReviewedEntity,
   { user, csrf, languages }: Visitor,
-  { metadata, last }: Awaited<ReturnType<typeof readProposal>>,
+  { metadata, isToName, last }: Proposal,
   { filled, obstacle }: { filled: FormState; obstacle: Html | undefined },
 ): Page {
   const name = nameOfEntity(entity, metadata);
@@ -130,7 +139,7 @@ function formPage(
         <form method="post" action="${newReviewUrl(entity)}">
           ${csrfField(csrf)}
           ${publishedAs(user, newReviewUrl(entity))}
-          ${!metadata && firstNaming(filled)}
+          ${isToName && firstNaming(filled)}
           ${writtenFields(filled)}
           ${languageField(filled, last?.language ?? site().language, languages)}
           ${licenseField(filled, last?.license ?? site().license)}

@@ -22,9 +22,10 @@ import { listWritten } from '../../review/own-reviews.ts';
 import { listReviews, listReviewsOf, type ReviewList } from '../../review/review-list.ts';
 import { oneOf } from '../../values.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
-import type { Html } from '../frame/layout.ts';
+import type { Html, Visitor } from '../frame/layout.ts';
 import { perPage, readDated, tabs } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';
+import { viewerOf } from '../frame/person.ts';
 import { counted } from '../frame/words.ts';
 import { reviewCard } from './review-card.ts';
 import { type Votes, voteLine } from './vote-form.ts';
@@ -74,12 +75,12 @@ async function readFiltered(
 }
 
 /** A page of a person's reviews, with drafts, hidden reviews, and names. */
-export async function readWritten(user_id: string, start: string | undefined) {
+export async function readWritten(user_id: string, start: string | undefined, visitor: Visitor) {
   const page = await readDated({ list: 'written', user_id }, start, (limit, after) =>
     listWritten(user_id, { limit, offset: 0, after }),
   );
   const reviews = page.reviews.map(({ review }) => review);
-  const metadata = await findMetadata(reviews);
+  const metadata = await findMetadata(reviews, viewerOf(visitor));
   const written = reviews.map((review, i) => ({ review, metadata: metadata[i] }));
   return { written, cursor: page.cursor };
 }

@@ -201,7 +201,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   await fillIn(eve, about, 'value="allow"', { entity_id: `${shop.entity_id}`, ...why });
   await call('POST', '/review/', { token, body: shop });
   const hiding = await decide('hide_all', why);
-  expect(hiding.html).toContain('All reviews are being hidden.');
+  expect(hiding.html).toContain('Everything is being undone.');
+  await stream.idle();
+  expect((await decide('restore_all', why)).html).toContain('is being brought back');
+  await stream.idle();
+  await decide('hide_all', why);
 
   await stream.idle();
   await readAll(ids, false);
@@ -222,14 +226,15 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
 }
 
 /** Does with forms what scripts do with the API, each with something unknown to the table. */
-/** Names something, proposes, accepts, declines and undoes corrections, and adds a film. */
+/** Names something, proposes, accepts, declines and undoes corrections. Adds and removes a film. */
 async function nameJourney(
   { fillIn }: Calls,
   { cora, dan, eve }: Record<'cora' | 'dan' | 'eve', Browser>,
 ): Promise<void> {
   const entity_id = randomUUID();
   const naming = `entity/${entity_id}/name?entity_type=work`;
-  const named = await fillIn(cora, naming, 'name="seen"', { name: 'Azure', about: '1957' });
+  // The database has named it, so that only a moderator corrects it at once.
+  const named = await fillIn(eve, naming, 'name="seen"', { name: 'Azure', about: '1957' });
   expect(named.html).toContain('The name is saved.');
   for (const { person, name, decision } of [
     { person: dan, name: 'Blue', decision: 'accept' },
@@ -237,8 +242,9 @@ async function nameJourney(
   ]) {
     const sent = await fillIn(person, naming, 'name="seen"', { name, note: 'A typo' });
     expect(sent.html).toContain('A moderator looks');
-    const desk = await eve.visit('account/moderation/names');
-    const decided = await eve.submit(desk, entity_id, { decision });
+    expect((await eve.visit('account/moderation?kind=proposal')).html).toContain(entity_id);
+    const desk = await eve.visit(`account/moderation/names/${entity_id}?entity_type=work`);
+    const decided = await eve.submit(desk, 'name="proposed_at"', { decision });
     expect(decided.html).toContain('role="status"');
   }
   const again = await fillIn(cora, naming, 'name="seen"', { name: 'Azure' });
@@ -247,8 +253,16 @@ async function nameJourney(
   expect((await eve.submit(log, 'name="id"', {})).html).toContain('role="status"');
   // The second time shows the log again, with the reason.
   expect((await eve.submit(log, 'name="id"', {})).status).toBe(400);
+  expect((await cora.visit('account/names')).html).toContain('Decided');
   const film = { name: 'A film', entity_type: 'film' };
-  expect((await fillIn(cora, 'entity/new', 'Add it', film)).html).toContain('It is here now.');
+  const added = await fillIn(cora, 'entity/new', 'Add it', film);
+  expect(added.html).toContain('It is here now.');
+  const [, id = ''] = /\/entity\/([\da-f-]{36})/.exec(added.html) ?? [];
+  const thing = `account/moderation/things/${id}?entity_type=film`;
+  const removed = await fillIn(eve, thing, 'value="remove"', { reason: 'spam' });
+  expect(removed.html).toContain('It is removed.');
+  const returned = await fillIn(eve, thing, 'value="return"', {});
+  expect(returned.html).toContain('It is a thing of its own again.');
 }
 
 async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {

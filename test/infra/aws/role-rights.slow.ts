@@ -70,7 +70,6 @@ describe('who reads for everybody', () => {
     ['an authorization request', get(`REQUEST#${'f'.repeat(32)}`)],
     ['the votes of a user', byAuthor(`VOTER#${id}`)],
     ['the reports of a user', byAuthor(`REPORTER#${id}`)],
-    ['the queue of moderators', all('CASE')],
     ['the log of moderation', all('DECISION')],
     ['a decision', get(`DECISION#${id}`)],
     ['what was decided about a user', byAuthor(`SUBJECT#${id}`)],
@@ -84,6 +83,13 @@ describe('who reads for everybody', () => {
   ])('must not read %s', (_, deed) => {
     const able = readers.filter((operation) => findRight(rights.get(operation) ?? [], deed));
     expect(able).toEqual([]);
+  });
+
+  test('only pages that greet moderators count what waits for them', () => {
+    for (const partition of ['CASE', 'CASE#held', 'CASE#appeal', 'PROPOSAL', 'NAMING']) {
+      const able = readers.filter((name) => findRight(rights.get(name) ?? [], all(partition)));
+      expect([...new Set(able)]).toEqual(['pages-public', 'pages-public-asks']);
+    }
   });
 
   test.each<[string, Deed]>([

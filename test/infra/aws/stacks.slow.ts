@@ -341,7 +341,13 @@ describe('the background', () => {
     // AWS allows five filters of a mapping; more require a raised quota.
     expect(filters).toEqual([
       [
-        of('REVIEW', 'METADATA', 'CASE', 'DONE#heartbeat'),
+        {
+          dynamodb: {
+            Keys: {
+              sk: { S: ['REVIEW', 'METADATA', 'CASE', { prefix: 'PROPOSAL#' }, 'DONE#heartbeat'] },
+            },
+          },
+        },
         { ...inserted, ...of('USER') },
         { ...removed, ...of('USER') },
         having('deleted_at', 'USER'),

@@ -17,11 +17,14 @@ function rightsOf(
   allowed: Route['table'],
   actions: string[],
   indexes: string[] = [],
-  { within, asks }: Pick<Route, 'within' | 'asks'> = {},
+  more: Pick<Route, 'within' | 'asks'> & { hasSessions?: boolean } = {},
 ) {
-  const statements = tableRights(arn, 'a-function', { allowed, within, asks, actions, indexes });
+  const statements = tableRights(arn, 'a-function', { allowed, ...more, actions, indexes });
   return statements.map((statement) => statement.toStatementJson());
 }
+
+/** Reports, posts of new authors, appeals, corrections and new names. */
+const queue = ['CASE', 'CASE#held', 'CASE#appeal', 'PROPOSAL', 'NAMING'];
 
 describe('the rights to the table', () => {
   test('are the ones that the code needs', () => {
@@ -104,6 +107,15 @@ describe('the rights to the table', () => {
     });
   });
 
+  test('of public pages with sessions allow counting what waits for moderators', () => {
+    const listed = (hasSessions: boolean): string[] => {
+      const [, list] = rightsOf('public', ['GetItem'], ['all-by-date'], { hasSessions });
+      return list?.Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'];
+    };
+    expect(listed(true)).toEqual([...listed(false), ...queue]);
+    expect(queue.filter((each) => listed(false).includes(each))).toEqual([]);
+  });
+
   test('for health allow writing its own partition only', () => {
     const [write, ...more] = rightsOf('health', ['UpdateItem']);
     expect(more).toEqual([]);
@@ -113,14 +125,14 @@ describe('the rights to the table', () => {
     });
   });
 
-  test('for health allow listing open moderation cases, and nothing else of an index', () => {
+  test('for health allow listing what waits for moderators, and nothing else of an index', () => {
     const [write, list, ...more] = rightsOf('health', ['UpdateItem'], ['all-by-date']);
     expect(more).toEqual([]);
     expect(write).toMatchObject({ Action: 'dynamodb:UpdateItem', Resource: arn });
     expect(list).toMatchObject({
       Action: 'dynamodb:Query',
       Resource: `${arn}/index/all-by-date`,
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CASE'] } },
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': queue } },
     });
   });
 

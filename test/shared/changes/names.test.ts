@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { readRecord, recordWrites } from '../../../shared/entity/record.ts';
+import {
+  leadThing,
+  removeThing,
+  returnThing,
+} from '../../../shared/moderation/record-decisions.ts';
 import { queueEntities } from '../../../shared/names/queue.ts';
 import { transact } from '../../../shared/table/transact.ts';
 import { changeIn } from '../../../shared/webhooks/message.ts';
@@ -39,6 +44,8 @@ describe('GET /changes', () => {
       version: expect.any(Number),
       review: null,
       entity: { id, type: 'work', name: 'Blue', url, about: '1957', image: null },
+      state: 'public',
+      leads_to: null,
     });
     expect(others).toEqual([]);
     const later = await position();
@@ -130,6 +137,60 @@ describe('two things with one id', () => {
   });
 });
 
+describe('a thing that is removed, brought back and joined', () => {
+  const by = { reason: 'other', note: '', moderator_id: null } as const;
+  const add = async (name: string) => {
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    await transact(recordWrites(undefined, { ...entity, name, origin: 'operator' }));
+    return entity;
+  };
+
+  test('is told to mirrors and receivers, without the name that was taken down', async () => {
+    const receiver = await startReceiver();
+    const thing = await add('Cheap watches');
+    const other = await add('The other');
+    await beginWebhook(receiver, { types: ['entity.edited'], entity_id: thing.entity_id });
+    const steps: [() => Promise<unknown>, object][] = [
+      [() => removeThing(thing, { by }), { entity: null, state: 'removed', leads_to: null }],
+      [() => returnThing(thing, { by }), { entity: { name: 'Cheap watches' }, state: 'public' }],
+      [
+        () => leadThing(thing, other.entity_id, { by }),
+        { entity: { name: 'Cheap watches' }, state: 'public', leads_to: other.entity_id },
+      ],
+      [() => returnThing(thing, { by }), { state: 'public', leads_to: null }],
+    ];
+    let versions = 0;
+    for (const [act, expected] of steps) {
+      const since = await position();
+      await act();
+      const subject = { type: 'work', id: thing.entity_id };
+      const changes = (await namesSince(since)).filter(
+        ({ id }: { id: string }) => id === thing.entity_id,
+      );
+      expect(changes).toMatchObject([{ kind: 'entity', subject, review: null, ...expected }]);
+      expect(changes[0].version).toBeGreaterThan(versions);
+      versions = changes[0].version;
+      await run();
+      const [message, ...others] = receiver.messages.splice(0);
+      expect(others).toEqual([]);
+      expect(message?.data).toMatchObject({ subject, ...expected });
+    }
+  });
+
+  test('is told no name that waits, and its end if it waits again', async () => {
+    const since = await position();
+    const thing = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const record = { ...thing, name: 'Waiting', origin: 'member', state: 'waiting' } as const;
+    await transact(recordWrites(undefined, record));
+    await removeThing(thing, { by });
+    expect(await namesSince(since)).toEqual([]);
+    await returnThing(thing, { by });
+    await transact(recordWrites(await readRecord(thing), record));
+    const [told] = await namesSince(since);
+    expect(told).toMatchObject({ id: thing.entity_id, entity: null, state: null });
+  });
+});
+
 describe('a webhook', () => {
   test('tells names only if its owner chose them, of one entity if its owner wants', async () => {
     const [usual, names, other, one] = await Promise.all([1, 2, 3, 4].map(() => startReceiver()));
@@ -151,6 +212,8 @@ describe('a webhook', () => {
             subject: { type: 'work', id: entity.entity_id },
             version: expect.any(Number),
             entity: expect.objectContaining({ id: entity.entity_id, name: 'Blue' }),
+            state: 'public',
+            leads_to: null,
           },
         },
       ]);

@@ -4,7 +4,12 @@ import { measureRun } from '../../../bin/bench/measure.ts';
 import { auditPartitions } from '../../../shared/audit/audit.ts';
 import type { EntityType } from '../../../shared/entity/entity-type.ts';
 import { findByName, rebuildNames } from '../../../shared/entity/name-index.ts';
-import { type EntityRecord, recordKey, recordWrites } from '../../../shared/entity/record.ts';
+import {
+  type EntityRecord,
+  readRecord,
+  recordKey,
+  recordWrites,
+} from '../../../shared/entity/record.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
 import { transact } from '../../../shared/table/transact.ts';
 import { scanTable } from '../../helpers/items.ts';
@@ -82,6 +87,24 @@ describe('the index of names', () => {
     expect(await find('wrongly')).toEqual([]);
     expect(await find('spelt')).toEqual(['Rightly Spelt']);
     expect(await entriesOf(stored)).toHaveLength(2);
+  });
+
+  test.each<Partial<EntityRecord>>([
+    { state: 'waiting' },
+    { state: 'removed' },
+    { leads_to: randomUUID() },
+  ])('leaves out %j, and finds it again without', async (state) => {
+    const record = await name('Quixotic Journey');
+    const stored = await readRecord(record);
+    await transact(recordWrites(stored, { ...record, ...state }));
+    // Also before the stream is followed.
+    expect(await find('quixotic')).toEqual([]);
+    await applyStream();
+    expect(await entriesOf(record)).toEqual([]);
+    await transact(recordWrites(await readRecord(record), record));
+    await applyStream();
+    expect(await find('quixotic')).toEqual(['Quixotic Journey']);
+    await transact(recordWrites(await readRecord(record), { ...record, state: 'removed' }));
   });
 
   test('leaves out what only a search has found, and what it finds no more', async () => {

@@ -12,6 +12,7 @@ import {
   recordWrites,
 } from '../../../shared/entity/record.ts';
 import { updateNames } from '../../../shared/names/update.ts';
+import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { StaleRead, transact } from '../../../shared/table/transact.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
@@ -74,11 +75,21 @@ async function find(entity: Entity) {
   await updateNames();
   return (await findMetadata([entity]))[0];
 }
+/** Returns the partitions of the names that a person is listed with. */
+const listed = async (user_id = '') => {
+  const entries = await collect(queryIndex('author-by-date', `NAMER#${user_id}`));
+  return entries.map(({ pk }) => pk);
+};
 const stored = async (entity: Entity) => recordIn(entity, await readItem(recordKey(entity)));
 
 /** Stores a record as a person writes one. */
-async function write(entity: Entity, name: string, by: Origin): Promise<EntityRecord> {
-  const record: EntityRecord = { ...entity, name, origin: by, user_id: randomUUID() };
+async function write(
+  entity: Entity,
+  name: string,
+  by: Origin,
+  more: Partial<EntityRecord> = {},
+): Promise<EntityRecord> {
+  const record: EntityRecord = { ...entity, name, origin: by, user_id: randomUUID(), ...more };
   await transact(recordWrites(await stored(entity), record));
   return record;
 }
@@ -229,17 +240,54 @@ describe('a record that older code stored', () => {
 });
 
 describe('a record by a person', () => {
-  test.each(['member', 'moderator', 'operator'] as const)('a %s is never renewed', async (by) => {
+  test.each<[Origin, Partial<EntityRecord>]>([
+    ['member', { is_confirmed: true }],
+    ['moderator', {}],
+    ['operator', {}],
+  ])('a %s with %j is never renewed', async (by, trust) => {
     respond = answer({ name: 'Of the database' });
     const entity = await reviewed('release_group');
     const start = Date.now();
     await find(entity);
-    await write(entity, 'Of a person', by);
+    await write(entity, 'Of a person', by, { ...trust, due_at: start });
     for (const later of [0, month, 20 * month]) {
       stopClock(start + later);
       expect(await find(entity)).toMatchObject({ name: 'Of a person' });
     }
     expect(askedFor(entity)).toBe(1);
+  });
+
+  test('a member gives way to a database that knows the thing, with what it leads to', async () => {
+    respond = (_, response) => response.writeHead(404).end('{}');
+    const entity = await reviewed('release_group');
+    const start = Date.now();
+    const links = { led_from: [randomUUID()] };
+    const written_at = new Date(start).toISOString();
+    const { user_id } = await write(entity, 'Of a member', 'member', {
+      ...links,
+      due_at: start,
+      written_at,
+    });
+    expect(await find(entity)).toMatchObject({ name: 'Of a member' });
+    expect(await listed(user_id)).toEqual([recordKey(entity).pk]);
+    respond = answer({ name: 'Of the database' });
+    stopClock(start + month);
+    expect(await find(entity)).toMatchObject({ name: 'Of the database' });
+    expect(await stored(entity)).toMatchObject({ origin: 'musicdb', ...links });
+    expect(await listed(user_id)).toEqual([]);
+  });
+
+  test('a member without public reviews leaves the queue, and stays in the list of its author', async () => {
+    respond = answer({ name: 'Of the database' });
+    const entity = entityOf('release_group');
+    const record = await write(entity, 'Of a member', 'member', { due_at: Date.now() });
+    expect(await find(entity)).toMatchObject({ name: 'Of a member' });
+    const item = await readItem(recordKey(entity));
+    expect([item?.all, item?.due_at]).toEqual([undefined, undefined]);
+    expect(await listed(record.user_id)).toEqual([recordKey(entity).pk]);
+    // The first review brings it back.
+    await reviewAll(ann, [entity]);
+    expect(await find(entity)).toMatchObject({ name: 'Of the database' });
   });
 
   test('is not overwritten by a renewal that began before it', async () => {
@@ -312,7 +360,7 @@ describe('a record by a person', () => {
     await erase(second.user_id);
     const left = await readItem(recordKey(entity));
     expect(left).toMatchObject({ name: 'Two' });
-    for (const name of ['user_id', 'author', 'date']) expect(left).not.toHaveProperty(name);
+    for (const name of ['user_id', 'author']) expect(left).not.toHaveProperty(name);
   });
 
   test('has its page here if no database has one', async () => {

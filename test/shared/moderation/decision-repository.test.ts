@@ -33,8 +33,10 @@ async function report(review_id: string, count = 1): Promise<void> {
 async function places(id: string): Promise<string[]> {
   const found: string[] = [];
   for (const order of ['date', 'popularity'] as const) {
-    const entries = await collect(queryIndex(`all-by-${order}`, 'CASE'));
-    if (entries.some(({ pk }) => pk === reviewKey(id).pk)) found.push(order);
+    for (const partition of ['CASE', 'CASE#held', 'CASE#appeal']) {
+      const entries = await collect(queryIndex(`all-by-${order}`, partition));
+      if (entries.some(({ pk }) => pk === reviewKey(id).pk)) found.push(order);
+    }
   }
   return found;
 }

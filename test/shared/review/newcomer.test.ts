@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
-import { listCases } from '../../../shared/moderation/case-repository.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { appeal, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { listWaiting } from '../../../shared/moderation/desk-list.ts';
 import { insertReview } from '../../../shared/review/review-repository.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { caseKey, claimKey, countsKey, reviewKey } from '../../../shared/table/keys.ts';
@@ -257,9 +257,10 @@ test('the queue of new authors holds waiting reviews alone', async () => {
   const other = await approved(author);
   const [reader] = await makeUsers(1);
   await reader.reports(other, {});
-  const idsOf = async (reason?: 'held') => {
-    const { cases } = await listCases('date', 100, { reason });
-    return cases.map(({ review }) => review.id).filter((each) => [id, other].includes(each));
+  const idsOf = async (kind?: 'held') => {
+    const { waiting } = await listWaiting({ order: 'date', kind }, 100);
+    const ids = waiting.flatMap((each) => ('review' in each ? [each.review.id] : []));
+    return ids.filter((each) => [id, other].includes(each));
   };
   expect(await idsOf('held')).toEqual([id]);
   expect((await idsOf()).toSorted()).toEqual([id, other].toSorted());

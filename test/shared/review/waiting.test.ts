@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { findLeftovers } from '../../../shared/account/erase-leftovers.ts';
-import { listCases } from '../../../shared/moderation/case-repository.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { listWaiting } from '../../../shared/moderation/desk-list.ts';
 import {
   caseKey,
   dailyVotesKey,
@@ -89,8 +89,10 @@ test('a new text waits, and everybody reads the approved one until a moderator a
   });
   expect(await editsOf(author)).toBe(1);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', is_held: true });
-  const { cases } = await listCases('date', 100, { reason: 'held' });
-  expect(cases.map(({ review }) => review.id)).toContain(id);
+  const { waiting } = await listWaiting({ order: 'date', kind: 'held' }, 100);
+  expect(waiting).toContainEqual(
+    expect.objectContaining({ moderationCase: expect.objectContaining({ review_id: id }) }),
+  );
   const [voter] = await makeUsers(1);
   await voter.votes(id);
   // A minute later, which is no new date of publication.

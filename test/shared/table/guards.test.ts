@@ -5,7 +5,7 @@ import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';
 import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../../shared/moderation/hidden-claims.ts';
-import { hideAll } from '../../../shared/moderation/hide-all.ts';
+import { undoAll } from '../../../shared/moderation/undo-all.ts';
 import {
   deleteApplication,
   eraseGrants,
@@ -255,7 +255,7 @@ const rows: Row[] = [
     async () => {
       const { author } = await reviewed();
       await decideUser(author.id, 'hide_all', await byMia());
-      return { act: () => hideAll(author.id), key: userKey(author.id) };
+      return { act: () => undoAll(author.id), key: userKey(author.id) };
     },
     { hiding: 'other' },
   ],

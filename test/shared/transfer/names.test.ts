@@ -87,6 +87,7 @@ test('a dump has the names, without who wrote them', async () => {
     about: '1957',
     url: null,
     image: null,
+    leads_to: null,
   });
   expect(JSON.stringify(entities)).not.toContain(ann.id);
   spool.close();

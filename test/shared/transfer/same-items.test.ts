@@ -40,7 +40,8 @@ async function itemsNow() {
           name !== 'version' && !(['COUNTS', 'ENTITY'].includes(item.sk) && value === 0);
         const kept = Object.fromEntries(Object.entries(item).filter(isKept));
         // An import does not count against the daily limits of writing.
-        if (item.sk.startsWith('VOTES#')) Object.assign(kept, { publications: 0, edits: 0 });
+        if (item.sk.startsWith('VOTES#'))
+          Object.assign(kept, { publications: 0, edits: 0, names: 0 });
         return [keyString(item), kept];
       }),
   );

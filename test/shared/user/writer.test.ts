@@ -135,7 +135,13 @@ describe('a blocked account', () => {
     // It marks news as read.
     others.push('show-account');
     // Operations of moderators, who are not blocked in these tests.
-    const moderators = ['decide-review', 'decide-user', 'decide-proposal', 'undo-correction'];
+    const moderators = [
+      'decide-review',
+      'decide-user',
+      'decide-proposal',
+      'decide-thing',
+      'undo-correction',
+    ];
     const known = [...Object.keys(refused), ...Object.keys(allowed), ...others, ...moderators];
     const writing = routes.filter((route) => route.table === 'write');
     expect(writing.map(({ operation }) => operation).toSorted()).toEqual(known.toSorted());

@@ -18,6 +18,7 @@ import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { restore } from '../../helpers/clock.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { follow, position } from '../../helpers/list-changes.ts';
+import { correct, decideName } from '../../helpers/names-by-people.ts';
 import {
   beginWebhook,
   forgetWebhooks,
@@ -107,6 +108,49 @@ test('a review on hold, an edit that waits and an appeal say what they are', asy
   await appeal(review_id, newcomer.id, 'Words of the appeal.');
   await run();
   expect(taken(receiver)).toMatchObject([{ review_id, opened_by: 'appeal' }]);
+});
+
+test('a correction and the first name of a new author say what they are, without the words', async () => {
+  const { receiver } = await begin();
+  const ofOthers = await begin({ author_id: cat.id });
+  process.env.HELD_REVIEWS = '2';
+  const named = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  await correct(await makeUser(), named, { name: 'Words of a name' });
+  delete process.env.HELD_REVIEWS;
+  const page = 'https://reviews.example/account/moderation';
+  const query = '?entity_type=work';
+  const none = { spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
+  await run();
+  expect(taken(receiver)).toEqual([
+    {
+      id: expect.stringMatching(new RegExp(`^case_work_${named.entity_id}_\\d+$`)),
+      review_id: null,
+      ...named,
+      opened_by: 'name',
+      opened_at: expect.any(String),
+      reasons: none,
+      url: `${page}/things/${named.entity_id}${query}`,
+    },
+  ]);
+  const known = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  await correct(ann, known, { name: 'Words of a name' });
+  await ben.publishes(known);
+  await correct(ben, known, { name: 'Words of another', note: 'Words of a note' });
+  await run();
+  expect(taken(receiver)).toMatchObject([
+    {
+      review_id: null,
+      ...known,
+      opened_by: 'proposal',
+      url: `${page}/names/${known.entity_id}${query}`,
+    },
+  ]);
+  expect(taken(ofOthers.receiver)).toEqual([]);
+  // One that is decided before its message needs none.
+  await correct(cat, known, { name: 'Words of cat' });
+  await decideName(mod, known, cat, 'decline');
+  await run();
+  expect(taken(receiver)).toEqual([]);
 });
 
 test('only moderators choose it', async () => {

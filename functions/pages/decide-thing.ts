@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import { EntityPath } from '../../shared/http/request.ts';
+import { type Decider, Grounds } from '../../shared/moderation/decision.ts';
+import {
+  confirmName,
+  leadThing,
+  removeThing,
+  returnThing,
+} from '../../shared/moderation/record-decisions.ts';
+import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { requireModerator } from '../../shared/pages/moderation/moderation.ts';
+import { thingPage } from '../../shared/pages/moderation/thing-page.ts';
+import { ReviewedType } from '../../shared/review/review.ts';
+import { oneOf, Uuid } from '../../shared/values.ts';
+
+export const request = signedIn({
+  path: EntityPath,
+  query: v.object({ entity_type: ReviewedType }),
+  body: v.object({
+    decision: oneOf(['confirm', 'remove', 'lead', 'return']),
+    /** Version of the record that the moderator has seen, empty if older code stored it. */
+    seen: v.pipe(v.string(), v.regex(/^\d{0,15}$/, 'must be a number')),
+    /** The thing that it is the same as. */
+    other: v.optional(Uuid),
+    hides_reviews: v.optional(v.string()),
+    reason: v.optional(Grounds.entries.reason, 'other'),
+    note: v.optional(Grounds.entries.note, ''),
+  }),
+});
+
+/** Confirms a name, removes a thing, joins it with another, or undoes either. */
+export const handler = page(
+  request,
+  async ({ caller, path, query, body }, { visitor }) => {
+    requireModerator(visitor);
+    const entity = { ...path, ...query };
+    const { decision, seen, other = '', hides_reviews, reason, note } = body;
+    const by: Decider = { reason, note, moderator_id: caller.user_id };
+    const decider = { by, seen: seen === '' ? undefined : Number(seen) };
+    switch (decision) {
+      case 'confirm':
+        await confirmName(entity, decider);
+        break;
+      case 'remove':
+        await removeThing(entity, decider, { hidesReviews: hides_reviews === 'yes' });
+        break;
+      case 'lead':
+        await leadThing(entity, other, decider);
+        break;
+      case 'return':
+        await returnThing(entity, decider);
+    }
+    return { location: recordUrl(entity), notice: `thing-${decision}` };
+  },
+  ({ path, query }, filled, { visitor }) => thingPage({ ...path, ...query }, visitor, { filled }),
+);

@@ -1,0 +1,59 @@
+import { html } from 'hono/html';
+import { authUrl } from '../../shared/auth-url.ts';
+import { nameOfEntityType } from '../../shared/entity/entity-type.ts';
+import type { Entity } from '../../shared/entity/record.ts';
+import type { Decision } from '../../shared/moderation/decision.ts';
+import { listOutcomes, listOwnProposals } from '../../shared/moderation/own-corrections.ts';
+import type { Proposal } from '../../shared/moderation/proposal.ts';
+import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { minuteOf } from '../../shared/pages/frame/words.ts';
+import { decisionOf, saying } from '../../shared/pages/moderation/moderation.ts';
+
+export const request = signedIn({ query: CursorQuery });
+
+/** Shows a person the corrections that wait for a moderator, and what became of the others. */
+export const handler = page(request, async ({ caller: { user_id }, query }) => {
+  const [{ proposals, cursor }, outcomes] = await Promise.all([
+    readDated({ list: 'own proposals', user_id }, query.cursor, (limit, after) =>
+      listOwnProposals(user_id, limit, after),
+    ),
+    listOutcomes(user_id),
+  ]);
+  const url = `${authUrl()}/account/names`;
+  return {
+    title: 'Your corrections',
+    isWide: true,
+    content: html`${ownTabs('names')}
+      <section>
+        <h2>Waiting for a moderator</h2>
+        ${rowsUnder(['Name', 'Your words for moderators', 'Sent'], proposals.map(waiting), html`<p>None.</p>`)}
+        ${nextPage(url, cursor)}
+      </section>
+      <section>
+        <h2>Decided</h2>
+        ${rowsUnder(['Name', 'Decision', 'When'], outcomes.map(decided), html`<p>None.</p>`)}
+      </section>`,
+  };
+});
+
+function waiting(proposal: Proposal) {
+  return [linkTo(proposal, proposal.name), saying(proposal.note), minuteOf(proposal.proposed_at)];
+}
+
+function decided({ entity_id = '', entity_type, after, ...decision }: Decision) {
+  const thing = entity_type && after && linkTo({ entity_id, entity_type }, after.name);
+  const isAccepted = decision.decision === 'correct';
+  return [
+    thing ?? '',
+    html`${isAccepted ? 'Accepted' : decisionOf(decision)}${saying(decision.note)}`,
+    minuteOf(decision.decided_at),
+  ];
+}
+
+function linkTo({ entity_id, entity_type }: Entity, name: string) {
+  const href = withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type });
+  return html`<a href="${href}"><bdi>${name}</bdi></a> <span class="soft">${nameOfEntityType(entity_type)}</span>`;
+}

@@ -1,0 +1,349 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { handler as listChanges } from '../../functions/api/list-changes.ts';
+import { handler as listEntities } from '../../functions/api/list-entities.ts';
+import type { Entity } from '../../shared/entity/record.ts';
+import { listDecisions } from '../../shared/moderation/decision-log.ts';
+import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { mostHidden } from '../../shared/moderation/record-decisions.ts';
+import { caseKey, reviewKey } from '../../shared/table/keys.ts';
+import { faultsOn } from '../helpers/browser.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { readItem } from '../helpers/items.ts';
+import { correct, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
+import { expectExact } from '../helpers/recount.ts';
+import { filledForm, publishForm } from '../helpers/review-form.ts';
+import { applyStream } from '../helpers/stream.ts';
+import { addFilm, decideThing, stateOf, thingFor } from '../helpers/things.ts';
+import { ask } from '../helpers/visit.ts';
+import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
+
+const at = 'https://api.example/ws';
+const mia = await makeModerator('Mia Modestly');
+
+afterEach(() => {
+  delete process.env.HELD_REVIEWS;
+});
+
+/** Makes somebody whose reviews and names are held. */
+async function makeNewcomer(): Promise<Person> {
+  process.env.HELD_REVIEWS = '2';
+  return makeUser();
+}
+
+/** Returns the ids of what a search finds, once the index has followed. */
+async function found(q: string): Promise<string[]> {
+  await applyStream();
+  const { body } = await invoke(listEntities, { query: { q } });
+  return body.entities.map(({ id }: { id: string }) => id);
+}
+
+/** Returns what the public reads of a thing: its state, and its name. */
+async function publicly({ entity_id }: Entity) {
+  const { body } = await visitor.readsEntity(entity_id, { include_metadata: 'true' });
+  const { state, leads_to } = body.entity;
+  return { state, leads_to, name: body.metadata?.name };
+}
+
+/** The page of a held review, and the version of the name on it. */
+async function caseOf(review_id: string) {
+  const { html } = await ask('show-case', mia, { path: { review_id } });
+  return { html, named: /name="named" value="(\d+)"/.exec(html)?.[1] ?? '' };
+}
+
+/** Approves a held review with the name that the moderator has seen. */
+async function approve(review_id: string, named: string) {
+  const version = `${(await readItem(caseKey(review_id)))?.version}`;
+  const edits = `${(await readItem(reviewKey(review_id)))?.edits}`;
+  const why = { decision: 'approve', reason: 'other', note: '' };
+  return ask('decide-review', mia, {
+    path: { review_id },
+    form: { ...why, version, edits, ...(named !== '' && { named }) },
+  });
+}
+
+describe('a thing of a newcomer', () => {
+  test('waits: its author and moderators read the name, and nobody finds it', async () => {
+    const nora = await makeNewcomer();
+    const ben = await makeUser();
+    const { entity } = await addFilm(nora, 'Waiting Windmill');
+    expect(await stateOf(entity)).toMatchObject({ state: 'waiting' });
+    for (const [person, isShown] of [
+      [nora, true],
+      [mia, true],
+      [ben, false],
+    ] as const) {
+      const html = await thingFor(person, entity);
+      expect(html.includes('Waiting Windmill')).toBe(isShown);
+      expect(html.includes('This name waits for a moderator.')).toBe(isShown);
+    }
+    expect(await found('windmill')).toEqual([]);
+    expect(await publicly(entity)).toEqual({ state: null, leads_to: null });
+    // Others cannot review what they do not see.
+    const form = await ask('show-review-form', ben, { query: { ...entity } });
+    expect(form.html).toContain('Add it first');
+    expect(
+      (await ben.triesToPublish({ ...entity, rating: 4, license_choice: 'CC0 1.0' })).status,
+    ).toBe(400);
+  });
+
+  test('is public with the first approved review, which needs the name that the moderator saw', async () => {
+    const nora = await makeNewcomer();
+    const { entity } = await addFilm(nora, 'Approved Alligator');
+    expect((await publishForm(nora, { ...entity }, filledForm())).status).toBe(303);
+    const id: string = (await nora.listsOwnReviews()).body.reviews[0].id;
+    expect((await ask('show-my-reviews', nora)).html).toContain('Approved Alligator');
+    const seen = await caseOf(id);
+    expect(seen.html).toContain('The name is new. It waits with the review');
+    await correct(nora, entity, { name: 'Cheap Alligator' });
+    for (const named of [seen.named, '']) {
+      const blind = await approve(id, named);
+      expect(faultsOn(blind.shown)['']).toContain(
+        'The name has changed since you opened this page',
+      );
+    }
+    expect(await stateOf(entity)).toMatchObject({ state: 'waiting' });
+    expect((await approve(id, (await caseOf(id)).named)).status).toBe(303);
+    expect(await found('alligator')).toEqual([entity.entity_id]);
+    expect(await publicly(entity)).toEqual({
+      state: 'public',
+      leads_to: null,
+      name: 'Cheap Alligator',
+    });
+    // What is public now, its author no longer changes alone.
+    await correct(nora, entity, { name: 'Advert' });
+    expect((await wordsOf(entity)).name).toBe('Cheap Alligator');
+  });
+
+  test('stays unnamed to the world, also in the feed, until a moderator confirms it', async () => {
+    const { body } = await invoke(listChanges, {});
+    const nora = await makeNewcomer();
+    const entity = await reviewNew(nora, { name: 'Quiet Quail' });
+    await applyStream();
+    const changesSince = async () =>
+      (
+        await invoke(listChanges, { query: { since: body.next, limit: '100' } })
+      ).body.changes.filter(({ id }: Entity & { id: string }) => id === entity.entity_id);
+    expect(await changesSince()).toEqual([]);
+    const page = await ask('show-thing', mia, {
+      path: { entity_id: entity.entity_id },
+      query: { entity_type: entity.entity_type },
+    });
+    expect(page.html).toContain('Waits: only its author and moderators read the name');
+    expect((await decideThing(mia, entity, { decision: 'confirm' })).status).toBe(303);
+    expect(await found('quail')).toEqual([entity.entity_id]);
+    expect(await changesSince()).toMatchObject([
+      { kind: 'entity', entity: { name: 'Quiet Quail' }, state: 'public', leads_to: null },
+    ]);
+  });
+
+  test('gives way to the name of somebody whose reviews are not held', async () => {
+    const nora = await makeNewcomer();
+    const nils = await makeNewcomer();
+    const entity = await reviewNew(nora, { name: 'Watches, call now' });
+    // Another newcomer is asked for a name, which changes nothing.
+    const query = { ...entity };
+    expect((await ask('show-review-form', nils, { query })).html).toContain(
+      'It has no name here yet',
+    );
+    await publishForm(nils, query, filledForm({ name: 'Of Nils' }));
+    expect(await wordsOf(entity)).toMatchObject({ name: 'Watches, call now', user_id: nora.id });
+    delete process.env.HELD_REVIEWS;
+    const ben = await makeUser();
+    expect((await publishForm(ben, query, filledForm({ name: 'Of Ben' }))).status).toBe(303);
+    expect(await wordsOf(entity)).toMatchObject({ name: 'Of Ben', user_id: ben.id });
+    expect((await publicly(entity)).name).toBe('Of Ben');
+  });
+
+  test('is public at once where nothing is held, and of moderators', async () => {
+    expect(await stateOf((await addFilm(await makeUser(), 'Open Otter')).entity)).toEqual({});
+    process.env.HELD_REVIEWS = '2';
+    expect(await stateOf((await addFilm(mia, 'Moderate Otter')).entity)).toEqual({});
+  });
+});
+
+describe('a removed thing', () => {
+  test('has no name, is not found or reviewed, and comes back', async () => {
+    const ann = await makeUser();
+    const { entity } = await addFilm(ann, 'Removed Raccoon');
+    expect(await found('raccoon')).toEqual([entity.entity_id]);
+    const removal = { decision: 'remove', reason: 'spam', note: 'An advert.' };
+    expect((await decideThing(mia, entity, removal)).status).toBe(303);
+    for (const person of [ann, mia]) {
+      expect(await thingFor(person, entity)).not.toContain('Removed Raccoon');
+    }
+    expect(await found('raccoon')).toEqual([]);
+    expect(await publicly(entity)).toEqual({ state: 'removed', leads_to: null });
+    const body = { ...entity, rating: 4, license_choice: 'CC0 1.0' };
+    expect((await ann.triesToPublish(body)).status).toBe(400);
+    expect((await ask('show-account', ann)).html).toContain(
+      'A name that you gave was corrected or removed.',
+    );
+    // Nobody but a moderator names it again.
+    expect(
+      (await correct(ann, entity, { name: 'Again', seen: '' })).headers['set-cookie'],
+    ).toContain('name-proposed');
+    expect(await stateOf(entity)).toEqual({ state: 'removed' });
+    expect((await decideThing(mia, entity, { decision: 'return' })).status).toBe(303);
+    expect(await found('raccoon')).toEqual([entity.entity_id]);
+    expect((await ann.triesToPublish(body)).status).toBe(200);
+  });
+
+  test('has no public reviews, unless they are hidden with it', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const { entity } = await addFilm(ann, 'Reviewed Rabbit');
+    const ids = [await ann.publishes({ ...entity }), await ben.publishes({ ...entity })];
+    const removal = { decision: 'remove', reason: 'abuse', note: 'An insult.' };
+    const refused = await decideThing(mia, entity, removal);
+    expect(faultsOn(refused.shown)['']).toContain('It has public reviews');
+    expect(refused.html).toContain('Hide 2 public reviews of it too');
+    const answer = await decideThing(mia, entity, { ...removal, hides_reviews: 'yes' });
+    expect(answer.status).toBe(303);
+    for (const id of ids) expect((await visitor.reads(id)).status).toBe(404);
+    await applyStream();
+    const { decisions } = await listDecisions(3);
+    expect(decisions.map(({ decision, note }) => [decision, note])).toEqual([
+      ['remove', 'An insult.'],
+      ['hide', 'An insult.'],
+      ['hide', 'An insult.'],
+    ]);
+    // A review of it is not restored before it.
+    const [id = ''] = ids;
+    const by = { reason: 'other', note: '', moderator_id: mia.id } as const;
+    await expect(decideReview(id, 'restore', by)).rejects.toMatchObject({ status: 400 });
+    await decideThing(mia, entity, { decision: 'return' });
+    await decideReview(id, 'restore', by);
+    expect((await visitor.reads(id)).status).toBe(200);
+    await expectExact();
+  });
+
+  test('with more reviews than one decision hides is refused', async () => {
+    const people = await makeUsers(mostHidden + 1);
+    const { entity } = await addFilm(mia, 'Popular Porcupine');
+    for (const person of people) await person.publishes({ ...entity });
+    const removal = { decision: 'remove', hides_reviews: 'yes' };
+    const { shown } = await decideThing(mia, entity, removal);
+    expect(faultsOn(shown)['']).toContain('It has more than 20 public reviews');
+  });
+
+  test('of a database type is as if it had no name, and can be reviewed', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const entity = await reviewNew(ann, { name: 'Typo Tapir' });
+    await ann.deletes((await ann.listsOwnReviews()).body.reviews[0].id);
+    await decideThing(mia, entity, { decision: 'remove' });
+    const form = (await ask('show-review-form', ben, { query: { ...entity } })).html;
+    expect(form).not.toContain('Typo Tapir');
+    expect(form).not.toContain('It has no name here yet');
+    expect((await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }))).status).toBe(303);
+    expect(await publicly(entity)).toEqual({ state: 'removed', leads_to: null });
+  });
+});
+
+describe('a duplicate', () => {
+  test('leads to the other, keeps its reviews, and is parted again', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const { entity: other } = await addFilm(ann, 'Past Lives', { about: 'Celine Song · 2023' });
+    const { entity } = await addFilm(ben, 'Past Lives', { about: '2023', is_other: 'yes' });
+    const id = await ann.publishes({ ...entity });
+    await applyStream();
+    const path = { entity_id: entity.entity_id };
+    const query = { entity_type: 'film', q: 'past lives' };
+    const page = (await ask('show-thing', mia, { path, query })).html;
+    expect(page).toContain(`name="other" value="${other.entity_id}"`);
+    expect(page).not.toContain(`name="other" value="${entity.entity_id}"`);
+    const join = { decision: 'lead', other: other.entity_id };
+    expect((await decideThing(mia, entity, join)).status).toBe(303);
+    expect(await found('past lives')).toEqual([other.entity_id]);
+    expect(await publicly(entity)).toMatchObject({ state: 'public', leads_to: other.entity_id });
+    const html = await thingFor(ben, entity);
+    expect(html).toContain('This is the same as');
+    expect(html).toContain(`review/new?entity_id=${other.entity_id}`);
+    expect(html).toContain(`id="review-${id}"`);
+    const form = await ask('show-review-form', ben, { query: { ...entity } });
+    expect(form.headers.location).toBe(
+      `${at}/review/new?entity_id=${other.entity_id}&entity_type=film`,
+    );
+    expect((await decideThing(mia, entity, { decision: 'return' })).status).toBe(303);
+    expect(await stateOf(entity)).toEqual({});
+    expect(await stateOf(other)).toEqual({});
+    expect((await found('past lives')).toSorted()).toEqual(
+      [entity.entity_id, other.entity_id].toSorted(),
+    );
+  });
+
+  test('is shown to whoever adds another of the name, and added all the same', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const { entity } = await addFilm(ann, 'Amélie', { about: '2001' });
+    await applyStream();
+    const again = await addFilm(ben, 'amelie!', { about: 'A remake' });
+    expect(again.answer.status).toBe(200);
+    expect(again.answer.html).toContain('One thing has this name already.');
+    expect(again.answer.html).toContain(`/entity/${entity.entity_id}?entity_type=film`);
+    expect(again.answer.html).toContain('value="A remake"');
+    expect(again.answer.html).toContain('name="is_other" value="yes"');
+    expect(await wordsOf(again.entity)).toEqual({});
+    const other = await addFilm(ben, 'amelie!', { is_other: 'yes' });
+    expect(other.answer.status).toBe(303);
+    // The beginning of a name is another name.
+    expect((await addFilm(ben, 'Amélie and more')).answer.status).toBe(303);
+  });
+});
+
+describe('decisions on things', () => {
+  test('stand in the log with their author, and each is undone there', async () => {
+    const ann = await makeUser();
+    const { entity } = await addFilm(ann, 'Logged Lynx');
+    const { entity: other } = await addFilm(ann, 'Other Lynx');
+    const decided: [Record<string, string>, object][] = [
+      [{ decision: 'remove', reason: 'spam' }, { state: 'removed' }],
+      [
+        { decision: 'lead', other: other.entity_id },
+        { same_as: other.entity_id, leads_to: other.entity_id },
+      ],
+    ];
+    for (const [form, state] of decided) {
+      expect((await decideThing(mia, entity, form)).status).toBe(303);
+      expect(await stateOf(entity)).toEqual(state);
+      await applyStream();
+      const [decision] = (await listDecisions(1)).decisions;
+      expect(decision).toMatchObject({
+        decision: form.decision,
+        moderator_id: mia.id,
+        user_id: ann.id,
+      });
+      const { html } = await ask('show-decisions', mia);
+      expect(html).toContain(`name="id" value="${decision?.id}"`);
+      expect((await ask('undo-correction', mia, { form: { id: `${decision?.id}` } })).status).toBe(
+        303,
+      );
+      expect(await stateOf(entity)).toEqual({});
+      expect(await stateOf(other)).toEqual({});
+    }
+    await applyStream();
+    expect((await found('lynx')).length).toBe(2);
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ['what has changed', { decision: 'confirm', seen: '5' }, 'changed since you opened'],
+    ['what was not removed', { decision: 'return' }, 'It was not removed'],
+    ['itself', { decision: 'lead' }, 'A thing cannot lead to itself'],
+    ['nothing', { decision: 'lead', other: mia.id }, 'has no name here'],
+  ])('refuse %s', async (name, form, sentence) => {
+    const { entity } = await addFilm(mia, `Refused ${name}`);
+    const sent = { other: entity.entity_id, ...form };
+    const { status, shown } = await decideThing(mia, entity, sent);
+    expect([status, faultsOn(shown)['']]).toEqual([400, expect.stringContaining(sentence)]);
+  });
+
+  test('are for moderators alone', async () => {
+    const ann = await makeUser();
+    const { entity } = await addFilm(ann, 'Own Ocelot');
+    expect((await decideThing(ann, entity, { decision: 'remove' })).status).toBe(404);
+    const path = { entity_id: entity.entity_id };
+    expect((await ask('show-thing', ann, { path, query: { entity_type: 'film' } })).status).toBe(
+      404,
+    );
+    expect(await thingFor(ann, entity)).not.toContain('Remove or join it');
+    expect(await thingFor(mia, entity)).toContain('Remove or join it');
+  });
+});
