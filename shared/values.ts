@@ -117,6 +117,26 @@ export const StoredTime = v.pipe(
   v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that exists'),
 );
 
+const formOfTime = 'must be a time in ISO 8601 with its zone, such as 2019-05-01T00:00:00Z';
+
+/**
+ * A time of ISO 8601 that names its zone, converted to a stored one. Seconds and their fractions
+ * may be missing. A day that the calendar lacks, such as 30 February, is refused.
+ */
+export const AnyTime = v.pipe(
+  v.string(formOfTime),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/, formOfTime),
+  v.check(isReal, 'must be a time that exists'),
+  v.transform((time) => new Date(time).toISOString()),
+);
+
+function isReal(time: string): boolean {
+  const day = time.slice(0, 10);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+  return isDay && !Number.isNaN(Date.parse(time));
+}
+
 /**
  * Returns a UUID in lower case with hyphens, or undefined. Accepts any case, hyphens anywhere or
  * nowhere, `urn:uuid:` and braces (spec, endpoint 13).

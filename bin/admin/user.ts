@@ -1,6 +1,8 @@
+import * as v from 'valibot';
 import { runningStack } from '../../infra/local/connect.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
+import { linkIdentity, relink } from '../../shared/account/link.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { Grounds } from '../../shared/moderation/decision.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
@@ -21,6 +23,9 @@ import { Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as, found, type GlobalOptions } from './command.ts';
 import { withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
+
+type LinkOptions = { issuer?: string; subject?: string; identity?: string };
+const Sha256 = v.pipe(v.string(), v.regex(/^[\da-f]{64}$/, 'must be 64 hexadecimal digits'));
 
 export function addUserCommands(admin: AdminCommand): void {
   const user = admin.command('user').description('accounts');
@@ -91,6 +96,42 @@ export function addUserCommands(admin: AdminCommand): void {
         return { id, is_moderator };
       });
   }
+
+  user
+    .command('link')
+    .description(
+      'lets an identity sign in to an account, instead of the one before. Name it by issuer and subject, or by the hash that the log has',
+    )
+    .argument('<user id>', 'the account', as(Uuid))
+    .option('--issuer <url>', 'the issuer of the identity provider')
+    .option('--subject <text>', 'the id of the person there, the claim `sub`')
+    .option('--identity <sha256>', 'the hash of an earlier identity, to go back to it', as(Sha256))
+    .answer(async (id: string, options: LinkOptions, command: AdminCommand) => {
+      const { issuer, subject, identity } = options;
+      if (identity !== undefined) return { id, ...(await linkIdentity(id, { sha256: identity })) };
+      if (issuer === undefined || subject === undefined) {
+        return command.error("error: give '--issuer' and '--subject', or '--identity'");
+      }
+      return { id, ...(await linkIdentity(id, { issuer, subject })) };
+    });
+
+  user
+    .command('unlink')
+    .description('ends the sign-in to an account; its data stays. `user link` links it again')
+    .argument('<user id>', 'the account', as(Uuid))
+    .answer(async (id: string) => ({ id, ...(await linkIdentity(id, null)) }));
+
+  user
+    .command('relink')
+    .description(
+      'lets people of one identity provider claim their accounts at another one, once, by their verified addresses; reads all accounts',
+    )
+    .required('--from <url>', 'the issuer of the present identities', v.string())
+    .required('--to <url>', 'the issuer at which they may be claimed', v.string())
+    .option('--undo', 'ends this for accounts that nobody has claimed yet')
+    .answer(({ from, to, undo }: { from: string; to: string; undo?: true }) =>
+      relink(from, to, undo),
+    );
 
   withReason(user.command('block'))
     .description('takes away the right to write; the account can still read, and be deleted')

@@ -89,6 +89,9 @@ export const OwnData = Fields('A part of the stored data about the caller', {
         created: IsoTime('When the account was created'),
         karma: Whole("Positive minus negative votes on the user's reviews", 12),
         email: TextOrNull('The email address', 'ann@example.com'),
+        email_verified: v.optional(
+          described(v.boolean(), 'True if somebody has verified `email`', true),
+        ),
         musicdb_username: TextOrNull('The name of the linked account in the music database', 'ann'),
         identity: TextOrNull('A hash of the identity that signs in', '5d41402a…'),
       }),

@@ -276,7 +276,8 @@ function obstacleTo(
 async function findLastOn({ id, taken_back }: User): Promise<Decision | undefined> {
   const { decisions } = await listDecisions(20, { userId: id });
   const last = decisions.find(({ review_id, part_of, decision }) => {
-    return review_id === null && (part_of === undefined || decision === 'restore_all');
+    const isOnAccount = review_id === null && decision !== 'link';
+    return isOnAccount && (part_of === undefined || decision === 'restore_all');
   });
   return last ?? parseItem(Decision, await getItem(decisionKey(`${taken_back}`)));
 }

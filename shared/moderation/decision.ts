@@ -14,7 +14,7 @@ export type RecordDecision = (typeof recordDecisions)[number];
  * `hold` again. A user may review an entity again after `allow`. A thing gets its first name by
  * `name`. A name is changed by `correct`, kept by `confirm`, taken down by `remove` and brought
  * back by `return`. A proposed name is refused by `decline`. By `lead` a thing leads to another one
- * that is the same, which `return` ends too.
+ * that is the same, which `return` ends too. The operator changes who signs in by `link`.
  */
 export const decisions = [
   ...verdicts,
@@ -28,6 +28,7 @@ export const decisions = [
   'correct',
   'decline',
   ...recordDecisions,
+  'link',
 ] as const;
 
 export const Grounds = v.object({

@@ -98,6 +98,9 @@ export const codeKey = keyOf('CODE#<sha256>', 'CODE');
 /** Takes the hexadecimal hash of issuer and subject. */
 export const identityKey = keyOf('IDENTITY#<sha256>', 'IDENTITY');
 
+/** Takes the hexadecimal hash of a verified address. */
+export const addressKey = keyOf('ADDRESS#<sha256>', 'ADDRESS');
+
 /** Takes the hexadecimal hash of a user and the key of a request. */
 export const idempotencyKey = keyOf('IDEMPOTENCY#<sha256>', 'IDEMPOTENCY');
 

@@ -2,6 +2,7 @@ import type { Within } from '../routes.ts';
 import type { IndexScope } from './definition.ts';
 import type { Item, Key } from './item.ts';
 import {
+  addressKey,
   applicationKey,
   authorizationRequestKey,
   bulkImportKey,
@@ -262,6 +263,12 @@ const rows = {
     kilobytes: 6,
     unexported: 'lives for minutes',
     writers: ['accounts', 'grants'],
+  },
+  // An account that waits for the person with an address.
+  address: {
+    key: addressKey,
+    author: 'CLAIMABLE#<user_id>',
+    unexported: 'made from verified addresses of accounts without an identity',
   },
   // The answer to a request, by the hash of its user and key.
   idempotency: {

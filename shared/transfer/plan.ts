@@ -17,6 +17,7 @@ import { revisionItem } from '../review/revision.ts';
 import { writtenIn } from '../review/written.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import {
+  addressKey,
   caseKey,
   claimKey,
   identityKey,
@@ -28,6 +29,7 @@ import {
 import { kinds } from '../table/kinds.ts';
 import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
+import { claimableItem, hashOfAddress } from '../user/claimable.ts';
 import { isNameTaken, keysOfName } from '../user/moderator-name.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
@@ -145,6 +147,8 @@ export function decidingKeys(record: TransferRecord): Key[] {
     const keys = [key, projectionKey(key), ...keysOfName(record.display_name)];
     const identity = record.contact?.identity;
     if (identity) keys.push(identityKey(identity));
+    const address = claimingAddress(record);
+    if (address) keys.push(addressKey(hashOfAddress(address)));
     return keys;
   }
   if (record.kind === 'review') {
@@ -175,7 +179,19 @@ function planUser(record: UserRecord, find: Find): Write[] | string {
     user.display_name = readerName(id);
     user.has_proposed_name = true;
   }
-  return accountWrites(user, contact, versionAfter(key, find));
+  const writes = accountWrites(user, contact, versionAfter(key, find));
+  const address = claimingAddress(record);
+  if (address === undefined) return writes;
+  if (find(addressKey(hashOfAddress(address)))) {
+    return 'contact.email is the verified address of another account that waits for its person: leave out contact.email_verified of one';
+  }
+  return [...writes, putNew(claimableItem(address, { user_id: id }))];
+}
+
+/** Returns the address by which the person may claim an account that nobody signs in to. */
+function claimingAddress({ contact }: UserRecord): string | undefined {
+  const isClaimable = contact?.email_verified && contact.identity === undefined;
+  return isClaimable ? (contact.email ?? undefined) : undefined;
 }
 
 function planReview(record: FullReviewRecord, find: Find): Write[] | string {

@@ -17,8 +17,8 @@ import { hasNeeded, writtenNames } from '../review/written.ts';
 import { keyString } from '../table/item.ts';
 import { idIn, webhookSlots } from '../table/keys.ts';
 import { type ExportedKind, kinds, placeholder } from '../table/kinds.ts';
-import { Contact, User } from '../user/user.ts';
-import { isVisible, StoredId, StoredTime } from '../values.ts';
+import { Contact, Email, User } from '../user/user.ts';
+import { AnyTime, isVisible, StoredId, StoredTime } from '../values.ts';
 import { Vote } from '../vote/vote.ts';
 import { Webhook } from '../webhooks/webhook.ts';
 
@@ -37,9 +37,18 @@ export const UserRecord = v.looseObject({
   kind: v.literal('user'),
   id: StoredId,
   display_name: v.pipe(v.string(), v.check(isVisible, 'must have some visible character')),
-  created: StoredTime,
+  created: AnyTime,
   /** Null if the private fields are unknown. */
-  contact: v.nullable(v.looseObject(Contact.entries)),
+  contact: v.nullish(
+    v.pipe(
+      v.looseObject(Contact.entries),
+      v.check(
+        ({ email, email_verified }) => !email_verified || v.is(Email, email),
+        'must have one email address in email if email_verified is true',
+      ),
+    ),
+    null,
+  ),
 });
 export type UserRecord = v.InferOutput<typeof UserRecord>;
 
@@ -47,7 +56,7 @@ export type UserRecord = v.InferOutput<typeof UserRecord>;
 const RevisionRecord = v.pipe(
   v.object({
     ...v.omit(Revision, ['review_id', 'votes_positive', 'votes_negative']).entries,
-    timestamp: StoredTime,
+    timestamp: AnyTime,
   }),
   v.check((revision) => hasNeeded(revision), 'must have a text or a rating'),
 );
@@ -62,8 +71,11 @@ export const FullReviewRecord = v.looseObject({
   user_id: StoredId,
   language: Language,
   license: LicenseChoice,
-  created: StoredTime,
-  published_on: v.nullable(StoredTime),
+  created: AnyTime,
+  published_on: v.nullable(AnyTime),
+  is_hidden: v.optional(v.boolean('must be true or false'), false),
+  source: v.nullish(v.string('must be a text or null'), null),
+  source_url: v.nullish(v.string('must be a text or null'), null),
   revisions: v.pipe(
     v.array(RevisionRecord),
     v.minLength(1, 'must not be empty'),
@@ -73,19 +85,26 @@ export const FullReviewRecord = v.looseObject({
 export type FullReviewRecord = v.InferOutput<typeof FullReviewRecord>;
 
 /** A vote on a review and one of its revisions. */
-export const VoteRecord = v.object({ kind: v.literal('vote'), ...Vote.entries });
+export const VoteRecord = v.object({
+  kind: v.literal('vote'),
+  ...Vote.entries,
+  vote: v.boolean('must be true for an upvote, or false'),
+  voted_at: AnyTime,
+  revision: v.optional(Vote.entries.revision, 1),
+});
 export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 
 /** An identity without an account keeps the decisions of moderators on its deleted account. */
 const Identity = v.pipe(
   v.object({
     user_id: v.optional(StoredId),
+    issuer: v.optional(v.string()),
     blocked_at: v.optional(StoredTime),
     hidden: v.optional(v.array(HiddenMark)),
     reported: v.optional(v.array(ReportedMark)),
   }),
   v.check(
-    (item) => Object.values(item).some(Boolean),
+    ({ issuer: _, ...item }) => Object.values(item).some(Boolean),
     'must have user_id, blocked_at, hidden or reported',
   ),
 );
@@ -193,7 +212,30 @@ export function parseRecord(text: string): TransferRecord | string {
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  return `${v.getDotPath(issue) ?? kind}: ${issue.message}`;
+  const path = v.getDotPath(issue);
+  return `${path ?? kind}: ${complaintOf(issue, schema as Nested)}`;
+}
+
+/** The parts of a schema that lead to that of a field. */
+interface Nested {
+  entries?: Record<string, Nested>;
+  item?: Nested;
+  wrapped?: Nested;
+}
+
+/** Says what is wrong with a field, and what would be right. */
+function complaintOf(issue: v.BaseIssue<unknown>, schema: Nested): string {
+  if (!issue.message.startsWith('Invalid ')) return issue.message;
+  if (issue.type === 'array') return 'must be a list';
+  if (!issue.expected?.startsWith('"')) return `must be ${issue.expected}`;
+  // The message of a missing field names the field. What its schema says of null is better.
+  let field: Nested | undefined = schema;
+  for (const { key } of issue.path ?? []) {
+    while (field?.wrapped) field = field.wrapped;
+    field = field?.item ?? field?.entries?.[`${key}`];
+  }
+  const rule = v.safeParse(field as v.GenericSchema, undefined).issues?.[0];
+  return `is missing: it ${rule && complaintOf(rule, {})}`;
 }
 
 /** Parses the first line. Throws an Error if the file cannot be imported. */

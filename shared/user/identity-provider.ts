@@ -122,7 +122,10 @@ async function completed(claims: Claims, provider: client.Configuration, accessT
   const isAskable = provider.serverMetadata().userinfo_endpoint !== undefined;
   if (isComplete || !isAskable || typeof sub !== 'string') return claims;
   try {
-    return { ...(await client.fetchUserInfo(provider, accessToken, sub)), ...claims };
+    const more: Claims = await client.fetchUserInfo(provider, accessToken, sub);
+    // The word on an address counts for the address beside it alone.
+    const { email, email_verified } = emailIn(claims) === null ? more : claims;
+    return { ...more, ...claims, email, email_verified };
   } catch (error) {
     console.warn({ message: 'No UserInfo', error: describeError(error) });
     return claims;
@@ -197,11 +200,14 @@ function toIdentity(claims: Claims): Pick<SignedIn, 'identity' | 'isNamed'> {
     throw invalidRequest('The identity provider did not say who you are');
   }
   const name = nameIn(claims);
+  const email = emailIn(claims);
   const identity = {
     issuer: String(iss),
     subject: sub,
     display_name: name ?? `Reader ${randomInt(1000, 10_000)}`,
-    email: emailIn(claims),
+    email,
+    // Only the boolean of the standard counts (OpenID Connect Core 1.0 section 5.1).
+    email_verified: email !== null && claims.email_verified === true,
     musicdb_username: shortOf(claims.musicdb_username) || null,
   };
   return { identity, isNamed: name !== undefined };

@@ -5,5 +5,7 @@ export interface Identity {
   /** A proposal that the person can change. */
   display_name: string;
   email: string | null;
+  /** True if the provider says that the address is this person's. */
+  email_verified?: boolean;
   musicdb_username: string | null;
 }

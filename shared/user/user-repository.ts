@@ -122,8 +122,9 @@ export async function updateProfile(
 ): Promise<void> {
   if (display_name === undefined && email === undefined) return;
   await retryStale(async () => {
-    const user = await findUser(id);
-    if (!user) throw invalidToken();
+    const account = await findAccount(id);
+    if (!account) throw invalidToken();
+    const { user, contact } = account;
     refuseBlocked(user);
     const own = { Key: userKey(id), ConditionExpression: mayWrite, was: named(user) };
     const writes: Write[] = [];
@@ -133,7 +134,11 @@ export async function updateProfile(
       const set = { display_name, has_proposed_name: undefined };
       writes.push({ Update: { ...own, set } }, ...(await renaming(user, display_name)));
     }
-    if (email !== undefined) writes.push({ Update: { Key: contactKey(id), set: { email } } });
+    if (email !== undefined && email !== contact.email) {
+      // Nobody has verified what a person writes.
+      const set = { email, email_verified: undefined };
+      writes.push({ Update: { Key: contactKey(id), set } });
+    }
     await transact(writes);
   });
 }

@@ -44,6 +44,8 @@ export type User = v.InferOutput<typeof User>;
 /** The private part of an account, as stored. */
 export const Contact = v.object({
   email: v.nullish(v.string(), null),
+  /** True if this service, its provider or that of an imported account has verified `email`. */
+  email_verified: v.optional(v.boolean()),
   /** Name of the linked account in the music database. */
   musicdb_username: v.nullish(v.string(), null),
   /** SHA-256 key of the identity that signs in to it. */

@@ -221,6 +221,38 @@ test.each<[unknown, string | null]>([
   expect((await accountOf({ email })).email).toBe(kept);
 });
 
+test.each<[string, Record<string, unknown>, object, boolean]>([
+  ['the ID token says true', { email_verified: true }, {}, true],
+  ['it says false', { email_verified: false }, {}, false],
+  ['it says nothing', {}, {}, false],
+  ['it says a text', { email_verified: 'true' }, {}, false],
+  [
+    'UserInfo says it of another address',
+    {},
+    { email: 'eve@example.com', email_verified: true },
+    false,
+  ],
+  [
+    'UserInfo has address and word',
+    { email: undefined },
+    { email: 'ann@example.com', email_verified: true },
+    true,
+  ],
+  [
+    'the word is in the ID token, and the address in UserInfo',
+    { email: undefined, email_verified: true },
+    { email: 'ann@example.com' },
+    false,
+  ],
+])('an address is verified or not: %s', async (_, said, more, isVerified) => {
+  userInfo = () => ({ sub: claims.sub, name: 'Ann', ...more });
+  const { email, email_verified = false } = await accountOf({ email: 'ann@example.com', ...said });
+  expect({ email, email_verified }).toEqual({
+    email: 'ann@example.com',
+    email_verified: isVerified,
+  });
+});
+
 test.each<[unknown, string | null]>([
   ['ann', 'ann'],
   ['', null],

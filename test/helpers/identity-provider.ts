@@ -14,7 +14,8 @@ const client = { client_id: 'reviews', client_secret: 'a secret of some length' 
 /**
  * Starts a local stack with an ordinary identity provider. It keeps its own session, supports
  * OpenID Connect RP-Initiated Logout 1.0, and knows people by address, not by name. It gives the
- * address by UserInfo only, which is the library's default. `publish` returns its public address.
+ * address by UserInfo only, which is the library's default. It has verified each address that is
+ * given without another word. `publish` returns its public address.
  */
 export async function startStackWithProvider(
   options: StackOptions = {},
@@ -70,8 +71,12 @@ async function listenerOf(issuer: string, authUrl: string): Promise<RequestListe
         },
       },
     },
-    claims: { openid: ['sub'], email: ['email'] },
-    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, email: sub }) }),
+    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    findAccount: (_, sub) => {
+      const [email, unverified] = sub.split(' ');
+      const claims = { sub, email, email_verified: unverified === undefined };
+      return { accountId: sub, claims: () => claims };
+    },
     interactions: { policy, url: (_, { uid }) => `/sign-in/${uid}` },
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId;

@@ -30,6 +30,12 @@ export function shellBlocks(text: string): string[] {
   return [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
 }
 
+/** Returns the file of another system's members that the operator's guide explains. */
+export function membersFile(): string {
+  const [, file = ''] = /^```jsonl\n(.*?)^```$/ms.exec(read('.github/docs/operate.md')) ?? [];
+  return file;
+}
+
 /** Returns the blocks that start the service. */
 export function startBlocks(): Printed[] {
   return documents.flatMap((place) =>

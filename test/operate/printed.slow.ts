@@ -12,7 +12,7 @@ import {
   shell,
   startOperator,
 } from '../helpers/operator.ts';
-import { printedCommands, startBlocks } from '../helpers/printed-commands.ts';
+import { membersFile, printedCommands, startBlocks } from '../helpers/printed-commands.ts';
 import { codeBlock } from '../helpers/server-guide.ts';
 import { fresh, root } from '../helpers/service.ts';
 
@@ -59,6 +59,7 @@ async function makeNamed({ admin }: Operator): Promise<NodeJS.ProcessEnv> {
   await archive(join(folder, 'cbdump.tar.bz2'), { user_sanitised: [], license: [] });
   const tables = { review: [], revision: [], vote: [] };
   await archive(join(folder, 'cbdump-reviews-all.tar.bz2'), tables);
+  writeFileSync(join(folder, 'members.jsonl'), membersFile());
   mkdirSync(join(folder, 'backups'));
   await admin('backup', join(folder, 'backups/2026-11-22'));
   return {
@@ -79,7 +80,7 @@ beforeAll(async () => {
 function here(command: string): string {
   return (
     command
-      .replaceAll(/(?<!\/)\b[\w-]+(\.jsonl\.gz|\.tar\.bz2)\b/g, (file) => join(folder, file))
+      .replaceAll(/(?<!\/)\b[\w-]+(\.jsonl(?:\.gz)?|\.tar\.bz2)\b/g, (file) => join(folder, file))
       .replaceAll(/--out (dump[\w-]*)/g, (_, name) => `--out ${join(folder, name)}`)
       .replaceAll('/srv/reviews', folder)
       .replaceAll(/https:\/\/\S+\/ws\/1/g, service.url)

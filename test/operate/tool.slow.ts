@@ -33,6 +33,11 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   const ann = await makeMember(operator, 'Ann');
   const ben = await makeMember(operator, 'Ben');
   used.add('user create').add('token create');
+  const issuer = 'https://id.example';
+  const { before } = await run('user link', ben.id, '--issuer', issuer, '--subject', 'ben');
+  await run('user relink', '--from', issuer, '--to', 'https://other-id.example');
+  await run('user unlink', ben.id);
+  await run('user link', ben.id, '--identity', `${before}`);
   await run('user promote', ben.id);
   await run('user demote', ben.id);
 

@@ -60,6 +60,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   remove: 'Removed',
   lead: 'Leads to the same thing elsewhere',
   return: 'Brought back',
+  link: 'Sign-in changed',
 };
 
 /** Tabs of the moderation pages. */
@@ -95,9 +96,10 @@ const withoutReason: readonly Decision['decision'][] = [
   'confirm',
   'lead',
   'return',
+  'link',
 ];
 
-/** Nothing was wrong, or it is about a name, which is right or wrong. */
+/** Nothing was wrong, or it is about a name, which is right or wrong, or a sign-in. */
 function isWithoutReason(decision: Decision['decision']): boolean {
   return withoutReason.includes(decision);
 }

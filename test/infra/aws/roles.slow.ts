@@ -276,6 +276,7 @@ describe('each function does with its role', () => {
     expect(await readItem(identityKey(sha256))).toEqual({
       ...identityKey(sha256),
       user_id: expect.not.stringMatching(`${gone}|${gus}`),
+      issuer: expect.any(String),
     });
   });
 

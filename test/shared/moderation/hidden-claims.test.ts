@@ -113,7 +113,7 @@ test.each(['at once', 'when the account is erased'])(
       }
       last = await signIn(identity);
       expect(await allowedOf(last, [deleted, hidden, draft])).toEqual([false, false, false]);
-      expect(await readItem(key)).toEqual({ ...key, user_id: last.id });
+      expect(await readItem(key)).toEqual({ ...key, user_id: last.id, issuer: identity.issuer });
     }
     expect(await allowedOf(last, [restored, allowed, open, never])).toEqual(Array(4).fill(true));
     // The export lists the mark, and a moderator can allow the review as before.
@@ -257,7 +257,7 @@ test('many marks, beyond one transaction, are written before the next sign-in', 
   for (const { id } of [...during, ...after]) expect([user.id, after[0]?.id]).toContain(id);
   const ids = await collect(queryItems(claimKey(after[0]?.id ?? '', '')));
   expect(ids.map(({ entity_id }) => entity_id)).toEqual(entities.toSorted());
-  expect(await readItem(key)).toEqual({ ...key, user_id: after[0]?.id });
+  expect(await readItem(key)).toEqual({ ...key, user_id: after[0]?.id, issuer: identity.issuer });
 });
 
 test('an identity with very many hidden reviews keeps the last deleted ones', async () => {

@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { detachIdentity } from '../../../shared/account/identity-repository.ts';
+import { linkIdentity } from '../../../shared/account/link.ts';
 import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';
 import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
@@ -18,6 +19,7 @@ import { eraseEntity, eraseRemains } from '../../../shared/review/erase.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import type { Item, Key } from '../../../shared/table/item.ts';
 import {
+  addressKey,
   applicationKey,
   authorizationRequestKey,
   bulkImportKey,
@@ -38,6 +40,8 @@ import {
 } from '../../../shared/table/keys.ts';
 import { tryUpdate } from '../../../shared/table/transact.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import { hashOfAddress } from '../../../shared/user/claimable.ts';
 import { newsUpdate } from '../../../shared/user/news.ts';
 import {
   findUser,
@@ -52,6 +56,7 @@ import { fateOf } from '../../helpers/guards.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { recordTime, sourced } from '../../helpers/transfer.ts';
 import { makeWebhook } from '../../helpers/webhooks.ts';
 import { makeModerator, makeUser, makeUsers, signIn } from '../../helpers/world.ts';
 
@@ -74,6 +79,16 @@ const byMia = async () => ({
   note: '',
   moderator_id: (await makeModerator(`Mia ${randomUUID()}`)).id,
 });
+
+/** Imports an account that waits for its person. Returns how that person claims it. */
+async function makeClaimable() {
+  const id = randomUUID();
+  const email = `${id}@old.example`;
+  const contact = { email, email_verified: true, musicdb_username: null };
+  const record = { kind: 'user', id, display_name: 'Bea', created: recordTime, contact } as const;
+  await importRecords(sourced([record]));
+  return { id, email, claim: () => signIn({ email, email_verified: true }) };
+}
 
 async function reviewed() {
   const [author, voter] = await makeUsers(2);
@@ -413,6 +428,38 @@ const rows: Row[] = [
       return [() => signIn({ subject }), identityKey(`${identity}`)];
     },
     { user_id: 'other', blocked_at: later, hidden: [], reported: [] },
+  ],
+  [
+    'an account is claimed by the address that was read',
+    async () => {
+      const { claim, email } = await makeClaimable();
+      return { act: claim, key: addressKey(hashOfAddress(email)) };
+    },
+    { user_id: randomUUID(), replaces: 'other' },
+  ],
+  [
+    'an account is claimed that nobody has claimed since',
+    async () => {
+      const { claim, id } = await makeClaimable();
+      return { act: claim, key: contactKey(id) };
+    },
+    { identity: 'other' },
+  ],
+  [
+    'an account is claimed that is not deleted',
+    async () => {
+      const { claim, id } = await makeClaimable();
+      return { act: claim, key: userKey(id) };
+    },
+    { deleted_at: later },
+  ],
+  [
+    'an identity is linked instead of the one that was read',
+    async () => {
+      const { id } = await makeClaimable();
+      return { act: () => linkIdentity(id, { sha256: 'f'.repeat(64) }), key: contactKey(id) };
+    },
+    { identity: 'other' },
   ],
   // The last, because its mark stays.
   [

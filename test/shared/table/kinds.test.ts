@@ -35,7 +35,13 @@ import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { root } from '../../helpers/service.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { exported, reviewRecord, revisionRecord, sourced } from '../../helpers/transfer.ts';
+import {
+  exported,
+  recordTime,
+  reviewRecord,
+  revisionRecord,
+  sourced,
+} from '../../helpers/transfer.ts';
 import { makeGrant, makeModerator, makeUsers, text } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
@@ -49,7 +55,9 @@ async function live(): Promise<Item[]> {
   await author.publishes({ is_draft: true });
   await author.publishesHidden();
   const revisions = [revisionRecord({ text: 'A long one. '.repeat(2_000) })];
-  await importRecords(sourced([reviewRecord(voter.id, { revisions })]));
+  const contact = { email: 'bea@old.example', email_verified: true, musicdb_username: null };
+  const bea = { kind: 'user', id: randomUUID(), display_name: 'Bea', created: recordTime } as const;
+  await importRecords(sourced([{ ...bea, contact }, reviewRecord(voter.id, { revisions })]));
   await deleteReview(await author.publishesHidden(), author.id);
   process.env.HELD_REVIEWS = '9';
   await author.edits(review_id, { text: `${text} More.` });
