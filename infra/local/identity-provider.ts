@@ -51,11 +51,11 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
   );
   policy.get('login')?.checks.add(ask);
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const Memory = createMemoryAdapter(0);
+  const inMemory = createMemoryAdapter(0);
   const provider = new Provider(issuer.href, {
     // The rest lasts for seconds after a sign-in, so a restart may lose it.
     adapter: (model: string) =>
-      byMail && model === 'Interaction' ? byMail.pending.interactions : new Memory(model),
+      byMail && model === 'Interaction' ? byMail.pending.interactions : inMemory(model),
     clients: [
       {
         client_id,
@@ -82,14 +82,10 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     },
     // With all claims in the ID token, a sign-in needs no request for UserInfo.
     conformIdTokenClaims: false,
-    findAccount: (_, name) => ({
-      accountId: name,
-      claims: () => {
-        if (byMail) return { sub: byMail.steps.subjectOf(name), email: name, email_verified: true };
-        const email = `${mailbox(name)}@example.com`;
-        return { sub: name, name, email, musicdb_username: name };
-      },
-    }),
+    findAccount: (_, account) => {
+      const claims = byMail ? claimsByMail(byMail.pending, account) : claimsByName(account);
+      return claims && { accountId: account, claims: () => claims };
+    },
     interactions: { policy, url: (_, { uid }) => `${issuer.pathname}/sign-in/${uid}` },
     async loadExistingGrant({ oidc }) {
       const grant = new provider.Grant({
@@ -115,8 +111,8 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     const step = byMail
       ? await stepByMail(byMail.steps, request, { response, client, fields })
       : await stepByName(request, fields);
-    if ('address' in step) {
-      await provider.interactionFinished(request, response, { login: { accountId: step.address } });
+    if ('account' in step) {
+      await provider.interactionFinished(request, response, { login: { accountId: step.account } });
       return;
     }
     response.statusCode = step.status;
@@ -131,7 +127,7 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     if (method !== 'POST') return { status: 200, page: signInPage() };
     const entry = fields.get('name') ?? '';
     const name = [...entry.trim()].slice(0, longestName).join('').trim() || 'Reader';
-    return { address: name };
+    return { account: name };
   }
 
   async function stepByMail(
@@ -188,6 +184,16 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
       callback(request, response);
     },
   };
+}
+
+/** Returns nothing if the proof has expired, so that the sign-in begins again. */
+function claimsByMail(pending: PendingSignIns, sub: string) {
+  const email = pending.addressOf(sub);
+  return email === undefined ? undefined : { sub, email, email_verified: true };
+}
+
+function claimsByName(name: string) {
+  return { sub: name, name, email: `${mailbox(name)}@example.com`, musicdb_username: name };
 }
 
 /** Returns the name in ASCII: émile becomes emile. */

@@ -16,8 +16,8 @@ const mostForClient = 30;
 
 const faultyAddress = 'Type one e-mail address, such as ann@example.org.';
 
-/** A step of a sign-in: a page to show, or an address that is proved. */
-export type Step = { status: number; page: ReturnType<typeof framed> } | { address: string };
+/** A step of a sign-in: a page to show, or the account of somebody who has signed in. */
+export type Step = { status: number; page: ReturnType<typeof framed> } | { account: string };
 
 interface Visit {
   /** Id of the interaction, from the URL. */
@@ -41,6 +41,13 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
     const bytes = createHmac('sha256', key).update(`digits ${token}`).digest();
     return `${bytes.readBigUInt64BE() % 100_000_000n}`.padStart(8, '0');
   };
+
+  /** Signs in by the opaque subject of an address. It is the same as long as the key is. */
+  function proved(address: string): Step {
+    const account = macOf('subject', address);
+    pending.prove(account, address);
+    return { account };
+  }
 
   function ask(visit: Visit, entry: string): Step {
     const address = normalized(entry);
@@ -73,7 +80,7 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
 
   function enter({ id }: Visit, entry: string): Step {
     const address = pending.use(id, 'code', macOf('code', entry.replaceAll(/\D/g, '')));
-    if (address !== undefined) return { address };
+    if (address !== undefined) return proved(address);
     const remaining = pending.find(id);
     const fault = 'This code is wrong. Type the eight digits of the latest mail.';
     if (remaining) return { status: 400, page: sentPage(remaining.address, fault) };
@@ -81,8 +88,6 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
   }
 
   return {
-    /** Returns the opaque subject of an address, which is the same as long as the key is. */
-    subjectOf: (address: string) => macOf('subject', address),
     /** A key for the cookies of the issuer, which survive a restart. */
     cookieKey: macOf('cookies', ''),
 
@@ -103,7 +108,7 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
       if (!hasAsked) return { status: 400, page: overPage() };
       if (token !== undefined) {
         const address = pending.use(id, 'token', macOf('token', token));
-        return address === undefined ? { status: 400, page: overPage() } : { address };
+        return address === undefined ? { status: 400, page: overPage() } : proved(address);
       }
       const code = fields.get('code');
       if (code !== undefined) return enter(visit, code);

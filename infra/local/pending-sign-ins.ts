@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** In milliseconds: the time in which a mail signs in. Whoever reads slowly asks again. */
+/** In milliseconds: the time in which a mail signs in. A slow reader asks again. */
 const lifetime = 15 * 60_000;
 /**
  * Wrong codes until a mail is void. A code has 8 digits, and an address gets 6 mails an hour, so
@@ -31,6 +31,7 @@ export function openPendingSignIns(file: string) {
     CREATE TABLE IF NOT EXISTS interaction (id TEXT PRIMARY KEY, payload TEXT, expires_at INTEGER);
     CREATE TABLE IF NOT EXISTS mail
       (id TEXT PRIMARY KEY, address TEXT, token TEXT, code TEXT, guesses INTEGER, expires_at INTEGER);
+    CREATE TABLE IF NOT EXISTS proof (subject TEXT PRIMARY KEY, address TEXT, expires_at INTEGER);
     CREATE TABLE IF NOT EXISTS sent (name TEXT, expires_at INTEGER);
     CREATE INDEX IF NOT EXISTS sent_by_name ON sent (name);`);
   const run = (sql: string, ...values: (string | number)[]) => database.prepare(sql).run(...values);
@@ -38,13 +39,13 @@ export function openPendingSignIns(file: string) {
 
   /** Deletes what has expired. */
   function expire() {
-    for (const name of ['interaction', 'mail', 'sent']) {
+    for (const name of ['interaction', 'mail', 'proof', 'sent']) {
       run(`DELETE FROM ${name} WHERE expires_at <= ?`, Date.now());
     }
   }
 
   const interactions: Adapter = {
-    async upsert(id, payload, seconds) {
+    async upsert(id, payload, seconds = 0) {
       expire();
       const expires = Date.now() + seconds * 1000;
       run(
@@ -94,6 +95,19 @@ export function openPendingSignIns(file: string) {
         run('DELETE FROM mail WHERE id = ? AND guesses >= ?', id, mostGuesses);
       }
       return undefined;
+    },
+
+    /** Keeps a proved address until the application has its claims. */
+    prove(subject: string, address: string): void {
+      expire();
+      run('INSERT OR REPLACE INTO proof VALUES (?, ?, ?)', subject, address, Date.now() + lifetime);
+    },
+
+    /** Returns the address that was proved a moment ago. */
+    addressOf(subject: string): string | undefined {
+      const sql = 'SELECT address FROM proof WHERE subject = ? AND expires_at > ?';
+      const item = get(sql, subject, Date.now());
+      return item && `${item.address}`;
     },
 
     /** Counts a mail for each name. Returns false, and counts none, if one has `most` in an hour. */

@@ -13,7 +13,7 @@ const loopback = [undefined, 'localhost', '127.0.0.1', '127.9.9.9', '::1', '::ff
 describe('an address that other machines reach', () => {
   test.each(open)('needs an identity provider: %j', (host) => {
     const needs = (names: string) =>
-      `--host ${host} needs an identity provider, or anyone could sign in as anybody: set ${names}. For a demonstration, start with --insecure-sign-in instead`;
+      `--host ${host} needs an identity provider, or anyone could sign in as anybody: set ${names}, or SMTP_URL and MAIL_FROM for a sign-in by mail. For a demonstration, start with --insecure-sign-in instead`;
     expect(() => readHost({ host })).toThrow(
       needs('OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET'),
     );
