@@ -22,8 +22,8 @@ export interface PendingMail {
 }
 
 /**
- * Opens the file of the sign-ins under way. It survives a restart. It holds MACs of links and codes,
- * so nobody who reads it can sign in. Backups leave it out, because all in it ends in an hour.
+ * Opens the file of the sign-ins under way, which survive a restart. It holds MACs of links and
+ * codes, so nobody who reads it can sign in. Backups leave it out: all in it ends in an hour.
  */
 export function openPendingSignIns(file: string) {
   const database = new DatabaseSync(file);
@@ -110,7 +110,7 @@ export function openPendingSignIns(file: string) {
       return item && `${item.address}`;
     },
 
-    /** Counts a mail for each name. Returns false, and counts none, if one has `most` in an hour. */
+    /** Counts a mail for each name. Counts none and returns false if one has `most` in an hour. */
     count(limits: readonly { name: string; most: number }[]): boolean {
       expire();
       const sql = 'SELECT count(*) AS mails FROM sent WHERE name = ?';

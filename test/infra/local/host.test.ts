@@ -23,6 +23,12 @@ describe('an address that other machines reach', () => {
     expect(readHost({ host, oidcIssuer }).host).toBe(host);
   });
 
+  test.each(open)('needs none if people sign in by mail: %j', (host) => {
+    expect(readHost({ host, hasMail: true }).host).toBe(host);
+    // Incomplete settings of a provider are a mistake all the same.
+    expect(() => readHost({ host, hasMail: true, oidcIssuer })).toThrow('OIDC_CLIENT_ID');
+  });
+
   test('may be used without one for a demonstration', () => {
     expect(readHost({ host: '0.0.0.0', insecureSignIn: true }).host).toBe('0.0.0.0');
   });
