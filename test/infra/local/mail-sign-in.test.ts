@@ -153,6 +153,17 @@ test.each(['link', 'code'] as const)(
   },
 );
 
+test('signs in once if link and code are sent several times at once', async () => {
+  const person = await browser();
+  const { mail } = await person.ask('impatient@example.org');
+  const answers = await Promise.all([
+    person.submit({}, mail.link),
+    person.submit({}, mail.link),
+    person.submit({ code: mail.code }),
+  ]);
+  expect(answers.filter(isSignedIn)).toHaveLength(1);
+});
+
 test('gives an address the same subject again', async () => {
   const subjects: string[] = [];
   for (const address of ['same@example.org', 'SAME@example.org', 'other@example.org']) {
