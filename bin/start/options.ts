@@ -15,13 +15,13 @@ export const command = new Command('npm start --')
   )
   .option(
     '--host <address>',
-    'the address to listen on; 0.0.0.0 is all addresses. An address that other machines reach needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+    'the address to listen on; 0.0.0.0 is all addresses. An address that other machines reach needs SMTP_URL and MAIL_FROM, or OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
     '127.0.0.1',
   )
   .addOption(
     new Option(
       '--public-url <url>',
-      'the HTTPS address of the proxy in front, such as https://reviews.example.org. In an address with a path, such as https://example.org/reviews, the proxy passes the path on. Needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+      'the HTTPS address of the proxy in front, such as https://reviews.example.org. In an address with a path, such as https://example.org/reviews, the proxy passes the path on. Needs SMTP_URL and MAIL_FROM, or OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
     ).env('PUBLIC_URL'),
   )
   .addOption(

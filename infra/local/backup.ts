@@ -14,9 +14,13 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { databaseFile, lockFolder, makeFolder, refuseNewer } from './data-folder.ts';
 import { makeDurable, replaceFile } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
+import { signInKeyFile } from './key-store.ts';
 
-/** Small files of a backup. Without the keys all tokens and sessions become invalid. */
-const smallFiles = ['signing-key', 'session-key', 'webhook-key', 'version.json'];
+/**
+ * Small files of a backup. Without the keys all tokens and sessions become invalid, and members who
+ * sign in by mail lose their accounts.
+ */
+const smallFiles = ['signing-key', 'session-key', 'webhook-key', signInKeyFile, 'version.json'];
 
 /** Name of the database in a data folder until a restore has copied it. */
 const partialFile = `${databaseFile}.new`;

@@ -29,7 +29,7 @@ import { limitUnfinished } from './unfinished.ts';
 /** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
 interface Mount {
   path: string;
-  serve(request: IncomingMessage, response: ServerResponse): void;
+  serve(request: IncomingMessage, response: ServerResponse, client: string): void;
 }
 
 export interface Gateway {
@@ -148,7 +148,7 @@ export async function startGateway(options: {
           served.route = way.mount.path;
           request.url = url;
           await door.beforeAnswer(response);
-          way.mount.serve(request, response);
+          way.mount.serve(request, response, arrival.client);
           break;
         case 'file':
           await reply(way.file);

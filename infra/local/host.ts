@@ -19,6 +19,8 @@ export interface HostOptions {
   clientRateLimit?: number;
   oidcIssuer?: string;
   insecureSignIn?: boolean;
+  /** People sign in by mail, so no other provider is needed. */
+  hasMail?: boolean;
   /** IP addresses and ranges of an intranet that webhooks may reach. */
   webhookAllow?: string;
 }
@@ -48,10 +50,11 @@ export function readHost(options: HostOptions) {
   const { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = process.env;
   const settings = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   const missing = Object.entries(settings).flatMap(([name, value]) => (value ? [] : [name]));
-  if (missing.length > 0 && !options.insecureSignIn) {
+  const isSafe = missing.length === 0 || (options.hasMail && !oidcIssuer);
+  if (!isSafe && !options.insecureSignIn) {
     const reachable = publicUrl === undefined ? `--host ${host}` : 'PUBLIC_URL';
     throw new Error(
-      `${reachable} needs an identity provider, or anyone could sign in as anybody: set ${missing.join(', ')}. For a demonstration, start with --insecure-sign-in instead`,
+      `${reachable} needs an identity provider, or anyone could sign in as anybody: set ${missing.join(', ')}, or SMTP_URL and MAIL_FROM for a sign-in by mail. For a demonstration, start with --insecure-sign-in instead`,
     );
   }
   if (publicUrl === undefined) return named;

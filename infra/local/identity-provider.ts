@@ -10,6 +10,8 @@ import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { style } from '../../shared/pages/frame/style.ts';
 import { site } from '../../shared/site/site.ts';
 import { readBody } from './integration.ts';
+import type { MailSignIn, Step } from './mail-sign-in.ts';
+import type { PendingSignIns } from './pending-sign-ins.ts';
 
 const { base, Check } = interactionPolicy;
 const path = '/identity-provider';
@@ -23,12 +25,19 @@ const largestForm = 64 * 1024;
 const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
+/** A sign-in by mail, with the file of those under way. */
+export interface ByMail {
+  steps: MailSignIn;
+  pending: PendingSignIns;
+}
+
 /**
- * Creates an OpenID Connect provider, where anyone signs in with any name. `host` is the URL it is
- * mounted at, such as `https://example.org/reviews`. Returns it with the environment variables that
- * name it. Subjects are the names, so accounts stay the same after a restart.
+ * Creates an OpenID Connect provider. People prove an address `byMail`. Without it, anyone signs in
+ * with any name. `host` is the URL it is mounted at, such as `https://example.org/reviews`. Returns
+ * it with the environment variables that name it. Subjects are names, or MACs of addresses, so
+ * accounts stay the same after a restart.
  */
-export async function identityProvider(host: string, redirect_uri: string) {
+export async function identityProvider(host: string, redirect_uri: string, byMail?: ByMail) {
   const issuer = new URL(host.replace(/\/$/, '') + path);
   const client_id = 'review-service';
   const client_secret = randomBytes(32).toString('base64url');
@@ -42,8 +51,11 @@ export async function identityProvider(host: string, redirect_uri: string) {
   );
   policy.get('login')?.checks.add(ask);
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const inMemory = createMemoryAdapter(0);
   const provider = new Provider(issuer.href, {
-    adapter: createMemoryAdapter(0),
+    // The rest lasts for seconds after a sign-in, so a restart may lose it.
+    adapter: (model: string) =>
+      byMail && model === 'Interaction' ? byMail.pending.interactions : inMemory(model),
     clients: [
       {
         client_id,
@@ -55,24 +67,25 @@ export async function identityProvider(host: string, redirect_uri: string) {
       },
     ],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' }] },
-    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    cookies: { keys: [byMail?.steps.cookieKey ?? randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
     async renderError(context, { error, error_description }) {
       context.type = 'html';
-      context.body = `${await errorPage(error_description ?? error)}`;
+      context.body = `${await errorPage(error_description ?? error, byMail !== undefined)}`;
     },
     // No session outlives a sign-in, so there is no sign-out.
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
-    claims: { openid: ['sub'], email: ['email'], profile: ['name', 'musicdb_username'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'musicdb_username'],
+    },
     // With all claims in the ID token, a sign-in needs no request for UserInfo.
     conformIdTokenClaims: false,
-    findAccount: (_, name) => ({
-      accountId: name,
-      claims: () => {
-        const email = `${mailbox(name)}@example.com`;
-        return { sub: name, name, email, musicdb_username: name };
-      },
-    }),
+    findAccount: (_, account) => {
+      const claims = byMail ? claimsByMail(byMail.pending, account) : claimsByName(account);
+      return claims && { accountId: account, claims: () => claims };
+    },
     interactions: { policy, url: (_, { uid }) => `${issuer.pathname}/sign-in/${uid}` },
     async loadExistingGrant({ oidc }) {
       const grant = new provider.Grant({
@@ -88,26 +101,50 @@ export async function identityProvider(host: string, redirect_uri: string) {
   provider.proxy = true;
   const callback = provider.callback();
 
-  async function signIn(request: IncomingMessage, response: ServerResponse) {
-    if (request.method !== 'POST') {
-      response.end(`${await signInPage()}`);
-      return;
-    }
-    const form = await readBody(request, largestForm);
-    if (form === undefined) {
-      request.resume();
-      response.writeHead(413, { 'Content-Type': 'text/plain', Connection: 'close' });
-      response.end('The form is too large');
-      return;
-    }
-    const fields = new Map(readPairs(`${form}`));
+  async function signIn(request: IncomingMessage, response: ServerResponse, client: string) {
+    const fields = request.method === 'POST' ? await readFields(request, response) : new Map();
+    if (fields === undefined) return;
     if (fields.has('cancel')) {
       await provider.interactionFinished(request, response, { error: 'access_denied' });
       return;
     }
+    const step = byMail
+      ? await stepByMail(byMail.steps, request, { response, client, fields })
+      : await stepByName(request, fields);
+    if ('account' in step) {
+      await provider.interactionFinished(request, response, { login: { accountId: step.account } });
+      return;
+    }
+    response.statusCode = step.status;
+    response.end(`${await step.page}`);
+  }
+
+  /** Asks for a name, which is the account. */
+  async function stepByName(
+    { method }: IncomingMessage,
+    fields: ReadonlyMap<string, string>,
+  ): Promise<Step> {
+    if (method !== 'POST') return { status: 200, page: signInPage() };
     const entry = fields.get('name') ?? '';
     const name = [...entry.trim()].slice(0, longestName).join('').trim() || 'Reader';
-    await provider.interactionFinished(request, response, { login: { accountId: name } });
+    return { account: name };
+  }
+
+  async function stepByMail(
+    steps: MailSignIn,
+    request: IncomingMessage,
+    {
+      response,
+      client,
+      fields,
+    }: { response: ServerResponse; client: string; fields: ReadonlyMap<string, string> },
+  ) {
+    const [id = '', token] = (request.url ?? '').slice(`${path}/sign-in/`.length).split(/[/?]/);
+    // The library throws if the browser has no signed cookie of an interaction.
+    const interaction = await provider.interactionDetails(request, response).catch(() => undefined);
+    const url = `${issuer.href}/sign-in/${id}`;
+    const visit = { id, token: token || undefined, hasAsked: interaction?.uid === id, url, client };
+    return request.method === 'POST' ? steps.submit(visit, fields) : steps.open(visit);
   }
 
   return {
@@ -117,7 +154,7 @@ export async function identityProvider(host: string, redirect_uri: string) {
       OIDC_CLIENT_ID: client_id,
       OIDC_CLIENT_SECRET: client_secret,
     },
-    serve(request: IncomingMessage, response: ServerResponse): void {
+    serve(request: IncomingMessage, response: ServerResponse, client = ''): void {
       // No `form-action`: the sign-in may redirect to an application, which Chromium would block.
       const policy = [
         `style-src ${style().source}`,
@@ -131,7 +168,7 @@ export async function identityProvider(host: string, redirect_uri: string) {
         return;
       }
       if (request.url?.startsWith(`${path}/sign-in/`)) {
-        signIn(request, response).catch((error) => {
+        signIn(request, response, client).catch((error) => {
           response.writeHead(400, { 'Content-Type': 'text/plain' }).end(`${error}`);
         });
         return;
@@ -149,15 +186,36 @@ export async function identityProvider(host: string, redirect_uri: string) {
   };
 }
 
+/** Returns nothing if the proof has expired, so that the sign-in begins again. */
+function claimsByMail(pending: PendingSignIns, sub: string) {
+  const email = pending.addressOf(sub);
+  return email === undefined ? undefined : { sub, email, email_verified: true };
+}
+
+function claimsByName(name: string) {
+  return { sub: name, name, email: `${mailbox(name)}@example.com`, musicdb_username: name };
+}
+
 /** Returns the name in ASCII: émile becomes emile. */
 function mailbox(name: string) {
   const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
   return letters.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader';
 }
 
-function errorPage(description: string) {
+/** Returns the fields of a form. Answers 413 and returns undefined if it is too large. */
+async function readFields(request: IncomingMessage, response: ServerResponse) {
+  const form = await readBody(request, largestForm);
+  if (form !== undefined) return new Map(readPairs(`${form}`));
+  request.resume();
+  response.writeHead(413, { 'Content-Type': 'text/plain', Connection: 'close' });
+  response.end('The form is too large');
+  return undefined;
+}
+
+function errorPage(description: string, isByMail: boolean) {
   const content = html`<section><p>${description}</p></section>`;
-  return framed({ title: 'The development sign-in failed', content, isLast: true });
+  const title = isByMail ? 'The sign-in failed' : 'The development sign-in failed';
+  return framed({ title, content, isLast: true });
 }
 
 function signInPage() {

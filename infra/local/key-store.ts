@@ -11,6 +11,9 @@ const files = {
   WEBHOOK_KEYS: 'webhook-key',
 } as const;
 
+/** Name of the file with the key of the sign-in by mail. */
+export const signInKeyFile = 'sign-in-key';
+
 /** Descriptions of what a key makes. */
 const madeWith = {
   SIGNING_KEYS: 'all tokens and client secrets',
@@ -26,6 +29,20 @@ export function localKeys(dataDir: string, secret: KeySecret): string {
   const file = join(dataDir, files[secret]);
   if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
   return readKeys(file, secret);
+}
+
+/**
+ * Returns the key of the sign-in by mail. It never changes, because the accounts of members hang on
+ * it: a backup has to hold it.
+ */
+export function signInKey(dataDir: string): string {
+  const file = join(dataDir, signInKeyFile);
+  if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
+  const key = readFileSync(file, 'utf8').trim();
+  if (Buffer.from(key, 'base64url').length >= 32) return key;
+  throw new Error(
+    `the key file ${file} is empty or damaged: restore it from a backup; with another key, members get new accounts`,
+  );
 }
 
 /** Returns the keys of a data folder, for their rotation. A service that runs follows them. */

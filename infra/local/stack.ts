@@ -20,11 +20,14 @@ import { expireItems, expirySchedule } from './expire.ts';
 import { indexExpiry } from './expiry-index.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
-import { identityProvider } from './identity-provider.ts';
+import { type ByMail, identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { type KeptUse, keepAnswers } from './kept-answers.ts';
-import { followKeys } from './key-store.ts';
+import { followKeys, signInKey } from './key-store.ts';
 import type { Served } from './log.ts';
+import { signInByMail } from './mail-sign-in.ts';
+import { makeMailer, readMailSettings } from './mailer.ts';
+import { openPendingSignIns } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
@@ -139,7 +142,8 @@ export async function startStack(
     );
   }
   readOwnSite();
-  const host = readHost(options);
+  const mail = readMailSettings(process.env);
+  const host = readHost({ ...options, hasMail: mail !== undefined });
   const undo: Undo = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -224,7 +228,10 @@ export async function startStack(
       log: metrics ? inBoth(metrics.count, log) : log,
     });
     workers.push(gateway.stop);
-    discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
+    const isByMail = mail !== undefined && !options.oidcIssuer;
+    const byMail = isByMail ? openSignInByMail(dataDir, mail) : undefined;
+    if (byMail) undo.push(byMail.pending.close);
+    discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
     const sweeps = new AbortController();
     // Another database expires items itself.
     const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
@@ -281,15 +288,26 @@ function inBoth(count: (served: Served) => void, log: (served: Served) => void =
  * Sets AUTH_URL, the address of the pages. People sign in at `issuer`; without an issuer, at an
  * embedded provider, whose issuer is returned.
  */
-async function setUpSignIn(gateway: Gateway, issuer: string | undefined) {
+async function setUpSignIn(gateway: Gateway, issuer: string | undefined, byMail?: ByMail) {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
   if (issuer) return null;
   const callback = `${process.env.AUTH_URL}/account/callback`;
-  const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
+  const provider = await identityProvider(
+    new URL('../..', `${gateway.url}/`).href,
+    callback,
+    byMail,
+  );
   gateway.mount(provider);
   const OIDC_LOCAL_URL = gateway.local + provider.path;
   Object.assign(process.env, provider.environment, { OIDC_LOCAL_URL });
   return provider.environment.OIDC_ISSUER;
+}
+
+/** Opens the file of the sign-ins under way, for those who prove an address by mail. */
+function openSignInByMail(dataDir: string, mail: { url: string; from: string }): ByMail {
+  const pending = openPendingSignIns(join(dataDir, 'sign-ins.sqlite'));
+  const steps = signInByMail({ key: signInKey(dataDir), pending, send: makeMailer(mail) });
+  return { pending, steps };
 }
 
 /** Runs every step in reverse order, even if an earlier step hangs or fails. */

@@ -12,7 +12,7 @@ const loopback = [undefined, 'localhost', '127.0.0.1', '127.9.9.9', '::1', '::ff
 describe('an address that other machines reach', () => {
   test.each(open)('needs an identity provider: %j', (host) => {
     const needs = (names: string) =>
-      `--host ${host} needs an identity provider, or anyone could sign in as anybody: set ${names}. For a demonstration, start with --insecure-sign-in instead`;
+      `--host ${host} needs an identity provider, or anyone could sign in as anybody: set ${names}, or SMTP_URL and MAIL_FROM for a sign-in by mail. For a demonstration, start with --insecure-sign-in instead`;
     expect(() => readHost({ host })).toThrow(
       needs('OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET'),
     );
@@ -20,6 +20,12 @@ describe('an address that other machines reach', () => {
     expect(() => readHost({ host, oidcIssuer })).toThrow(needs('OIDC_CLIENT_SECRET'));
     process.env.OIDC_CLIENT_SECRET = 'secret';
     expect(readHost({ host, oidcIssuer }).host).toBe(host);
+  });
+
+  test.each(open)('needs none if people sign in by mail: %j', (host) => {
+    expect(readHost({ host, hasMail: true }).host).toBe(host);
+    // Incomplete settings of a provider are a mistake all the same.
+    expect(() => readHost({ host, hasMail: true, oidcIssuer })).toThrow('OIDC_CLIENT_ID');
   });
 
   test('may be used without one for a demonstration', () => {

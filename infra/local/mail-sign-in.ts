@@ -1,0 +1,203 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { field } from '../../shared/pages/form/fields.ts';
+import { framed } from '../../shared/pages/frame/frame.ts';
+import { site } from '../../shared/site/site.ts';
+import { Email } from '../../shared/user/user.ts';
+import { networksOf } from './client-networks.ts';
+import type { Mailer } from './mailer.ts';
+import type { PendingSignIns } from './pending-sign-ins.ts';
+
+/** Mails to an address in an hour. A stranger who asks more for it only delays its owner. */
+const mostToAddress = 6;
+/** Mails for a client in an hour: 30 people behind one address, as the limit of requests has it. */
+const mostForClient = 30;
+
+const faultyAddress = 'Type one e-mail address, such as ann@example.org.';
+
+/** A step of a sign-in: a page to show, or the account of somebody who has signed in. */
+export type Step = { status: number; page: ReturnType<typeof framed> } | { account: string };
+
+interface Visit {
+  /** Id of the interaction, from the URL. */
+  id: string;
+  /** The token, if the URL is that of a mail. */
+  token: string | undefined;
+  /** True if the browser has the cookie of the interaction, and so is the one that asked. */
+  hasAsked: boolean;
+  /** URL of the interaction. */
+  url: string;
+  client: string;
+}
+
+/** Signs people in by a mail to their address. `key` keeps subjects and MACs the same. */
+export function signInByMail(options: { key: string; pending: PendingSignIns; send: Mailer }) {
+  const { key, pending, send } = options;
+  const macOf = (kind: string, value: string) =>
+    createHmac('sha256', key).update(`${kind} ${value}`).digest('base64url');
+  /** Derived from the token, so that the page of a link can show it and no table holds it. */
+  const codeOf = (token: string) => {
+    const bytes = createHmac('sha256', key).update(`digits ${token}`).digest();
+    return `${bytes.readBigUInt64BE() % 100_000_000n}`.padStart(8, '0');
+  };
+
+  /** Signs in by the opaque subject of an address. It is the same as long as the key is. */
+  function proved(address: string): Step {
+    const account = macOf('subject', address);
+    pending.prove(account, address);
+    return { account };
+  }
+
+  function ask(visit: Visit, entry: string): Step {
+    const address = normalized(entry);
+    if (address === undefined) return { status: 400, page: askPage(entry, faultyAddress) };
+    const limits = [
+      { name: macOf('address', address), most: mostToAddress },
+      ...networksOf(visit.client).map(({ name, share }) => ({
+        name: macOf('client', name),
+        most: mostForClient * share,
+      })),
+    ];
+    const token = randomBytes(32).toString('base64url');
+    const code = codeOf(token);
+    const isAllowed = pending.count(limits);
+    // Beyond the limit the answer is the same, and an earlier mail still signs in.
+    if (isAllowed || pending.find(visit.id)?.address !== address) {
+      const { id } = visit;
+      pending.save({ id, address, token: macOf('token', token), code: macOf('code', code) });
+    }
+    if (isAllowed) {
+      const subject = `Sign in to ${site().name}`;
+      const text = mailText(`${visit.url}/${token}`, spaced(code));
+      // Not awaited, so that the time of the answer says nothing about the address.
+      send({ to: address, subject, text }).catch(({ code: reason, responseCode }) => {
+        console.error(`A mail for a sign-in was not sent: ${reason} ${responseCode ?? ''}`.trim());
+      });
+    }
+    return { status: 200, page: sentPage(address) };
+  }
+
+  function enter({ id }: Visit, entry: string): Step {
+    const address = pending.use(id, 'code', macOf('code', entry.replaceAll(/\D/g, '')));
+    if (address !== undefined) return proved(address);
+    const remaining = pending.find(id);
+    const fault = 'This code is wrong. Type the eight digits of the latest mail.';
+    if (remaining) return { status: 400, page: sentPage(remaining.address, fault) };
+    return { status: 400, page: askPage('', 'This code has expired. Ask for another mail.') };
+  }
+
+  return {
+    /** A key for the cookies of the issuer, which survive a restart. */
+    cookieKey: macOf('cookies', ''),
+
+    /** Opens a page. Changes nothing, because mail scanners open every link. */
+    open({ id, token, hasAsked }: Visit): Step {
+      const mail = pending.find(id);
+      if (token === undefined) {
+        if (!hasAsked) return { status: 400, page: overPage() };
+        return { status: 200, page: mail ? sentPage(mail.address) : askPage() };
+      }
+      if (mail?.token !== macOf('token', token)) return { status: 400, page: overPage() };
+      return { status: 200, page: hasAsked ? buttonPage(mail.address) : codePage(codeOf(token)) };
+    },
+
+    /** Takes a form. Only the browser that asked can get further. */
+    submit(visit: Visit, fields: ReadonlyMap<string, string>): Step {
+      const { id, token, hasAsked } = visit;
+      if (!hasAsked) return { status: 400, page: overPage() };
+      if (token !== undefined) {
+        const address = pending.use(id, 'token', macOf('token', token));
+        return address === undefined ? { status: 400, page: overPage() } : proved(address);
+      }
+      const code = fields.get('code');
+      if (code !== undefined) return enter(visit, code);
+      if (fields.has('other')) return { status: 200, page: askPage() };
+      return ask(visit, fields.get('address') ?? '');
+    },
+  };
+}
+
+export type MailSignIn = ReturnType<typeof signInByMail>;
+
+/** Returns the address in lower case, so that a person has one account. */
+function normalized(entry: string) {
+  const address = entry.trim().toLowerCase();
+  return v.is(Email, address) ? address : undefined;
+}
+
+const spaced = (code: string) => `${code.slice(0, 4)} ${code.slice(4)}`;
+
+function mailText(link: string, code: string) {
+  return `Somebody asked to sign in to ${site().name} with this address.
+
+If it was you, open this link in the browser where you asked, within 15 minutes:
+
+${link}
+
+Or type this code there: ${code}
+
+If it was not you, delete this mail. Do not pass on the link or the code.
+`;
+}
+
+function askPage(value = '', fault?: string) {
+  const filled =
+    fault === undefined ? undefined : { values: { address: value }, faults: { address: fault } };
+  const content = html`<section>
+    <p>We send you a mail with a link and a code. You need no password.</p>
+    <form method="post">
+      ${field({
+        name: 'address',
+        label: 'E-mail address',
+        type: 'email',
+        maxlength: 254,
+        autocomplete: 'email',
+        isRequired: true,
+        hasFocus: true,
+        filled,
+      })}
+      <div class="buttons"><button>Send the mail</button></div>
+    </form>
+    <form method="post"><button class="quiet" name="cancel" value="yes">Cancel</button></form>
+  </section>`;
+  return framed({ title: 'Sign in', content, isLast: true });
+}
+
+function sentPage(address: string, fault?: string) {
+  const filled = fault === undefined ? undefined : { values: {}, faults: { code: fault } };
+  const content = html`<section>
+    <p>If ${address} can get mail, one arrives within a few minutes. An address gets at most ${mostToAddress} in an hour.</p>
+    <p>Open its link in this browser, or type its code here, within 15 minutes.</p>
+    <form method="post">
+      ${field({ name: 'code', label: 'Code', maxlength: 20, autocomplete: 'one-time-code', isRequired: true, hasFocus: true, filled })}
+      <div class="buttons"><button>Sign in</button></div>
+    </form>
+    <form method="post"><button class="quiet" name="other" value="yes">Use another address</button></form>
+  </section>`;
+  return framed({ title: 'Look into your mail', content, isLast: true });
+}
+
+function buttonPage(address: string) {
+  const content = html`<section>
+    <p>You asked to sign in as ${address}.</p>
+    <form method="post"><button>Sign in</button></form>
+  </section>`;
+  return framed({ title: 'Sign in', content, isLast: true });
+}
+
+function codePage(code: string) {
+  const content = html`<section>
+    <p>This is not the browser where the sign-in began.</p>
+    <p>If you asked for this mail, type this code where you asked: <strong>${spaced(code)}</strong></p>
+    <p>If you did not ask, close this page. Give the code to nobody.</p>
+  </section>`;
+  return framed({ title: 'Sign in elsewhere', content, isLast: true });
+}
+
+function overPage() {
+  const content = html`<section>
+    <p>This link was used or has expired, or the sign-in began in another browser. Sign in again for another mail.</p>
+  </section>`;
+  return framed({ title: 'This link no longer works', content, isLast: true });
+}
