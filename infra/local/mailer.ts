@@ -1,6 +1,6 @@
-import { createTransport } from 'nodemailer';
 import * as v from 'valibot';
 import { Email } from '../../shared/user/user.ts';
+import { isLoopback } from '../../shared/values.ts';
 
 /** In milliseconds: the longest silence of the mail server. */
 const patience = 20_000;
@@ -33,19 +33,34 @@ export function readMailSettings({ SMTP_URL, MAIL_FROM }: NodeJS.ProcessEnv) {
   return { url: SMTP_URL, from: MAIL_FROM };
 }
 
-/** Makes a function that sends a mail. It throws if the server refuses it or is silent. */
+/**
+ * Makes a function that sends a mail. It throws if the server refuses it, is silent, or would read
+ * it unencrypted: a link signs in, so only a server on this machine may do without TLS.
+ */
 export function makeMailer({ url, from }: { url: string; from: string }) {
-  const transport = createTransport({
+  const options = {
     url,
+    requireTLS: !isLoopback(new URL(url)),
     connectionTimeout: patience,
     greetingTimeout: patience,
     socketTimeout: patience,
     // Mails are text of the service alone, never a file or an address to load.
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  // Loaded with the first mail, so that a service without mails starts without it.
+  const transport = lazy(async () => (await import('nodemailer')).createTransport(options));
   return async ({ to, subject, text }: Mail): Promise<void> => {
     // As an object, an address is never parsed as a list.
-    await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
+    await (await transport()).sendMail({ from, to: { name: '', address: to }, subject, text });
+  };
+}
+
+/** Calls `make` at the first use, and keeps what it makes. */
+function lazy<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }

@@ -137,6 +137,8 @@ describe('in parallel', () => {
     expect(body.entity).toEqual({
       id: entity_id,
       entity_type: 'work',
+      state: null,
+      leads_to: null,
       review_count: 20,
       languages: { en: 20 },
       average_rating: { rating, count: stars.length },

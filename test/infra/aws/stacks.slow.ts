@@ -230,12 +230,12 @@ describe('the functions', () => {
       'read-tokens',
       'read-webhooks',
       'write',
+      'write-accounts-sign-in',
+      'write-grants-tokens',
+      'write-hooks-webhooks',
       'write-reports',
       'write-reviews',
-      'write-sign-in',
-      'write-tokens',
       'write-votes',
-      'write-webhooks',
     ].map((rights) => `pages-${rights}`);
     const made = functions(service).map(([name]) => name);
     expect(made.sort()).toEqual([...all, ...shared, 'authorizer', 'no-route'].sort());
@@ -342,7 +342,16 @@ describe('the background', () => {
         {
           dynamodb: {
             Keys: {
-              sk: { S: ['REVIEW', 'METADATA', 'CASE', { prefix: 'PROPOSAL#' }, 'DONE#heartbeat'] },
+              sk: {
+                S: [
+                  'REVIEW',
+                  'METADATA',
+                  'ENTITY',
+                  'CASE',
+                  { prefix: 'PROPOSAL#' },
+                  'DONE#heartbeat',
+                ],
+              },
             },
           },
         },

@@ -433,7 +433,7 @@ const rows: Row[] = [
     'an account is claimed by the address that was read',
     async () => {
       const { claim, email } = await makeClaimable();
-      return { act: claim, key: addressKey(hashOfAddress(email)) };
+      return [claim, addressKey(hashOfAddress(email))];
     },
     { user_id: randomUUID(), replaces: 'other' },
   ],
@@ -441,7 +441,7 @@ const rows: Row[] = [
     'an account is claimed that nobody has claimed since',
     async () => {
       const { claim, id } = await makeClaimable();
-      return { act: claim, key: contactKey(id) };
+      return [claim, contactKey(id)];
     },
     { identity: 'other' },
   ],
@@ -449,7 +449,7 @@ const rows: Row[] = [
     'an account is claimed that is not deleted',
     async () => {
       const { claim, id } = await makeClaimable();
-      return { act: claim, key: userKey(id) };
+      return [claim, userKey(id)];
     },
     { deleted_at: later },
   ],
@@ -457,7 +457,7 @@ const rows: Row[] = [
     'an identity is linked instead of the one that was read',
     async () => {
       const { id } = await makeClaimable();
-      return { act: () => linkIdentity(id, { sha256: 'f'.repeat(64) }), key: contactKey(id) };
+      return [() => linkIdentity(id, { sha256: 'f'.repeat(64) }), contactKey(id)];
     },
     { identity: 'other' },
   ],
