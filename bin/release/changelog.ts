@@ -1,7 +1,7 @@
 // The changelog: what is unreleased, and the part of a version.
 
 /** Heading of what every release tells its operators. */
-export const tasksHeading = '### What an operator has to do';
+export const tasksHeading = '### Tasks of an operator';
 
 const unreleased = '## Unreleased';
 

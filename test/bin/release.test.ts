@@ -7,7 +7,7 @@ const changelog = `# Changelog
 
 ## 1.1.0 (2026-12-01)
 
-### What an operator has to do
+### Tasks of an operator
 
 - Nothing. The data has format 3.
 
@@ -38,8 +38,8 @@ test.each<[string, Partial<Candidate>, RegExp]>([
   ['no day', { changelog: changelog.replace(' (2026-12-01)', '') }, /lacks the day/],
   [
     'no word to operators',
-    { changelog: changelog.replace('### What an operator has to do', '### Added') },
-    /lacks “### What an operator has to do”/,
+    { changelog: changelog.replace('### Tasks of an operator', '### Added') },
+    /lacks “### Tasks of an operator”/,
   ],
   [
     'entries that are not released',
@@ -62,7 +62,7 @@ test('a version without a part of the changelog is missed', () => {
 describe('the changelog', () => {
   test('has the part of a version, up to the next one', () => {
     expect(partOf(changelog, '## 1.0.0')).toBe('The first release.');
-    expect(partOf(changelog, '## 1.1.0')).toMatch(/^### What .* format 3\.$/s);
+    expect(partOf(changelog, '## 1.1.0')).toMatch(/^### Tasks .* format 3\.$/s);
     expect(partOf(changelog, '## 1.1')).toBeUndefined();
   });
 

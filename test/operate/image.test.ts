@@ -147,7 +147,8 @@ describe('compose.yaml', () => {
   });
 
   test('names the identity provider, without which a public service does not start', () => {
-    const provider = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
+    const mail = ['SMTP_URL', 'MAIL_FROM'];
+    const provider = [...mail, 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
     const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
     const limits = ['PUBLICATIONS_PER_DAY', 'EDITS_PER_DAY', 'HELD_REVIEWS'];
     const others = ['WEBHOOK_ALLOW', 'CLIENT_RATE_LIMIT', 'SECURITY_CONTACT'];
