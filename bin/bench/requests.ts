@@ -170,9 +170,9 @@ export const steps: readonly Step[] = [
     read: 6,
     roundTrips: 3,
   }),
-  // What has no name yet gets one, unless it is that of a moderator.
+  // What has no name yet gets one, unless it is that of a moderator. A new account's day is read.
   redirected('publish-review', (scene) => sent(scene, newForm(), { query: newEntity() }), {
-    read: 3,
+    read: 4,
     roundTrips: 3,
   }),
   step('show-review-editor', atPage, { read: 3.5, roundTrips: 3 }),

@@ -76,9 +76,11 @@ function insertNamed(
       await requireName(review, user);
       return insertReview(review);
     }
-    const naming = await firstName(review, { name, about, url }, user);
-    const spent = naming.length > 0 ? await spendNaming('publications', user) : undefined;
-    return insertReview(review, naming, spent);
+    const [naming, spent] = await Promise.all([
+      firstName(review, { name, about, url }, user),
+      spendNaming('publications', user),
+    ]);
+    return insertReview(review, naming, naming.length > 0 ? spent : undefined);
   });
 }
 
