@@ -292,6 +292,7 @@ const rows = {
     kilobytes: 204 / 1024,
     unexported: 'word of a thing, made from its record and counts',
     isCounted: true,
+    writers: ['lists'],
   },
   // A thing in a list of things, see things/listing.ts: texts of 820 bytes, and numbers.
   place: {

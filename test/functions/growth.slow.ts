@@ -107,7 +107,9 @@ async function makeEverything(many: number) {
   if (!review || !mine) throw new Error('there are no reviews');
   // A review with a vote of everybody.
   const vote = await readItem(voteKey(review.id, member.id));
-  const records = others.map(({ id }, i) => ({
+  // The thing that the review is about has a name, too.
+  const named = [review.entity_id, ...others.map(({ id }) => id)];
+  const records = named.map((id, i) => ({
     entity_id: id,
     entity_type: 'work' as const,
     name: `Blue ${i}`,

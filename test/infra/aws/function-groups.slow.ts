@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleFunctions, codeIn } from '../../../infra/aws/bundle.ts';
@@ -7,6 +6,7 @@ import { tableRights } from '../../../infra/aws/table-rights.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
 import { schedules } from '../../../shared/background/schedules.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
+import { kinds } from '../../../shared/table/kinds.ts';
 import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/checks.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { isLike, type Right, rightsIn } from '../../helpers/aws/roles.ts';
@@ -17,12 +17,11 @@ const { service, parts, outdir } = (await synthesized()).plain;
 const folder = newFolder();
 
 /**
- * Beginnings of partition keys, from the list of items in keys.ts. Without those of rank trees: a
- * list of one's own is read by code that could also read trees, and has none.
+ * Beginnings of partition keys. Without those of rank trees: a list of one's own is read by code
+ * that could also read trees, and has none.
  */
-const listOfItems = readFileSync(new URL('../../../shared/table/keys.ts', import.meta.url), 'utf8');
-const kinds = new Set(
-  [...listOfItems.matchAll(/^ \* \| [^|]+\| ((?!TREE)[A-Z]+)#/gm)].map(([, name]) => name),
+const beginnings = new Set(
+  Object.values(kinds).flatMap(({ key }) => /^(?!TREE)([A-Z]+)#/.exec(key.form.pk)?.[1] ?? []),
 );
 
 const shared = functionGroups(routes).filter(({ routes: own }) => own.length > 1);
@@ -41,7 +40,13 @@ function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partition
 function rightsAlone({ operation, table, within, asks, secrets = [] }: Route): string[] {
   const bundle = alone.get(operation);
   if (!bundle) throw new Error(`${operation} has no code`);
-  const statements = tableRights('table', operation, { ...bundle, allowed: table, within, asks });
+  const statements = tableRights('table', operation, {
+    ...bundle,
+    allowed: table,
+    within,
+    asks,
+    hasSessions: secrets.includes('SESSION_KEYS'),
+  });
   const own = statements.map((statement) => statement.toStatementJson());
   return onesOf([
     ...own.flatMap(({ Action, Resource, Condition }) =>
@@ -80,7 +85,7 @@ test.each(narrowed)('$operation has keys of no item beyond its partitions', (eac
   const { directory = '' } = own.get(each.operation) ?? {};
   // Unused functions of keys.ts are not in the code.
   const keys = [...codeIn(directory).matchAll(/`([A-Z]+)#\$\{/g)].map(([, name]) => `${name}#x`);
-  const stored = keys.filter((key) => kinds.has(key.split('#')[0] ?? ''));
+  const stored = keys.filter((key) => beginnings.has(key.split('#')[0] ?? ''));
   const rights = rightsIn(service).get(each.name) ?? [];
   const patterns = rights.flatMap(({ resources, partitions = [] }) =>
     resources.includes('table') ? partitions : [],
