@@ -7,6 +7,7 @@ import type { WholeReview } from '../../shared/review/review.ts';
 import type { Route } from '../../shared/routes.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { ownReads, visitedPages } from '../helpers/routes.ts';
 import { type Sample, samplesOf, sceneOf } from '../helpers/samples.ts';
 import { expectSmallItems } from '../helpers/sizes.ts';
@@ -21,6 +22,9 @@ let widest: WidestAccount;
 
 beforeAll(async () => {
   widest = await makeWidestAccount();
+  for (const { entity_id, entity_type } of widest.others.slice(0, 2)) {
+    await nameEntities({ [entity_id]: 'Blue' }, entity_type);
+  }
   await recountOwners(() => {});
   // The copies are not counted yet.
   for await (const _ of audit({ settle: 0, repair: true }));

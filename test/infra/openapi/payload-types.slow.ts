@@ -20,8 +20,9 @@ type Entity = components['schemas']['Metadata'];
 const reviews = new Map<string, { version: number; review: Review | null }>();
 
 export function receive({ type, data }: Message): string {
-  if ('entity' in data) nameOf(data.entity);
-  else if ('review' in data) reviews.set(data.id, { version: data.version, review: data.review });
+  // Null once a moderator has taken the name down.
+  if ('entity' in data) return data.entity ? nameOf(data.entity) : '';
+  if ('review' in data) reviews.set(data.id, { version: data.version, review: data.review });
   else if (type === 'user.deleted') return data.user_id;
   return 'challenge' in data ? data.challenge : '';
 }
