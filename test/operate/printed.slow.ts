@@ -22,8 +22,10 @@ import { fresh, root } from '../helpers/service.ts';
 const notHere = [
   /\baws \w/,
   /^(npx cdk|docker|sudo|git|cd|cp|curl|export|query) /,
-  /^npm (ci|start|test)\b/,
+  /^npm (ci|install|start|test)\b/,
   /^npm run (deploy|synth|bench)\b/,
+  // Run whole, in test/bin/contract.slow.ts.
+  /^npm run contract\b/,
   // It waits six minutes, until every function has read the key.
   /--stack \S+ key rotate/,
   // Only the beginning that all commands share.
