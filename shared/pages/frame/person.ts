@@ -19,7 +19,7 @@ export function face({ id, display_name }: User, size: TileSize = 24): Html {
 
 /** A link to the person's page: the tile and the name. */
 export function personLink(user: User, rel?: 'author'): Html {
-  return html`<a class="person"${rel && html` rel="${rel}"`} href="${authUrl()}/user/${user.id}">${face(user)} ${nameWithRole(user)}</a>`;
+  return html`<a class="person"${rel && html` rel="${rel}"`} href="${authUrl()}/user/${user.id}">${face(user)}${nameWithRole(user)}</a>`;
 }
 
 /** The person as somebody who may read names that others do not. */
