@@ -290,7 +290,11 @@ describe('in four widths and both colour schemes', () => {
     review = await layla.publishes(content);
     const text = `${'w'.repeat(2499)} `.repeat(2);
     await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
-    await ann.publishes({ entity_id: longest, rating: 4, text: 'A text under a name without end.' });
+    await ann.publishes({
+      entity_id: longest,
+      rating: 4,
+      text: 'Words below a long name, at last.',
+    });
     const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
     await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
   });
