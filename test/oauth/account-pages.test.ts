@@ -221,7 +221,7 @@ describe('the account pages', () => {
     // Both faults are shown at once.
     const both = await hal.submit(page, 'Save', { display_name: ' ', email: 'x' });
     expect(Object.keys(faultsOn(both))).toEqual(['', 'display_name', 'email']);
-    expect((await hal.visit('account')).html).toContain('<h1>Hal 9000</h1>');
+    expect((await hal.visit('account')).html).toContain('<h1><bdi>Hal 9000</bdi></h1>');
   });
 
   test('say what applications can read', async () => {
