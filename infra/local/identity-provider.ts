@@ -33,9 +33,9 @@ export interface ByMail {
 
 /**
  * Creates an OpenID Connect provider. People prove an address `byMail`. Without it, or where it
- * takes names too, anyone signs in with any name. `host` is the URL it is mounted at, such as `https://example.org/reviews`. Returns
- * it with the environment variables that name it. Subjects are names, or MACs of addresses, so
- * accounts stay the same after a restart.
+ * takes names too, anyone signs in with any name. `host` is the URL it is mounted at, such as
+ * `https://example.org/reviews`. Returns it with the environment variables that name it. Subjects
+ * are names, or MACs of addresses, so accounts stay the same after a restart.
  */
 export async function identityProvider(host: string, redirect_uri: string, byMail?: ByMail) {
   const issuer = new URL(host.replace(/\/$/, '') + path);

@@ -2,40 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { SMTPServer } from 'smtp-server';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { signInKey } from '../../../infra/local/key-store.ts';
 import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
 import { type Mail, mailsIn, makeMailer, readMailSettings } from '../../../infra/local/mailer.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
+import { startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
-interface Received {
-  recipients: string[];
-  link: string;
-  code: string;
-}
-
-const inbox: Received[] = [];
-let arrived = () => {};
-const server = new SMTPServer({
-  authOptional: true,
-  disabledCommands: ['STARTTLS'],
-  async onData(stream, { envelope }, done) {
-    const mail = (await text(stream)).replaceAll('=\r\n', '').replaceAll('=3D', '=');
-    inbox.push({
-      recipients: envelope.rcptTo.map(({ address }) => address),
-      link: /http\S+/.exec(mail)?.[0] ?? '',
-      code: /there: (\d{4} \d{4})/.exec(mail)?.[1] ?? '',
-    });
-    done();
-    arrived();
-  },
-});
-
+const server = await startMailServer();
 const folder = mkdtempSync(join(tmpdir(), 'mail-sign-in-'));
 const key = 'k'.repeat(43);
 const gateway = await startGateway({
@@ -52,29 +28,20 @@ const mount = {
   serve: (...[a, b]: Parameters<typeof provider.serve>) => provider.serve(a, b, randomUUID()),
 };
 gateway.mount(mount);
-let smtp = '';
 
 /** Starts the issuer on the file of sign-ins, as a start of the service does. */
 async function start() {
   const pending = openPendingSignIns(join(folder, 'sign-ins.sqlite'));
-  const send = makeMailer({ url: smtp, from: 'reviews@example.org' });
+  const send = makeMailer({ url: server.url, from: 'reviews@example.org' });
   const steps = signInByMail({ key, pending, send });
   provider = await identityProvider(origin, callback, { pending, steps });
 }
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as { port: number };
-  smtp = `smtp://127.0.0.1:${port}`;
-  await start();
-});
+beforeAll(start);
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await new Promise<void>((resolve) => server.close(resolve));
-});
+afterAll(() => gateway.stop());
 
 /** A browser at the page of a new sign-in. */
 async function browser() {
@@ -107,12 +74,8 @@ async function browser() {
     submit: (form: Record<string, string>, to = url) => send(to, form),
     /** Asks for a mail, and returns it. */
     async ask(address: string) {
-      const mail = new Promise<void>((resolve) => {
-        arrived = resolve;
-      });
       const answer = await send(url, { address });
-      await mail;
-      return { answer, mail: inbox.at(-1) as Received };
+      return { answer, mail: await server.next(address.toLowerCase()) };
     },
     /** Returns the claims that the application gets after a sign-in. */
     async claims(signedIn: Response) {
@@ -347,10 +310,10 @@ test.each([
   '',
   `${'a'.repeat(250)}@example.org`,
 ])('refuses what is not one address: %j', async (address) => {
-  const before = inbox.length;
+  const before = server.mails.length;
   const person = await browser();
   expect((await person.submit({ address })).status).toBe(400);
-  expect(inbox).toHaveLength(before);
+  expect(server.mails).toHaveLength(before);
 });
 
 test('fills in no address that the URL names', async () => {
