@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -26,8 +27,8 @@ import { type KeptUse, keepAnswers } from './kept-answers.ts';
 import { followKeys, signInKey } from './key-store.ts';
 import type { Served } from './log.ts';
 import { signInByMail } from './mail-sign-in.ts';
-import { makeMailer, readMailSettings } from './mailer.ts';
-import { openPendingSignIns } from './pending-sign-ins.ts';
+import { type MailSettings, mailsIn, makeMailer, readMailSettings } from './mailer.ts';
+import { openPendingSignIns, signInsFile } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
@@ -97,6 +98,8 @@ export interface Stack {
   /** Has `stack.json`. A temporary folder if `dataDir` is in use and the data is in memory. */
   dataDir: string;
   stream: Stream;
+  /** Anyone signs in by any name, as in a demonstration. */
+  takesNames: boolean;
   /** Sentences about an upgrade of the data folder. */
   upgrade: string[];
   /** Resolves with a sentence if the stack cannot continue. */
@@ -228,8 +231,7 @@ export async function startStack(
       log: metrics ? inBoth(metrics.count, log) : log,
     });
     workers.push(gateway.stop);
-    const isByMail = mail !== undefined && !options.oidcIssuer;
-    const byMail = isByMail ? openSignInByMail(dataDir, mail) : undefined;
+    const byMail = options.oidcIssuer ? undefined : openSignInByMail(dataDir, mail, host.isLaptop);
     if (byMail) undo.push(byMail.pending.close);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
     const sweeps = new AbortController();
@@ -248,7 +250,19 @@ export async function startStack(
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
     const metricsUrl = metrics?.url;
-    return { url, local, metricsUrl, endpoint, dataDir, stream, upgrade, failure, stop };
+    const takesNames = !options.oidcIssuer && mail === undefined;
+    return {
+      url,
+      local,
+      metricsUrl,
+      endpoint,
+      dataDir,
+      stream,
+      takesNames,
+      upgrade,
+      failure,
+      stop,
+    };
   } catch (error) {
     await stop();
     // Only file errors have a path.
@@ -303,11 +317,28 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined, byMail?
   return provider.environment.OIDC_ISSUER;
 }
 
-/** Opens the file of the sign-ins under way, for those who prove an address by mail. */
-function openSignInByMail(dataDir: string, mail: { url: string; from: string }): ByMail {
-  const pending = openPendingSignIns(join(dataDir, 'sign-ins.sqlite'));
-  const steps = signInByMail({ key: signInKey(dataDir), pending, send: makeMailer(mail) });
-  return { pending, steps };
+/**
+ * Opens the sign-in by mail, if there is a mail server. A laptop without one writes mails to its
+ * data folder, and forgets sign-ins under way when it stops.
+ */
+function openSignInByMail(
+  dataDir: string,
+  mail: MailSettings | undefined,
+  isLaptop: boolean,
+): ByMail | undefined {
+  if (mail) {
+    const key = signInKey(dataDir);
+    const pending = openPendingSignIns(join(dataDir, signInsFile));
+    return { pending, steps: signInByMail({ key, pending, send: makeMailer(mail) }) };
+  }
+  if (!isLaptop) return undefined;
+  const folder = join(dataDir, 'mails');
+  const key = randomBytes(32).toString('base64url');
+  const pending = openPendingSignIns(':memory:');
+  return {
+    pending,
+    steps: signInByMail({ key, pending, send: makeMailer(mailsIn(folder)), folder }),
+  };
 }
 
 /** Runs every step in reverse order, even if an earlier step hangs or fails. */

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { guides } from '../../shared/docs/guides.ts';
 import type { Route } from '../../shared/routes.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
-import { everything, handsOn, violationsOn } from '../helpers/page.ts';
+import { everything, handsOn, looksOnly, violationsOn } from '../helpers/page.ts';
 import { ownReads, visitedPages } from '../helpers/routes.ts';
 import type { Scene } from '../helpers/samples.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -27,10 +27,6 @@ const { startSession } = await import('../../shared/pages/session/session.ts');
 const { makeScene, pathOf } = await import('../helpers/samples.ts');
 const { reader, scene } = await makeScene();
 const redirect_uri = 'http://localhost:1/callback';
-
-/** Rules whose results depend on widths and colours. */
-const visible = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
-const looksOnly = { runOnly: { type: 'rule', values: visible } };
 
 /**
  * Lowest contrast between the edge of a field and its surroundings, which axe does not check (WCAG
