@@ -6,6 +6,7 @@ import { readPictureHosts, readPictures, refuseUnknownTypes } from '../../shared
 import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { readSite, siteSettings } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { Matching } from '../../shared/values.ts';
 import { readSiteFolder } from '../site/read.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
@@ -289,14 +290,13 @@ function siteOf(options: ContextValues) {
 }
 
 function matching(expression: RegExp, must: string) {
-  return v.pipe(v.string(), v.regex(expression, `must be ${must}`));
+  return Matching(expression, `must be ${must}`);
 }
 
 function whole(least: number, most: number) {
   const must = `must be a number from ${least} to ${most}`;
   return v.pipe(
-    v.string(),
-    v.regex(/^\d{1,9}$/, must),
+    Matching(/^\d{1,9}$/, must),
     v.transform(Number),
     v.minValue(least, must),
     v.maxValue(most, must),

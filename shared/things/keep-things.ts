@@ -93,7 +93,9 @@ function differences(before: Entries, after: Entries) {
   const isNew = ([name, item]: [string, Item]) => !isDeepStrictEqual(before.get(name), item);
   const deleted = [...before].filter(([name]) => !after.has(name));
   return [
-    ...[...after].filter(isNew).map(([, put]) => ({ put })),
+    ...Array.from(after)
+      .filter(isNew)
+      .map(([, put]) => ({ put })),
     ...deleted.map(([, { pk, sk }]) => ({ delete: { pk, sk } })),
   ];
 }

@@ -82,7 +82,7 @@ type Outcome = Omit<Result, 'section'>;
 /** Returns the names that later rows have from a row: what it keeps, and what it reviews. */
 function namesMadeBy({ exchange: { keep, json } }: Row): string[] {
   const reviewed = JSON.stringify(json ?? '').matchAll(/\{(entity\w+)/g);
-  return [...Object.keys(keep ?? {}), ...[...reviewed].map(([, name = '']) => name)];
+  return [...Object.keys(keep ?? {}), ...Array.from(reviewed, ([, name = '']) => name)];
 }
 
 async function tryRow(row: Row, tools: Tools): Promise<Outcome[]> {
