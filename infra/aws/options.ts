@@ -133,7 +133,7 @@ const Context = v.object({
   bookdbInterval: Interval,
   /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
   ownTypes: readBy(ownTypesIn),
-  /** What this place is about, as SHOWN_GROUPS. */
+  /** Subjects of this place, as SHOWN_GROUPS. */
   groups: readBy(readGroups),
   images: readBy(readPictures),
   imageHosts: readBy(readPictureHosts),

@@ -67,7 +67,7 @@ export const EntityRecord = v.object({
   led_from: v.optional(v.array(v.string())),
   /** Set if a moderator has accepted or confirmed what a member wrote. */
   is_confirmed: v.optional(v.literal(true)),
-  /** When a database is asked again. Means nothing for a record that is settled. */
+  /** Time at which a database is asked again. Means nothing for a record that is settled. */
   due_at: v.optional(v.number()),
   /** Set for a record that only a search has found (epoch seconds). */
   expires_at: v.optional(v.number()),
