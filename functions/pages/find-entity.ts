@@ -67,7 +67,7 @@ interface Outcome {
   next?: string;
   /** Matches of the database that are not known here. */
   elsewhere?: Found[];
-  /** Why a database gave no matches. */
+  /** The reason why a database gave no matches. */
   excuse?: string;
 }
 

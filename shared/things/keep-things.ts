@@ -37,7 +37,7 @@ import { levels, wordEntries } from './words.ts';
 // Keeps the entries that things are found and listed by. They depend on two items of a thing, whose
 // stream records may come to two consumers at once.
 
-/** What stream records tell of a thing: the items that were there before. */
+/** A thing in stream records, with the items that were there before. */
 interface Change {
   id: string;
   /** Types of the changed records, and of the reviews before. */
@@ -93,7 +93,9 @@ function differences(before: Entries, after: Entries) {
   const isNew = ([name, item]: [string, Item]) => !isDeepStrictEqual(before.get(name), item);
   const deleted = [...before].filter(([name]) => !after.has(name));
   return [
-    ...[...after].filter(isNew).map(([, put]) => ({ put })),
+    ...Array.from(after)
+      .filter(isNew)
+      .map(([, put]) => ({ put })),
     ...deleted.map(([, { pk, sk }]) => ({ delete: { pk, sk } })),
   ];
 }
