@@ -503,7 +503,10 @@ describe('the read units', () => {
   /** Returns what a run costs, after the stream was followed. */
   async function cost() {
     await applyStream();
+    // What is read is read again after a while, which a busy machine takes.
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const { read, write } = await measureRun(sendWebhooks);
+    clock.mockRestore();
     return { read, write };
   }
 
