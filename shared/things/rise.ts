@@ -7,9 +7,9 @@ import { thingKey } from '../table/keys.ts';
 const risen = 'risen';
 
 /**
- * Returns the key of the mark of a thing whose reviews have reached another level. Its slow entries,
- * which are its words and its place by rating, wait for the run of the next minute: a publication
- * writes one unit for the mark and three for the other places, instead of sixteen.
+ * Returns the key of the mark of a thing whose reviews have reached another level. Its words and
+ * its place by rating, the slow entries, wait for the run of the next minute. A publication thus
+ * writes at most four units: one for the mark and three for the other places.
  */
 export const riseKey = (id: string) => thingKey(risen, undefined, `#${id}`);
 

@@ -110,7 +110,7 @@ export function isSlow({ pk }: Pick<Key, 'pk'>): boolean {
 }
 
 /** Returns items by their key. Of two with one key, the later stays. */
-export function byKey(items: readonly Item[]): Entries {
+export function byKey<T extends Key>(items: readonly T[]): Map<string, T> {
   return new Map(items.map((item) => [keyString(item), item]));
 }
 
