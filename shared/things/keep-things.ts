@@ -15,12 +15,12 @@ import { TableBusy } from '../errors.ts';
 import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { type Item, keyString } from '../table/item.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import { entityKey, idIn, lastRunKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems, scanItems } from '../table/query.ts';
 import { tryTransact, tryUpdate } from '../table/transact.ts';
 import { listEntries, type Reviewed } from './listing.ts';
-import { idOfMark, markOf, marksKey, placesOfMark, riseKey } from './rise.ts';
+import { idOfMark, markOf, marksKey, type Rise, riseIn, riseKey } from './rise.ts';
 import {
   byKey,
   type Entries,
@@ -72,9 +72,10 @@ export async function keepThings(records: readonly DynamoDBRecord[]): Promise<Se
   const things = await markRisen(changes, await readThings(changes));
   await settle(changes, things, await readStanding(changes, things));
   // People see a corrected name at once, and no removed one.
-  const renamed = changes.filter(({ isNamed }, i) => isNamed && things[i]?.risen);
-  if (renamed.length > 0) await settleSlow(renamed);
-  return new Set(things.filter(({ risen }) => risen).map(({ id }) => id));
+  const rises = new Map(things.flatMap(({ id, risen }) => (risen ? [[id, risen] as const] : [])));
+  const renamed = changes.filter(({ id, isNamed }) => isNamed && rises.has(id));
+  if (renamed.length > 0) await settleSlow(renamed, rises);
+  return new Set(rises.keys());
 }
 
 /** Marks the things that counts alone have raised, and whose words stand as these were before. */
@@ -92,9 +93,13 @@ async function markRisen(
   const standing = await batchGet(raised.flatMap(wordsIn), { consistent: true });
   const stands = (entry: Item) => isDeepStrictEqual(standing.get(keyString(entry)), entry);
   const marked = raised.filter((former) => wordsIn(former).every(stands));
-  const marks = new Map(marked.map((former) => [former.id, markOf(former.id, ratingOf(former))]));
-  await batchWrite([...marks.values()].map((put) => ({ put })));
-  return things.map((each) => ({ ...each, risen: each.risen ?? placesOfMark(marks.get(each.id)) }));
+  const rises = new Map(marked.map((former) => [former.id, riseOf(former)]));
+  await batchWrite([...rises].map(([id, rise]) => ({ put: markOf(id, rise) })));
+  return things.map((each) => ({ ...each, risen: each.risen ?? rises.get(each.id) }));
+}
+
+function riseOf(thing: Thing): Rise {
+  return { types: thing.records.map(({ entity_type }) => entity_type), places: ratingOf(thing) };
 }
 
 /**
@@ -107,8 +112,12 @@ export async function settleRisen(): Promise<Entity[]> {
   const settled: Entity[] = [];
   for (const some of chunks(marks, 100)) {
     const changes = new Map<string, Change>();
-    for (const mark of some) changeOf(changes, idOfMark(mark)).isNamed = true;
-    const things = await settleSlow([...changes.values()]);
+    const rises = new Map(some.map((mark) => [idOfMark(mark), riseIn(mark)]));
+    for (const [id, rise] of rises) {
+      const change = changeOf(changes, id);
+      for (const type of rise?.types ?? []) change.types.add(type);
+    }
+    const things = await settleSlow([...changes.values()], rises);
     await Promise.all(things.map(forgetRise));
     settled.push(
       ...things.flatMap(({ records, counts }) =>
@@ -120,26 +129,28 @@ export async function settleRisen(): Promise<Entity[]> {
 }
 
 /** Writes the slow entries of things that have risen. */
-async function settleSlow(changes: readonly Change[]): Promise<readonly Thing[]> {
-  const things = (await readThings(changes)).filter(({ risen }) => risen);
+async function settleSlow(
+  changes: readonly Change[],
+  rises: ReadonlyMap<string, Rise | undefined>,
+): Promise<readonly Thing[]> {
+  const things = await readThings(changes);
+  const next = things.map((thing) => {
+    const { types, places } = riseOf(thing);
+    const rise = rises.get(thing.id);
+    return markOf(thing.id, {
+      types: [...new Set([...(rise?.types ?? []), ...types])],
+      places: [...byKey([...(rise?.places ?? []), ...places]).values()],
+    });
+  });
   // Named before they are written, so that an interruption leaves no unknown one.
-  await batchWrite(
-    things.map((thing) => {
-      return { put: markOf(thing.id, [...(thing.risen ?? []), ...ratingOf(thing)]) };
-    }),
-  );
+  await batchWrite(next.map((put) => ({ put })));
   const records = [...things, ...changes].flatMap((each) => each.records);
   const words = records.flatMap((record) => levels.flatMap((level) => wordEntries(record, level)));
-  const places = things.flatMap(({ risen = [] }) => risen);
-  const candidates = byKey([...words, ...places, ...things.flatMap(ratingOf)]);
+  const places = next.flatMap((mark) => riseIn(mark)?.places ?? []);
+  const candidates = byKey<Key>([...words, ...places]);
   const standing = await batchGet([...candidates.values()], { consistent: true });
   const counted = new Map(things.map((thing) => [thing.id, thing]));
-  await settleEntries(things, standing, slowEntriesOf, () =>
-    readThings(
-      changes.filter(({ id }) => counted.has(id)),
-      counted,
-    ),
-  );
+  await settleEntries(things, standing, slowEntriesOf, () => readThings(changes, counted));
   return things;
 }
 

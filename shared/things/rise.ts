@@ -1,3 +1,4 @@
+import type { EntityType } from '../entity/entity-type.ts';
 import type { Item, Key } from '../table/item.ts';
 import { thingKey } from '../table/keys.ts';
 
@@ -16,18 +17,22 @@ export const riseKey = (id: string) => thingKey(risen, undefined, `#${id}`);
 /** The prefix of all marks. */
 export const marksKey = thingKey(risen, undefined);
 
-/**
- * Returns the mark of a thing. It names each place by rating that may stand, because no key of one
- * follows from later counts.
- */
-export function markOf(id: string, places: readonly Key[]): Item {
-  const names = places.map(({ pk, sk }) => ({ pk, sk }));
-  return { ...riseKey(id), places: names };
+/** What the mark of a thing says. */
+export interface Rise {
+  /** The types of its names. They may have lost their reviews since. */
+  types: readonly EntityType[];
+  /** Each place by rating that may stand. No key of one follows from later counts. */
+  places: readonly Key[];
 }
 
-/** Returns the places that a mark names, or undefined without a mark. */
-export function placesOfMark(item: Item | undefined): Key[] | undefined {
-  return item && (item.places as Key[]);
+/** Returns the mark of a thing. */
+export function markOf(id: string, { types, places }: Rise): Item {
+  return { ...riseKey(id), types, places: places.map(({ pk, sk }) => ({ pk, sk })) };
+}
+
+/** Returns what a mark says, or undefined without a mark. */
+export function riseIn(item: Item | undefined): Rise | undefined {
+  return item && { types: item.types as EntityType[], places: item.places as Key[] };
 }
 
 /** Returns the id of the thing in a mark. */

@@ -6,7 +6,7 @@ import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { entityKey, metadataKey, thingKey } from '../table/keys.ts';
 import { listEntries, listedRecord, type Reviewed } from './listing.ts';
-import { placesOfMark, riseKey } from './rise.ts';
+import { type Rise, riseIn, riseKey } from './rise.ts';
 import { levelOf, wordEntries } from './words.ts';
 
 // A thing as its two items tell: the counts of an entity, and its record. Its entries follow.
@@ -15,8 +15,8 @@ import { levelOf, wordEntries } from './words.ts';
 export interface Thing extends Reviewed {
   /** Its records with a name, of any type, also those that are not to be found. */
   records: readonly EntityRecord[];
-  /** Set while its slow entries wait (rise.ts): the places by rating that may stand. */
-  risen?: readonly Key[];
+  /** Set while its slow entries wait. */
+  risen?: Rise;
 }
 
 /** A thing to read: its id, and types beside those of its reviews. */
@@ -67,7 +67,7 @@ export async function readThings(
   return reviewed.map((each, i) => ({
     ...each,
     records: records[i] ?? [],
-    risen: placesOfMark(marks.get(keyString(riseKey(each.id)))),
+    risen: riseIn(marks.get(keyString(riseKey(each.id)))),
   }));
 }
 
