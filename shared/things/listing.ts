@@ -25,6 +25,8 @@ export interface Reviewed {
   counts: ReviewCounts;
   /** Time at which the first review of it was published. Absent if older code has counted it. */
   first_on?: string;
+  /** Rises with every count. */
+  version?: number;
 }
 
 /**
