@@ -9,7 +9,7 @@ import type { Html } from './layout.ts';
 export function beside(name: string, menu: Html, more: Html, article: Html): Html {
   return html`<div class="beside">
         <nav class="menu" aria-label="${name}">
-          <details>
+          <details class="fold">
             <summary>${name}</summary>
             ${menu}
           </details>

@@ -24,11 +24,8 @@ export function reviewCard(
 ): Html {
   const { id, entity_id, published_on, created } = review;
   const base = authUrl();
-  const byLine = html`${shortRating(review)}
-      <span class="soft">
-        ${!about.isOfOneAuthor && html`${personLink(author)},`}
-        <a href="${base}/review/${id}">${when(published_on ?? created)}</a>
-      </span>`;
+  const byLine = html`${!about.isOfOneAuthor && personLink(author)} ${shortRating(review)}
+      <a href="${base}/review/${id}">${when(published_on ?? created)}</a>`;
   return html`<div>
     ${
       !about.isOfOneEntity &&
