@@ -42,20 +42,23 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
       feed: `Reviews by ${name}`,
       isUnlisted: list.count === 0,
     }),
-    content: html`<section>
-        ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
-        <dl>
-          <dt>Member since</dt><dd>${dayOf(created)}</dd>
-          <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
-          <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
-        </dl>
-        <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
-      </section>
-      ${
-        list.count === 0
-          ? noReviews(isOwn)
-          : reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata, votes })
-      }`,
+    isWide: true,
+    content: html`<div class="columns">
+        <section>
+          ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
+          <dl>
+            <dt>Member since</dt><dd>${dayOf(created)}</dd>
+            <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
+            <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
+          </dl>
+          <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
+        </section>
+        ${
+          list.count === 0
+            ? noReviews(isOwn)
+            : reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata, votes })
+        }
+      </div>`,
   };
 });
 

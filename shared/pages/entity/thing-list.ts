@@ -21,21 +21,24 @@ export function browseTabs(path: '/reviews' | '/things'): Html {
 
 /** Rows of things: picture, name, line, average and number of reviews. */
 export function thingList(things: readonly FoundThing[]): Html {
-  return html`<ul class="plain">${things.map((thing) => html`<li>${row(thing)}</li>`)}</ul>`;
+  return html`<ul class="plain">${things.map((thing) => html`<li class="thing">${inShort(thing)}</li>`)}</ul>`;
 }
 
-function row(thing: FoundThing): Html {
+/** Things side by side, by their pictures. */
+export function thingShelf(things: readonly FoundThing[]): Html {
+  return html`<ul class="shelf">${things.map((thing) => html`<li>${inShort(thing)}</li>`)}</ul>`;
+}
+
+function inShort(thing: FoundThing): Html {
   const { entity_id, entity_type } = thing.record;
   const entity = { entity_id, entity_type };
   const known = knownEntity(thing.record);
-  return html`<div class="thing">
-    ${pictureTile(entity, known)}
+  return html`${pictureTile(entity, known)}
     <div>
       <h3><a href="${withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type })}"><bdi>${known.name}</bdi></a></h3>
       ${aboutLine(entity, known)}
       <p>${numbersOf(thing)}</p>
-    </div>
-  </div>`;
+    </div>`;
 }
 
 /** The average and the number of reviews of a thing, in words. */

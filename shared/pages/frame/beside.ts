@@ -1,4 +1,4 @@
-// The layout of the guides and the reference: a menu beside an article.
+// What stands beside an article or a list in a wide window, and is folded in a narrow one.
 import { html } from 'hono/html';
 import type { Html } from './layout.ts';
 
@@ -19,4 +19,12 @@ export function beside(name: string, menu: Html, more: Html, article: Html): Htm
           ${article}
         </article>
       </div>`;
+}
+
+/** Filters of a list. A narrow window folds them above the list, a wide one shows them beside it. */
+export function besideList(name: string, filters: Html): Html {
+  return html`<details class="fold">
+      <summary>${name}</summary>
+      ${filters}
+    </details>`;
 }
