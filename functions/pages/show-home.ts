@@ -7,7 +7,7 @@ import { readLength } from '../../shared/list/totals.ts';
 import { thingShelf } from '../../shared/pages/entity/thing-list.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { listByThing, reviewCard } from '../../shared/pages/review/review-card.ts';
 import { sumOfCounts } from '../../shared/review/owner-counts.ts';
@@ -51,24 +51,22 @@ export const handler = visitedPage(v.object({}), async () => {
       <div class="desk">
         ${reviews.length > 0 && newest(listByThing(listed))}
         <section>
-          <p class="soft">${counted(count, 'review')} by ${counted(people, 'member')}. <a href="${authUrl()}/help">How it works</a></p>
+          ${count > 0 && html`<p class="soft">${counted(count, 'review')} by ${counted(people, 'member')}.</p>`}
+          <p><a href="${authUrl()}/help">How it works</a></p>
           ${developers(reviews[0]?.review.entity_id)}
         </section>
       </div>`,
   };
 });
 
-/** The first steps on a new site. */
+/** What to do first on a new site. */
 function firstSteps() {
-  return html`<section>
-    <h2>Nobody has written a review yet.</h2>
+  return html`${nothingYet('Nobody has written a review yet.', { href: `${authUrl()}/find`, text: 'Write the first review' })}
     <ol>
       <li>Find ${oneThing()} by its name.</li>
       <li>Give it stars, write what you think of it, or both.</li>
       <li>Others read it here, and say whether it helped them.</li>
-    </ol>
-    ${nextSteps({ href: `${authUrl()}/find`, text: 'Write the first review' })}
-  </section>`;
+    </ol>`;
 }
 
 function talkedAbout(things: readonly FoundThing[]) {

@@ -18,7 +18,7 @@ import { type Choice, optionGroup, select } from '../../shared/pages/form/choice
 import { besideList } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import {
   type ListQuery,
@@ -76,10 +76,10 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
       isUnlisted: isEmpty || isFiltered || !isFirst || sort !== 'published_on',
     }),
     content: isEmpty
-      ? html`<section>
-          <p>Nobody has written a review yet.</p>
-          ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}
-        </section>`
+      ? nothingYet('Nobody has written a review yet.', {
+          href: `${authUrl()}/find`,
+          text: 'Find something to review',
+        })
       : html`${browseTabs('/reviews')}
         <div class="columns">
           <section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>

@@ -12,7 +12,7 @@ import { typeSelect } from '../../shared/pages/entity/type-select.ts';
 import { besideList } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { listThings } from '../../shared/things/list-things.ts';
@@ -64,8 +64,10 @@ export const handler = visitedPage(request, async ({ query }) => {
           ${
             things.length > 0
               ? thingList(things)
-              : html`<p>${isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.'}</p>
-              ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}`
+              : nothingYet(
+                  isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.',
+                  { href: `${authUrl()}/find`, text: 'Find something to review' },
+                )
           }
           ${nextPage(urlOf(sort, entity_type), next)}
         </section>

@@ -314,6 +314,7 @@ describe('in four widths and both colour schemes', () => {
       [`/entity/${randomUUID()}`, 'No reviews yet'],
       ['/reviews?language=fr&sort=popularity', 'Reviews'],
       ['/things?sort=latest&entity_type=work', 'Newest here: Compositions'],
+      ['/things?entity_type=bk_edition', 'Most reviewed: Editions of books'],
       [`/find?q=${longName}&type=work`, 'Find something to review'],
       ['/find?q=https://music.example/nothing', 'Find something to review'],
       [`/review/${randomUUID()}`, 'Review not found'],

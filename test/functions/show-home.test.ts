@@ -19,7 +19,7 @@ describe('GET /', () => {
   test('explains what to do on an empty service', async () => {
     const { status, body } = await invoke(handler);
     expect(status).toBe(200);
-    expect(body).toContain('0 reviews by ');
+    expect(body).not.toContain('0 reviews');
     expect(body).toContain('Nobody has written a review yet.');
     expect(body).toContain('href="https://api.example/ws/find" rel="noreferrer">Write the first');
     expect(body).toContain('<li>Find an album, event or book by its name.</li>');
@@ -51,7 +51,7 @@ describe('GET /', () => {
     expect(listed(body)).toEqual([6, 4, 3, 2, 1].map((i) => ids[i]));
     // Nothing has a name.
     expect(body).not.toContain('What people talk about');
-    expect(body).toContain(`/ws/user/${ann.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
+    expect(body).toMatch(new RegExp(`/ws/user/${ann.id}">.*<bdi>Ann &lt;b&gt;</bdi></a>`));
     expect(body).toContain('<bdi>Book without a name</bdi>');
     expect(body).toContain('6 reviews by 2 members.');
     expect(body).not.toContain('bk_literary_work');
@@ -91,7 +91,7 @@ describe('GET /', () => {
     // Of equal ones, that with the later first review.
     const order = ['&lt;i&gt;Seven&lt;/i&gt;', 'Four', 'Five', 'Six', 'Three', 'Two'];
     expect(namesIn(shelf)).toEqual(order);
-    expect(shelf).toContain('4 reviews');
+    expect(shelf).toMatch(/aria-label="3.5 of 5 stars".*<span class="soft">4 reviews</);
     expect(shelf).toContain(`/ws/entity/${things[6]?.entity_id}?entity_type=release_group"`);
     // The last written are of five, one, four, and seven, which has two.
     expect(namesIn(list)).toEqual(['Five', 'One', 'Four', '&lt;i&gt;Seven&lt;/i&gt;']);

@@ -8,8 +8,8 @@ import type { AuthoredReview } from '../../review/review-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
 import { pictureTile } from '../entity/picture.ts';
 import type { Html } from '../frame/layout.ts';
-import { nameWithRole } from '../frame/person.ts';
-import { dayOf } from '../frame/words.ts';
+import { personLink } from '../frame/person.ts';
+import { when } from '../frame/words.ts';
 import { inShort, isCut, shortParts } from './written-parts.ts';
 
 const { rating: shortRating, ...belowAuthor } = shortParts;
@@ -25,12 +25,10 @@ export function reviewCard(
   const { id, published_on, created } = review;
   const base = authUrl();
   const byLine = html`${shortRating(review)}
-      <span class="soft">
-        ${!isOfOneAuthor && html`<a href="${base}/user/${author.id}">${nameWithRole(author)}</a>,`}
-        <a href="${base}/review/${id}">${dayOf(published_on ?? created)}</a>
-      </span>`;
+      ${!isOfOneAuthor && personLink(author)}
+      <a href="${base}/review/${id}">${when(published_on ?? created)}</a>`;
   return html`<div>
-    ${isOfOneEntity ? html`<h3 class="by">${byLine}</h3>` : html`<h4 class="by">${byLine}</h4>`}
+    ${isOfOneEntity ? html`<h3 class="by soft">${byLine}</h3>` : html`<h4 class="by soft">${byLine}</h4>`}
     ${Object.values(belowAuthor).map((part) => part(review))}
     ${isCut(review) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
   </div>`;
