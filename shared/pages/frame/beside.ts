@@ -21,7 +21,7 @@ export function beside(name: string, menu: Html, more: Html, article: Html): Htm
       </div>`;
 }
 
-/** Filters of a list. A narrow window folds them above the list, a wide one shows them beside it. */
+/** Filters of a list: folded above it in a narrow window, and open beside it in a wide one. */
 export function besideList(name: string, filters: Html): Html {
   return html`<details class="fold">
       <summary>${name}</summary>
