@@ -52,7 +52,9 @@ export const handler = visitedPage(v.object({}), async () => {
         ${reviews.length > 0 && newest(listByThing(listed))}
         <section>
           ${count > 0 && html`<p class="soft">${counted(count, 'review')} by ${counted(people, 'member')}.</p>`}
-          <p><a href="${authUrl()}/help">How it works</a></p>
+          <ul class="row">
+            <li><a href="${authUrl()}/help">How it works</a></li>
+          </ul>
           ${developers(reviews[0]?.review.entity_id)}
         </section>
       </div>`,
@@ -73,7 +75,9 @@ function talkedAbout(things: readonly FoundThing[]) {
   return html`<section>
     <h2>What people talk about</h2>
     ${thingShelf(things)}
-    <p><a href="${authUrl()}/things">Everything that has reviews</a></p>
+    <ul class="row">
+      <li><a href="${authUrl()}/things">Everything that has reviews</a></li>
+    </ul>
   </section>`;
 }
 

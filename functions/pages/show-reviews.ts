@@ -15,7 +15,7 @@ import { manyThings } from '../../shared/entity/shown-groups.ts';
 import { atomType, feedUrl } from '../../shared/links.ts';
 import { browseTabs } from '../../shared/pages/entity/thing-list.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
-import { besideList } from '../../shared/pages/frame/beside.ts';
+import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
@@ -132,7 +132,7 @@ function filters(url: string, query: ListQuery, counts: ReviewCounts) {
     ${sort === 'popularity' && html`<input type="hidden" name="sort" value="${sort}">`}
     <button class="quiet">Filter reviews</button>
   </form>`;
-  return besideList('Filter', form);
+  return fold('Filter', form);
 }
 
 function optionsOf(group: EntityGroup, reviewed: readonly EntityType[], chosen: string) {

@@ -9,7 +9,7 @@ import {
 } from '../../shared/entity/entity-type.ts';
 import { browseTabs, thingList } from '../../shared/pages/entity/thing-list.ts';
 import { typeSelect } from '../../shared/pages/entity/type-select.ts';
-import { besideList } from '../../shared/pages/frame/beside.ts';
+import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
@@ -90,5 +90,5 @@ function filterForm(sort: ThingSort, type: EntityType | undefined) {
     <input type="hidden" name="sort" value="${sort}">
     <button class="quiet">Filter by type</button>
   </form>`;
-  return besideList('Filter', form);
+  return fold('Filter', form);
 }

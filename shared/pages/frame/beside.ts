@@ -9,10 +9,7 @@ import type { Html } from './layout.ts';
 export function beside(name: string, menu: Html, more: Html, article: Html): Html {
   return html`<div class="beside">
         <nav class="menu" aria-label="${name}">
-          <details>
-            <summary>${name}</summary>
-            ${menu}
-          </details>
+          ${fold(name, menu)}
           <p>${more}</p>
         </nav>
         <article>
@@ -21,10 +18,10 @@ export function beside(name: string, menu: Html, more: Html, article: Html): Htm
       </div>`;
 }
 
-/** Filters of a list: folded above it in a narrow window, and open beside it in a wide one. */
-export function besideList(name: string, filters: Html): Html {
+/** Content with a name: folded in a narrow window, and open, without the name, in a wide one. */
+export function fold(name: string, content: Html): Html {
   return html`<details class="fold">
-      <summary>${name}</summary>
-      ${filters}
-    </details>`;
+            <summary>${name}</summary>
+            ${content}
+          </details>`;
 }

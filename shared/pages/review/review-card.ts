@@ -24,8 +24,7 @@ export function reviewCard(
 ): Html {
   const { id, published_on, created } = review;
   const base = authUrl();
-  const byLine = html`${shortRating(review)}
-      ${!isOfOneAuthor && personLink(author)}
+  const byLine = html`${!isOfOneAuthor && personLink(author)} ${shortRating(review)}
       <a href="${base}/review/${id}">${when(published_on ?? created)}</a>`;
   return html`<div>
     ${isOfOneEntity ? html`<h3 class="by soft">${byLine}</h3>` : html`<h4 class="by soft">${byLine}</h4>`}
