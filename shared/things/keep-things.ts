@@ -322,13 +322,13 @@ export async function rebuildThings(
     read += items.length;
     onProgress(read);
   }
-  await recordRun('things');
+  await recordRun('thing-rows');
   return names;
 }
 
-/** Builds the entries if that has never been done, as in a table of older code. */
+/** Builds the entries if that has never been done with rows as they are now. */
 export async function buildThings(): Promise<void> {
-  if ((await getItem(lastRunKey('things'))) === undefined) await rebuildThings();
+  if ((await getItem(lastRunKey('thing-rows'))) === undefined) await rebuildThings();
 }
 
 const isOfThing = (item: Item) =>

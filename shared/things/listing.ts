@@ -31,12 +31,14 @@ export interface Reviewed {
 
 /**
  * Returns the entries of a thing. Those by number of reviews and by rating have what a row shows.
- * Those by the time of the first review are in a list of the type, and in one of all types.
+ * Those by the time of the first review have its texts alone, so that later reviews leave them as
+ * they are. They are in a list of the type, and in one of all types.
  */
 export function listEntries({ id, counts, first_on = '' }: Reviewed, record: EntityRecord): Item[] {
   const { entity_type } = record;
   const average_rating = averageRating(counts);
-  const row = { ...textsOf(record), review_count: counts.all, average_rating };
+  const texts = textsOf(record);
+  const row = { ...texts, review_count: counts.all, average_rating };
   const reviews = `${padded(counts.all, 9)}#${first_on}#${id}`;
   const rank = Math.round(10_000 * weightedMean(counts));
   const rating = `${padded(rank, 5)}#${padded(average_rating.count, 9)}#${id}`;
@@ -44,8 +46,8 @@ export function listEntries({ id, counts, first_on = '' }: Reviewed, record: Ent
   return [
     { ...thingKey('reviews', entity_type, reviews), ...row },
     ...(average_rating.count > 0 ? [{ ...thingKey('rating', entity_type, rating), ...row }] : []),
-    { ...thingKey('latest', entity_type, latest) },
-    { ...thingKey('latest', undefined, latest), entity_type },
+    { ...thingKey('latest', entity_type, latest), ...texts },
+    { ...thingKey('latest', undefined, latest), entity_type, ...texts },
   ];
 }
 

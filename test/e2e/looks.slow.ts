@@ -286,7 +286,11 @@ describe('in four widths and both colour schemes', () => {
     review = await layla.publishes(content);
     const text = `${'w'.repeat(2499)} `.repeat(2);
     await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
-    await ann.publishes({ entity_id: longest, rating: 4, text: 'A text under a name without end.' });
+    await ann.publishes({
+      entity_id: longest,
+      rating: 4,
+      text: 'A text under a name without end.',
+    });
     const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
     await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
   });
@@ -331,6 +335,7 @@ describe('in four widths and both colour schemes', () => {
       [`/entity/${randomUUID()}`, 'No reviews yet'],
       ['/reviews?language=fr&sort=popularity', 'Reviews'],
       ['/things?sort=latest&entity_type=work', 'Newest here: Compositions'],
+      ['/things?entity_type=event', 'Most reviewed: Events'],
       [`/find?q=${longName}&type=work`, 'Find something to review'],
       ['/find?q=https://music.example/nothing', 'Find something to review'],
       [`/review/${randomUUID()}`, 'Review not found'],
