@@ -55,7 +55,7 @@ export const request = v.object({
 
 type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'> & {
   /** Its reviews in numbers, if it is known here. */
-  numbers?: string;
+  numbers?: ReturnType<typeof numbersOf>;
 };
 
 /** The outcome of a text: its fault, or the things found here and in a database. */
@@ -212,10 +212,10 @@ function resultOf(found: Found): Html {
 /** The last result: the way to add what was not found, as one of the types of this service. */
 function toAdd(text: string, type: EntityType | undefined) {
   const own = entityGroups.get('own') ?? [];
+  const [only] = own.length === 1 ? own : own.filter((each) => each === type);
   const name = text.slice(0, longestName);
   const linkTo = (entity_type: EntityType, words: string) =>
-    html`<a rel="nofollow" href="${newThingUrl({ name, entity_type })}">${words}</a>`;
-  const [only] = own.length === 1 ? own : own.filter((each) => each === type);
+    html`<a${!only && html` class="chip"`} rel="nofollow" href="${newThingUrl({ name, entity_type })}">${words}</a>`;
   return html`<div class="thing">
     <span class="picture none" aria-hidden="true">+</span>
     <div>

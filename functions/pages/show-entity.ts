@@ -22,6 +22,7 @@ import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import type { Visitor } from '../../shared/pages/frame/layout.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { stars } from '../../shared/pages/frame/stars.ts';
 import { counted } from '../../shared/pages/frame/words.ts';
 import {
   type ListQuery,
@@ -32,7 +33,6 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
-import { stars } from '../../shared/pages/review/written-parts.ts';
 import { findOwnReview } from '../../shared/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
 import { canModerate } from '../../shared/user/user-type.ts';

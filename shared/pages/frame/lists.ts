@@ -46,7 +46,7 @@ export function tabs(
 ): Html {
   return html`<nav class="${look}" aria-label="${label}">${links.map(
     ([href, name]) =>
-      html`<a href="${href}"${href === current && html` aria-current="page"`}>${name}</a>`,
+      html`<a href="${href}"${look === 'chips' && html` class="chip"`}${href === current && html` aria-current="page"`}>${name}</a>`,
   )}</nav>`;
 }
 

@@ -8,8 +8,8 @@ import type { AuthoredReview } from '../../review/review-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
 import { pictureTile } from '../entity/picture.ts';
 import type { Html } from '../frame/layout.ts';
-import { nameWithRole } from '../frame/person.ts';
-import { dayOf } from '../frame/words.ts';
+import { personLink } from '../frame/person.ts';
+import { when } from '../frame/words.ts';
 import { inShort, isCut, shortParts } from './written-parts.ts';
 
 const { rating: shortRating, ...belowAuthor } = shortParts;
@@ -24,11 +24,8 @@ export function reviewCard(
 ): Html {
   const { id, entity_id, published_on, created } = review;
   const base = authUrl();
-  const byLine = html`${shortRating(review)}
-      <span class="soft">
-        ${!about.isOfOneAuthor && html`<a href="${base}/user/${author.id}">${nameWithRole(author)}</a>,`}
-        <a href="${base}/review/${id}">${dayOf(published_on ?? created)}</a>
-      </span>`;
+  const byLine = html`${!about.isOfOneAuthor && personLink(author)} ${shortRating(review)}
+      <a href="${base}/review/${id}">${when(published_on ?? created)}</a>`;
   return html`<div>
     ${
       !about.isOfOneEntity &&

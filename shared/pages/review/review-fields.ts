@@ -19,8 +19,8 @@ import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { namePageUrl } from '../frame/next-steps.ts';
 import { linkToRules } from '../frame/own-pages.ts';
+import { star } from '../frame/stars.ts';
 import { counted } from '../frame/words.ts';
-import { star } from './written-parts.ts';
 
 /** A field of a form, in which no text is null, and how the rest is read. */
 function Typed<T extends v.GenericSchema>(
