@@ -104,7 +104,6 @@ export const handler = visitedPage(request, async ({ query: { q, type, cursor } 
   const mayAsk =
     here !== undefined && cursor === undefined && isAsked && (await reading) !== undefined;
   if (mayAsk) Object.assign(outcome, await askDatabase(asked, text, here));
-  const all = [...(here ?? []), ...(outcome.elsewhere ?? [])];
   return {
     title: 'Find something to review',
     description: `Find ${oneThing()} by its name or address, and review it.`,
@@ -112,15 +111,19 @@ export const handler = visitedPage(request, async ({ query: { q, type, cursor } 
     head: html`<meta name="robots" content="noindex">\n`,
     // The field of the header has what was found.
     ...(here && { search: { text, type } }),
-    content: html`<section>
-        ${!here && form(text, type, fault)}
-        ${typeChips(text, type)}
-        ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
-        ${here && resultsOf(text, type, all)}
-        ${nextPage(findUrl(), outcome.next, { q: text, type })}
-      </section>
-      ${here && isAsked && !mayAsk && signInToAsk(text, type)}
-      ${addresses(pasted === null)}`,
+    content: here
+      ? html`<div class="columns">
+          <section>${typeChips(text, type)}</section>
+          <section>
+            ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
+            ${resultsOf(text, type, [...here, ...(outcome.elsewhere ?? [])])}
+            ${nextPage(findUrl(), outcome.next, { q: text, type })}
+          </section>
+          ${isAsked && !mayAsk && signInToAsk(text, type)}
+          ${addresses(false)}
+        </div>`
+      : html`<section>${form(text, type, fault)}${typeChips(text, type)}</section>
+          ${addresses(pasted === null)}`,
   };
 });
 
