@@ -127,7 +127,7 @@ describe('POST /review', () => {
     const entity_id = randomUUID();
     const id = await user.publishes({ entity_id: entity_id.toUpperCase() });
     expect(await show(id)).toMatchObject({ entity_id });
-    expect((await user.triesToPublish(reviewBody({ entity_id }))).status).toBe(400);
+    expect(await user.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(400);
   });
 
   test.each(entityTypes)('accepts a review of type %s', async (entity_type) => {
@@ -216,7 +216,7 @@ describe('POST /review', () => {
     [`{"a":${'['.repeat(500)}{"__proto__":1}${']'.repeat(500)}}`, /the key __proto__$/],
   ])('says where the JSON is invalid: %.40j', async (body, description) => {
     const answer = await user.triesToPublish(body, json);
-    expect(answer.status).toBe(400);
+    expect(answer).toHaveStatus(400);
     expect(answer.body.description.replace(/[()]/g, '')).toMatch(description);
   });
 
@@ -224,7 +224,7 @@ describe('POST /review', () => {
     const secret = 'Password1 '.repeat(1_000);
     for (const body of [`{"text": ${secret}}`, `{"text": "${secret}" ${secret}}`, `🎵${secret}`]) {
       const answer = await user.triesToPublish(body, json);
-      expect(answer.status).toBe(400);
+      expect(answer).toHaveStatus(400);
       expect(answer.body.description.length).toBeLessThan(140);
       expect(answer.body.description.isWellFormed()).toBe(true);
     }
@@ -233,8 +233,8 @@ describe('POST /review', () => {
   test('ignores keys that have a meaning in JavaScript', async () => {
     const more = '"constructor":{"rating":1},"prototype":{},"toString":"x","hasOwnProperty":1}';
     expect(
-      (await user.triesToPublish(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`))).status,
-    ).toBe(200);
+      await user.triesToPublish(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`)),
+    ).toHaveStatus(200);
     expect({}).not.toHaveProperty('rating');
   });
 
@@ -244,7 +244,7 @@ describe('POST /review', () => {
   };
 
   test('accepts a body of 128 KB', async () => {
-    expect((await user.triesToPublish(filled(128 * 1024))).status).toBe(200);
+    expect(await user.triesToPublish(filled(128 * 1024))).toHaveStatus(200);
   });
 
   test.each([
@@ -287,7 +287,7 @@ describe('POST /review', () => {
     { 'Content-Type': 'application/json ; Charset="Utf-8"; x=y' },
     { 'Content-Type': 'application/json;charset=utf8;' },
   ])('accepts the type %j', async (headers) => {
-    expect((await user.triesToPublish(reviewBody(), headers)).status).toBe(200);
+    expect(await user.triesToPublish(reviewBody(), headers)).toHaveStatus(200);
   });
 
   test.each([

@@ -152,7 +152,7 @@ describe('the account pages', () => {
       await makeClient({ id });
     }
     const shown = await browser.register({ name: 'X', redirect_uri });
-    expect(shown.status).toBe(400);
+    expect(shown).toHaveStatus(400);
     const fault = 'An account can have at most 25 applications: delete one first.';
     expect(faultsOn(shown)).toEqual({ '': fault });
     expect(contentOf(shown, 'name')).toBe('X');
@@ -244,6 +244,6 @@ describe('the account pages', () => {
       headers: { 'Content-Type': 'application/json', Cookie },
       body: JSON.stringify({ display_name: 'X' }),
     });
-    expect(response.status).toBe(400);
+    expect(response).toHaveStatus(400);
   });
 });

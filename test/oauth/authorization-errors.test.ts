@@ -214,7 +214,7 @@ describe('an invalid authorization request returns to the client', () => {
     const request = { client_id: other.client_id, scope: 'x', state: 'y' };
     expectErrorPage(await ann.visit(authorizeUrl(request)), 400, /^Demo was not connected$/);
     const consent = await ann.visit(authorizeUrl({ ...request, scope: '' }));
-    expect((await redeem(other, codeIn(await ann.allow(consent)))).status).toBe(200);
+    expect(await redeem(other, codeIn(await ann.allow(consent)))).toHaveStatus(200);
     for (const shown of await visitTwice(request, 'Ann')) {
       const answer = Object.fromEntries(sentBack(shown));
       expect(answer).toMatchObject({ error: 'invalid_scope', state: 'y', iss: issuer });

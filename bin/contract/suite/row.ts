@@ -10,7 +10,7 @@ export interface Exchange {
   /** A body as it is. */
   body?: string;
   headers?: Record<string, string>;
-  /** By status: what the body must have. A string is the code of an error. */
+  /** By status: what the body must have. A string is the code of an error. Otherwise it is 200. */
   [status: number]: Expected;
   /** What the headers of the answer must have. */
   has?: Record<string, Expected>;
@@ -26,7 +26,7 @@ export interface Exchange {
 
 /** One statement of the contract. */
 export interface Row {
-  /** Says who states it. A `given` row only prepares the rows after it. */
+  /** Who states it. A `given` row only prepares the rows after it. */
   source: 'specification' | 'decision' | 'given';
   claim: string;
   /** A person, a method and a path: `ann PUT /review/{album}/vote`. */
@@ -41,13 +41,17 @@ export interface Section {
   rows: readonly Row[];
 }
 
+/** Returns the statuses that an exchange may end with. */
+export const statusesIn = (exchange: Exchange) =>
+  Object.keys(exchange).filter((field) => /^\d+$/.test(field));
+
 const rowOf =
   (source: Row['source']) =>
-  (claim: string, request: string, exchange: Exchange): Row => ({
+  (claim: string, request: string, exchange: Exchange = {}): Row => ({
     source,
     claim,
     request,
-    exchange,
+    exchange: statusesIn(exchange).length > 0 ? exchange : { 200: {}, ...exchange },
   });
 
 /**
@@ -63,5 +67,5 @@ export const beyond = (source: Row['source'], claim: string, untried: string): R
   untried,
 });
 /** Prepares the rows after it. */
-export const given = (request: string, exchange: Exchange): Row =>
+export const given = (request: string, exchange?: Exchange): Row =>
   rowOf('given')(request, request, exchange);

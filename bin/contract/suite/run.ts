@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, type Client, Unreachable } from './client.ts';
 import { type Expected, faultOf, sentence } from './match.ts';
 import { isOfPeople } from './people.ts';
-import type { Exchange, Row, Section } from './row.ts';
+import { type Exchange, type Row, type Section, statusesIn } from './row.ts';
 import { Missing, type Things } from './things.ts';
 
 /** What became of a row. */
@@ -156,7 +156,7 @@ function faultIn(
   request: string,
   exchange: Exchange,
 ): Fault | undefined {
-  const statuses = Object.keys(exchange).filter((field) => /^\d+$/.test(field));
+  const statuses = statusesIn(exchange);
   if (!statuses.includes(`${status}`)) {
     const wanted = statuses.join(' or ');
     const why = `expected status ${wanted}, got ${status} ${JSON.stringify(body ?? '').slice(0, 200)}`;

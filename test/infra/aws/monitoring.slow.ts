@@ -16,6 +16,7 @@ import {
   toldBy,
 } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
+import { silence } from '../../helpers/console.ts';
 import { prices } from '../../helpers/costs.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
@@ -459,7 +460,7 @@ describe('the access log', () => {
 test('a function counts each 503 for a reason of ours, by its activity', async () => {
   const written: string[] = [];
   jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(`${text}`) > 0);
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   process.env.METRICS_NAMESPACE = 'reviews';
   const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
   const busy = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });

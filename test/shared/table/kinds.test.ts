@@ -30,6 +30,7 @@ import type { User } from '../../../shared/user/user.ts';
 import { findUser } from '../../../shared/user/user-repository.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
+import { silence } from '../../helpers/console.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { root } from '../../helpers/service.ts';
@@ -78,7 +79,7 @@ async function live(): Promise<Item[]> {
     BOOKDB_SEARCH: 'data:application/json,{"found":[]}#{name}',
     BOOKDB_INTERVAL: '1000',
   });
-  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  silence('warn');
   await applyStream();
   await updateNames();
   expect(await searchEntities('bk_author', 'Kafka')).toEqual([]);

@@ -8,7 +8,7 @@ import { batchWrite } from '../../../shared/table/batch.ts';
 import { applicationKey, webhookKey } from '../../../shared/table/keys.ts';
 import { listedIn, type Webhook } from '../../../shared/webhooks/webhook.ts';
 import { listWebhooks } from '../../../shared/webhooks/webhook-repository.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { afterSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
@@ -25,7 +25,6 @@ import {
 import { makeUser, reviewBy } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
-afterEach(restore);
 
 const ann = await makeUser();
 

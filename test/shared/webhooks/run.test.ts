@@ -13,7 +13,8 @@ import {
   testWebhook,
 } from '../../../shared/webhooks/webhook-actions.ts';
 import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -30,7 +31,6 @@ import {
 import { makeUser, makeUsers, visitor } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
-afterEach(restore);
 
 const [ann, ben] = await makeUsers(2);
 
@@ -214,7 +214,7 @@ describe('a webhook', () => {
     );
     const day = 86_400_000;
     for (const time of [start - 31 * day, start + day]) {
-      await expect(replayWebhook(webhook, time)).rejects.toMatchObject({ status: 400 });
+      await expect(replayWebhook(webhook, time)).rejects.toHaveStatus(400);
     }
   });
 
@@ -484,7 +484,7 @@ describe('a change that waits', () => {
     ['three owners', 3, 1],
     ['one owner, with any number of them', 1, 3],
   ])('is logged if webhooks of %s wait for too long', async (_, owners, each) => {
-    const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const warned = silence('warn');
     for (const owner of await makeUsers(owners)) {
       for (let i = 0; i < each; i++) await beginWebhook(await startReceiver(), { owner });
     }
@@ -512,7 +512,7 @@ describe('a change that waits', () => {
   });
 
   test('is late too if its receiver is slow', async () => {
-    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    silence('warn');
     const webhook = await beginWebhook(await startReceiver());
     const slow = webhook.attempts.map((attempt) => ({ ...attempt, milliseconds: 1500 }));
     await setAttributes(webhookKey(webhook.client_id, 1), { attempts: slow });
