@@ -14,7 +14,7 @@ import type { Page, Visitor } from '../../shared/pages/frame/layout.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
-import { reviewCard } from '../../shared/pages/review/review-card.ts';
+import { reviewCard, thingHead } from '../../shared/pages/review/review-card.ts';
 import { voteSection } from '../../shared/pages/review/vote-form.ts';
 import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
 import { licenseOf } from '../../shared/review/licenses.ts';
@@ -109,7 +109,7 @@ function moreReviews(
   </section>
   <section class="more">
     <h2>More by <bdi>${author.display_name}</bdi></h2>
-    <ul class="plain">${byAuthor.map((each) => html`<li>${reviewCard(each, { metadata: names[1] ?? null, isOfOneAuthor })}</li>`)}</ul>
+    <ul class="plain">${byAuthor.map((each) => html`<li>${thingHead(each.review, names[1])}${reviewCard(each, { isOfOneAuthor })}</li>`)}</ul>
     <p><a href="${base}/user/${author.id}">All reviews by <bdi>${author.display_name}</bdi></a></p>
   </section>`;
 }
