@@ -29,10 +29,11 @@ export function viewerOf(visitor: Pick<Visitor, 'user'> | undefined): Viewer | u
 
 /** The author of a review, with a link to the author's page, and the karma in one quiet line. */
 export function authorLine(author: User, when?: Html): Html {
-  return html`<p>
-      Reviewed by <a rel="author" href="${authUrl()}/user/${author.id}">${nameWithRole(author)}</a>${when && html` on ${when}`}<br>
-      <span class="soft">${standingOf(author)}</span>
-    </p>`;
+  return html`<div class="author">
+      ${face(author, 40)}
+      <p><a rel="author" href="${authUrl()}/user/${author.id}">${nameWithRole(author)}</a>${when && html` <span class="soft">${when}</span>`}<br>
+      <span class="soft">${standingOf(author)}</span></p>
+    </div>`;
 }
 
 /** The user type and karma, or the block of an account. */

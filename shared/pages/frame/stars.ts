@@ -20,5 +20,5 @@ export function stars(rating: number): Html {
 /** The average of a thing: its number, stars, and the number of ratings. Empty without ratings. */
 export function averageOf({ rating, count }: { rating: number | null; count: number }): Html | '' {
   if (rating === null) return '';
-  return html`<span class="average"><b aria-hidden="true">${rating}</b> ${stars(rating)} <span class="soft">${counted(count, 'rating')}</span></span>`;
+  return html`<span class="average"><b class="number" aria-hidden="true">${rating}</b> ${stars(rating)} <span class="soft">${counted(count, 'rating')}</span></span>`;
 }

@@ -26,7 +26,7 @@ describe('pictures', () => {
     process.env.IMAGE_HOSTS = 'https://*.archive.example';
     const page = await ask('show-entity', ann, { path });
     const url = `https://covers.example/works/${entity_id}/250`;
-    expect(page.html).toContain(`<img src="${url}" alt="" width="64" height="64" loading="lazy"`);
+    expect(page.html).toContain(`<img src="${url}" alt="" width="128" height="128" loading="lazy"`);
     expect(page.html).toContain('>BT</text>');
     expect(page.headers['content-security-policy']).toContain(
       'img-src data: https://covers.example https://*.archive.example;',
