@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import type { Mailer } from '../../shared/notices/mailer.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import { framed } from '../../shared/pages/frame/frame.ts';
 import { site } from '../../shared/site/site.ts';
 import { Email } from '../../shared/user/user.ts';
 import { networksOf } from './client-networks.ts';
-import type { Mailer } from './mailer.ts';
 import type { PendingSignIns } from './pending-sign-ins.ts';
 
 /** Mails to an address in an hour. A stranger who asks more for it only delays its owner. */
@@ -71,8 +71,8 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
       const subject = `Sign in to ${site().name}`;
       const text = mailText(`${visit.url}/${token}`, spaced(code));
       // Not awaited, so that the time of the answer says nothing about the address.
-      send({ to: address, subject, text }).catch(({ code: reason, responseCode }) => {
-        console.error(`A mail for a sign-in was not sent: ${reason} ${responseCode ?? ''}`.trim());
+      send({ to: address, subject, text }).catch(({ message }) => {
+        console.error(`A mail for a sign-in was not sent: ${message}`);
       });
     }
     return { status: 200, page: sentPage(address) };

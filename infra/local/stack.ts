@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
-import { schedules } from '../../shared/background/schedules.ts';
+import { schedulesOf } from '../../shared/background/schedules.ts';
+import { makeMailer, readMailSettings } from '../../shared/notices/mailer.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { dataFormat } from '../../shared/table/format.ts';
@@ -26,7 +27,6 @@ import { type KeptUse, keepAnswers } from './kept-answers.ts';
 import { followKeys, signInKey } from './key-store.ts';
 import type { Served } from './log.ts';
 import { signInByMail } from './mail-sign-in.ts';
-import { makeMailer, readMailSettings } from './mailer.ts';
 import { openPendingSignIns } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
@@ -235,7 +235,8 @@ export async function startStack(
     const sweeps = new AbortController();
     // Another database expires items itself.
     const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
-    const jobs = sweep ? [...schedules, expirySchedule] : schedules;
+    const own = schedulesOf({ isMailing: mail !== undefined });
+    const jobs = sweep ? [...own, expirySchedule] : own;
     const loadJob = async (operation: string) =>
       sweep && operation === expirySchedule.operation ? sweep : loadFunction(operation);
     const clock = followClock(jobs, loadJob, stream.version);

@@ -116,6 +116,7 @@ export function excessRights(template: Template): string[] {
     write: [...reading, ...writing],
     health: ['Query', 'UpdateItem'],
     webhooks: [...reading, 'UpdateItem'],
+    notices: [...reading, 'UpdateItem', 'BatchWriteItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, asks, secrets = [] }) => {
     const keeping = asks ? ['PutItem', 'UpdateItem', 'ConditionCheckItem'] : [];

@@ -7,8 +7,8 @@ import { SMTPServer } from 'smtp-server';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { signInByMail } from '../../../infra/local/mail-sign-in.ts';
-import { makeMailer, readMailSettings } from '../../../infra/local/mailer.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
+import { makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
 interface Received {
