@@ -116,9 +116,7 @@ export function tableRights(
   const limit = within ? limitsWithin(within) : limits[allowed];
   const { read, queried } = limit ?? {};
   const listed = limit?.listed && [
-    ...limit.listed,
-    ...(ownTypes ?? []),
-    ...(hasSessions ? waiting : []),
+    ...new Set([...limit.listed, ...(ownTypes ?? []), ...(hasSessions ? waiting : [])]),
   ];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);

@@ -49,6 +49,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'asks' | 'secrets'>[]
   { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
   { operation: 'update-names', table: 'public', asks: true },
   { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
+  { operation: 'send-notices', table: 'notices', secrets: ['SESSION_KEYS'] },
 ];
 
 /** Returns the resources of one type, by logical id. */
