@@ -13,6 +13,7 @@ import {
   only,
   propertiesOf,
   resources,
+  statements,
   type Template,
   theOne,
   withoutTls,
