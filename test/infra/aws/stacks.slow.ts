@@ -312,6 +312,7 @@ describe('the functions', () => {
       'pages-read-asks',
       'pages-write',
       'pages-write-reviews',
+      'send-notices',
       'send-webhooks',
       'update-names',
     ]);
