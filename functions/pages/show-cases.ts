@@ -12,7 +12,7 @@ import { page, signedIn } from '../../shared/pages/form/page.ts';
 import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { nameWithRole, viewerOf } from '../../shared/pages/frame/person.ts';
+import { personLink, viewerOf } from '../../shared/pages/frame/person.ts';
 import { ageOf, counted } from '../../shared/pages/frame/words.ts';
 import {
   linkTo,
@@ -128,7 +128,7 @@ function reviewRow({ review, author, moderationCase }: OpenReview, metadata?: Me
   const held = isHeld(review) ? 'Waits for approval' : 'An edit waits for approval';
   return [
     reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`)),
-    html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
+    personLink(author, moderationUrl(`/users/${author.id}`)),
     is_held ? html`${held}${reports > 0 && html`<br>${counts}`}` : why,
     ageOf(opened_at),
   ];

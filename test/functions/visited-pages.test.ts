@@ -125,7 +125,7 @@ test('every page leads to browsing, searching, writing and the guides', async ()
     const buttons =
       `${body}`.split('href="https://api.example/ws/find">Write a review</a>').length - 1;
     // The page of a thing has a button of its own.
-    expect([route.path, buttons]).toEqual([route.path, route === showEntity ? 0 : searches]);
+    expect([route.path, buttons]).toEqual([route.path, route === showEntity ? 0 : 1]);
     expect(body).toMatch(/<body[^>]*>\s*<a class="skip" href="#main">[\s\S]*<main id="main">/);
   }
 });
