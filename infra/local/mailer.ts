@@ -28,6 +28,8 @@ export interface Mail {
 /** Resolves when the mail is accepted, or throws. */
 export type Mailer = (mail: Mail) => Promise<void>;
 
+type Send = (message: SendMailOptions) => Promise<unknown>;
+
 export interface MailSettings {
   /** The mail server, or a folder (`file:`) that gets each mail as a file. */
   url: string;
@@ -56,9 +58,9 @@ export function readMailSettings({
   return { url: SMTP_URL, from: MAIL_FROM };
 }
 
-/** Returns the settings of a laptop, which has no mail server: mails are files in its folder. */
-export function mailsIn(dataDir: string): MailSettings {
-  return { url: pathToFileURL(join(dataDir, 'mails/')).href, from: 'reviews@localhost' };
+/** Returns the settings of a laptop, which has no mail server: mails are files in the folder. */
+export function mailsIn(folder: string): MailSettings {
+  return { url: pathToFileURL(folder).href, from: 'reviews@localhost' };
 }
 
 /**
@@ -75,7 +77,7 @@ export function makeMailer({ url, from }: MailSettings): Mailer {
   };
 }
 
-async function toServer(url: string) {
+async function toServer(url: string): Promise<Send> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url,
@@ -89,7 +91,7 @@ async function toServer(url: string) {
 }
 
 /** Writes each mail to a file that mail programs open. The names are in the order of the mails. */
-async function toFolder(url: string) {
+async function toFolder(url: string): Promise<Send> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, ...ownTextOnly });
   const folder = fileURLToPath(url);

@@ -10,7 +10,7 @@ import { thingKey } from '../table/keys.ts';
 export const thingSorts = ['reviews', 'rating', 'latest'] as const;
 export type ThingSort = (typeof thingSorts)[number];
 
-/** What a rating of a thing weighs against: so many ratings of so many stars. */
+/** Ratings that each rating of a thing weighs against: their number, and their stars. */
 export const prior = { ratings: 5, stars: 3 };
 
 /**
@@ -23,8 +23,10 @@ const mostBytes = { name: 400, about: 240, all: 820 };
 export interface Reviewed {
   id: string;
   counts: ReviewCounts;
-  /** When the first review of it was published. Absent if older code has counted it. */
+  /** Time at which the first review of it was published. Absent if older code has counted it. */
   first_on?: string;
+  /** Rises with every count. */
+  version?: number;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { rowsOf } from '../helpers/rows.ts';
 import { makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
 const user = await makeUser();
@@ -166,11 +167,11 @@ describe('POST /review', () => {
     language: ['eng', 'EN', '', 5, ['en']],
     is_draft: ['true', 1],
   };
-  type Row = [string, Record<string, unknown>];
-  test.each<Row>([
-    ...Object.entries(bad).flatMap(([name, values]) =>
-      values.map((value): Row => [name, { [name]: value }]),
-    ),
+  test.each<[string, Record<string, unknown>]>([
+    ...rowsOf<unknown>(bad).map(([name, value]): [string, Record<string, unknown>] => [
+      name,
+      { [name]: value },
+    ]),
     ['text or rating', { text: null, rating: null }],
     ['text or rating', { text: undefined, rating: undefined }],
   ])('refuses a bad %s: %p', async (name, content) => {

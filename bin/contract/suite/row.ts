@@ -12,7 +12,7 @@ export interface Exchange {
   headers?: Record<string, string>;
   /** By status: what the body must have. A string is the code of an error. Otherwise it is 200. */
   [status: number]: Expected;
-  /** What the headers of the answer must have. */
+  /** Expected headers of the answer. */
   has?: Record<string, Expected>;
   /** Values of the answer for later rows: a path such as `review.id`, or a header as `@etag`. */
   keep?: Record<string, string>;
@@ -26,13 +26,13 @@ export interface Exchange {
 
 /** One statement of the contract. */
 export interface Row {
-  /** Who states it. A `given` row only prepares the rows after it. */
+  /** The source of the claim. A `given` row only prepares the rows after it. */
   source: 'specification' | 'decision' | 'given';
   claim: string;
   /** A person, a method and a path: `ann PUT /review/{album}/vote`. */
   request: string;
   exchange: Exchange;
-  /** Why the suite cannot try it over HTTP. */
+  /** The reason why the suite cannot try it over HTTP. */
   untried?: string;
 }
 

@@ -5,6 +5,8 @@ import { createTable } from '../../../infra/local/table.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { readOwnData } from '../../../shared/account/export.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
+import { check } from '../../../shared/audit/check.ts';
+import { Snapshot } from '../../../shared/audit/snapshot.ts';
 import { recordRun } from '../../../shared/background/last-run.ts';
 import { beginEpoch } from '../../../shared/changes/log.ts';
 import { readRecord } from '../../../shared/entity/record.ts';
@@ -214,6 +216,26 @@ test('whatever names a person is in the own data of somebody, unless no export h
     return ![own].flat().every((list) => filled.includes(list));
   });
   expect(missing).toEqual([]);
+});
+
+/** Returns what an audit finds in these items, as its scan keeps them. */
+async function findingsIn(some: readonly Item[]) {
+  const snapshot = new Snapshot();
+  snapshot.add(some);
+  const partitions = new Set(some.flatMap(({ pk, sk }) => [pk, `${pk}\n${sk}`]));
+  const found = await Array.fromAsync(partitions, (pk) => check(pk, snapshot));
+  snapshot.close();
+  return found.flat();
+}
+
+test('an audit keeps of a scan what it needs: all items, and those of each kind alone', async () => {
+  const scans = [items, ...Map.groupBy(items, kindOf).values()];
+  const kept = await Promise.all(scans.map(findingsIn));
+  const others = kindNames.filter((name) => !kinds[name].isCounted);
+  for (const name of others) Object.assign(kinds[name], { isCounted: true });
+  const whole = await Promise.all(scans.map(findingsIn));
+  for (const name of others) Object.assign(kinds[name], { isCounted: undefined });
+  expect(kept).toEqual(whole);
 });
 
 /** Returns the items that name an account. */
