@@ -9,6 +9,7 @@ import { admin, fresh, start } from '../helpers/service.ts';
 
 const browser = await launchBrowser();
 const mailServer = await startMailServer();
+afterAll(mailServer.stop);
 const dataDir = fresh('community');
 const service = await start(dataDir, {
   env: {
