@@ -61,10 +61,10 @@ describe('npm start -- --demo --memory', () => {
   });
 
   test('begins with reviews worth reading, not with the reported one', () => {
-    for (const { text, user } of reviews.slice(0, 4)) {
-      expect(text?.length).toBeGreaterThan(90);
-      expect(user.display_name).not.toBe('Best Deals 4U');
-    }
+    for (const { text } of reviews.slice(0, 4)) expect(text?.length).toBeGreaterThan(90);
+    // The start page shows five.
+    const authors = reviews.slice(0, 5).map(({ user }) => user.display_name);
+    expect(authors).not.toContain('Best Deals 4U');
     const ages = reviews.slice(0, 4).map((review) => Date.now() - Date.parse(review.published_on));
     expect(Math.max(...ages)).toBeLessThan(2 * 86_400_000);
   });

@@ -28,7 +28,7 @@ async function press(name: string, key = 'Enter'): Promise<void> {
   throw new Error(`the keyboard does not reach ${name} on ${page.url()}`);
 }
 
-/** How the first column of the page lies to the second one. */
+/** Place of the first column of the page: above the second one, or beside it. */
 const columns = () =>
   page.evaluate(`(() => {
     const parts = document.querySelectorAll('.columns > :nth-child(-n + 2)');
