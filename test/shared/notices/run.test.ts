@@ -3,7 +3,7 @@ import { measure, measureRun } from '../../../bin/bench/measure.ts';
 import { appeal, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { removeThing } from '../../../shared/moderation/record-decisions.ts';
 import { sendNotices } from '../../../shared/notices/run.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { contactKey, noticeKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
@@ -194,6 +194,13 @@ describe('an author is told that a moderator', () => {
 describe('no mail tells', () => {
   test.each<[string, (id: string, author: Person) => Promise<unknown>]>([
     ['of a review that was hidden after its approval', (id) => mia.decides(id, 'hide')],
+    [
+      'of an approval of what is hidden, whatever became of the later notice',
+      async (id) => {
+        await mia.decides(id, 'hide');
+        await batchDelete((await queued()).filter(({ kind }) => kind === 'hide'));
+      },
+    ],
     ['of a review that was deleted', (id, author) => author.deletes(id)],
     ['of what the account page has shown', (_, author) => ask('show-account', author)],
   ])('%s', async (_, then) => {
