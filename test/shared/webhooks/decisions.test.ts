@@ -12,7 +12,7 @@ import {
   typeOfReview,
   wants,
 } from '../../../shared/webhooks/decisions.ts';
-import { ownershipOf } from '../../../shared/webhooks/owners.ts';
+import { isActive } from '../../../shared/webhooks/owners.ts';
 import {
   type Attempt,
   type MessageType,
@@ -299,15 +299,15 @@ test('a replay is possible at once, and again after an hour', () => {
 
 describe('an owner', () => {
   test.each([
-    ['active', { user_id: 'u' }, { pk: 'USER#u' }],
-    ['blocked', { user_id: 'u' }, { blocked_at: iso(now) }],
-    ['none', undefined, {}],
-    ['none', { user_id: 'another' }, {}],
-    ['none', { user_id: 'u' }, undefined],
-    ['none', { user_id: 'u' }, { deleted_at: iso(now) }],
-    ['none', { user_id: 'u' }, { deleted_at: iso(now), blocked_at: iso(now) }],
-  ])('is %s with %j and %j', (ownership, application, user) => {
-    expect(ownershipOf(webhook(), application, user)).toBe(ownership);
+    [true, { user_id: 'u' }, { pk: 'USER#u' }],
+    [false, { user_id: 'u' }, { blocked_at: iso(now) }],
+    [false, undefined, {}],
+    [false, { user_id: 'another' }, {}],
+    [false, { user_id: 'u' }, undefined],
+    [false, { user_id: 'u' }, { deleted_at: iso(now) }],
+    [false, { user_id: 'u' }, { deleted_at: iso(now), blocked_at: iso(now) }],
+  ])('is active: %s, with %j and %j', (expected, application, user) => {
+    expect(isActive(webhook(), application, user)).toBe(expected);
   });
 });
 
