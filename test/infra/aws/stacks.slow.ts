@@ -17,9 +17,9 @@ import {
   type Template,
   theOne,
   unretained,
+  variables,
   wildcardRights,
   withoutTls,
-  variables,
 } from '../../helpers/aws/checks.ts';
 import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
 import { newFolder } from '../../helpers/folder.ts';

@@ -48,7 +48,7 @@ import {
 import { makeGrant, makeModerator, makeUsers, text } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
-async function live(): Promise<Item[]> {
+async function live() {
   const [author, voter] = await makeUsers(2);
   const review_id = await author.publishes();
   await voter.votes(review_id);
@@ -104,7 +104,7 @@ async function live(): Promise<Item[]> {
 }
 
 /** Ids of things in the journey, by the name that a form has for them. */
-function idsOfThings(items: readonly Item[]): Map<string, string> {
+function idsOfThings(items: readonly Item[]) {
   const names: Record<string, string> = { USER: 'user_id', REVIEW: 'review_id', APP: 'client_id' };
   return new Map(items.flatMap(({ pk, sk }) => (names[sk] ? [[idIn({ pk }), names[sk]]] : [])));
 }
