@@ -4,7 +4,7 @@ import type { Stack } from '../infra/local/stack.ts';
 import { findOrCreateUser } from '../shared/account/identity-repository.ts';
 import { authUrl } from '../shared/auth-url.ts';
 import type { EntityType } from '../shared/entity/entity-type.ts';
-import { keepRecords } from '../shared/entity/record.ts';
+import { keepRecords } from '../shared/entity/write-records.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { nothingWritten, type Written } from '../shared/review/written.ts';
 import { batchWrite, getItems } from '../shared/table/batch.ts';
@@ -67,7 +67,7 @@ const completed = lastRunKey('demo');
  * Looks at the table. Returns an argument of curl to try, a notice, and `fill`, which adds the
  * demo's data to an empty table, or what an interrupted fill has left out.
  */
-export async function planDemo({ url, stream }: Stack, hasModerator: boolean) {
+export async function planDemo({ url, stream, takesNames: hasModerator }: Stack) {
   const [{ entity_id }] = entities as [(typeof entities)[0]];
   const example = `'${url}/entity/${entity_id}?include_metadata=true'`;
   if ((await isEmptyTable()) || (await isInterrupted())) {

@@ -109,7 +109,7 @@ try {
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
   for (const sentence of stack.upgrade) console.error(sentence);
-  const demo = isDemo ? await (await import('./demo.ts')).planDemo(stack, !oidcIssuer) : undefined;
+  const demo = isDemo ? await (await import('./demo.ts')).planDemo(stack) : undefined;
   const banner = `The review service runs at ${stack.url}
 
   Open   ${new URL('.', stack.url)}

@@ -6,6 +6,7 @@ import { readPictureHosts, readPictures, refuseUnknownTypes } from '../../shared
 import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { readSite, siteSettings } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { Matching } from '../../shared/values.ts';
 import { readSiteFolder } from '../site/read.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
@@ -79,8 +80,10 @@ const Context = v.object({
   healthCheck: v.optional(Domain),
   /** Monthly budget of the account in US dollars. A higher cost is mailed to `alarmMail`. */
   budget: v.optional(whole(1, 999_999)),
-  /** The sender of the user pool's mails: an address that is verified in Amazon SES. */
+  /** The sender of the user pool's mails and of notices: an address verified in Amazon SES. */
   mailFrom: v.optional(Mail),
+  /** Sends mails to authors and moderators, from `mailFrom`. */
+  notices: v.optional(Flag, 'false'),
   domain: v.optional(Domain),
   certificateArn: v.optional(
     matching(
@@ -132,7 +135,7 @@ const Context = v.object({
   bookdbInterval: Interval,
   /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
   ownTypes: readBy(ownTypesIn),
-  /** What this place is about, as SHOWN_GROUPS. */
+  /** Subjects of this place, as SHOWN_GROUPS. */
   groups: readBy(readGroups),
   images: readBy(readPictures),
   imageHosts: readBy(readPictureHosts),
@@ -192,6 +195,9 @@ export function readOptions(node: Node) {
   if (options.securityContact && !domain) {
     throw new Error('context: domain is missing; securityContact is shown there');
   }
+  if (options.notices && !options.mailFrom) {
+    throw new Error('context: mailFrom is missing; notices are sent from there');
+  }
   if (options.pageMail && !alarmMail) {
     throw new Error('context: alarmMail is missing; pageMail is for some alarms only');
   }
@@ -213,6 +219,8 @@ export function readOptions(node: Node) {
       HELD_REVIEWS: `${options.heldReviews}`,
       PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
       EDITS_PER_DAY: `${options.editsPerDay}`,
+      // Without it, no notice is written.
+      MAIL_FROM: (options.notices && options.mailFrom) || '',
     },
     things: {
       OWN_TYPES: options.ownTypes,
@@ -289,14 +297,13 @@ function siteOf(options: ContextValues) {
 }
 
 function matching(expression: RegExp, must: string) {
-  return v.pipe(v.string(), v.regex(expression, `must be ${must}`));
+  return Matching(expression, `must be ${must}`);
 }
 
 function whole(least: number, most: number) {
   const must = `must be a number from ${least} to ${most}`;
   return v.pipe(
-    v.string(),
-    v.regex(/^\d{1,9}$/, must),
+    Matching(/^\d{1,9}$/, must),
     v.transform(Number),
     v.minValue(least, must),
     v.maxValue(most, must),

@@ -38,6 +38,7 @@ export function readHost(options: HostOptions) {
       ? readContact('SECURITY_CONTACT', securityContact)
       : site().contact,
     clientRateLimit: options.clientRateLimit,
+    isLaptop: isLaptop(options),
     webhookAllow: readWebhookAllow(options),
   };
   if (publicUrl === undefined && trustedProxies !== undefined) {
@@ -45,8 +46,7 @@ export function readHost(options: HostOptions) {
       'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
     );
   }
-  const isOpen = host !== undefined && !isLoopback(host);
-  if (publicUrl === undefined && !isOpen) return named;
+  if (named.isLaptop) return named;
   const { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = process.env;
   const settings = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   const missing = Object.entries(settings).flatMap(([name, value]) => (value ? [] : [name]));
@@ -65,10 +65,15 @@ export function readHost(options: HostOptions) {
  * Returns the ranges that webhooks may reach beside the public ones. They include this machine, if
  * only this machine reaches the service. Throws a sentence for the operator.
  */
-function readWebhookAllow({ host = 'localhost', publicUrl, webhookAllow = '' }: HostOptions) {
+function readWebhookAllow(options: HostOptions) {
+  const { webhookAllow = '' } = options;
   parseRanges('WEBHOOK_ALLOW', webhookAllow);
-  const isLaptop = publicUrl === undefined && isLoopback(host);
-  return isLaptop ? `${loopbackRanges} ${webhookAllow}`.trim() : webhookAllow;
+  return isLaptop(options) ? `${loopbackRanges} ${webhookAllow}`.trim() : webhookAllow;
+}
+
+/** Returns true if only this machine reaches the service. */
+function isLaptop({ host = 'localhost', publicUrl }: HostOptions) {
+  return publicUrl === undefined && isLoopback(host);
 }
 
 /** Returns true if only this machine reaches `host`. Names other than localhost count as open. */

@@ -10,7 +10,7 @@ import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { style } from '../../shared/pages/frame/style.ts';
 import { site } from '../../shared/site/site.ts';
 import { readBody } from './integration.ts';
-import type { MailSignIn, Step } from './mail-sign-in.ts';
+import { addressField, type MailSignIn, type Step } from './mail-sign-in.ts';
 import type { PendingSignIns } from './pending-sign-ins.ts';
 
 const { base, Check } = interactionPolicy;
@@ -32,13 +32,14 @@ export interface ByMail {
 }
 
 /**
- * Creates an OpenID Connect provider. People prove an address `byMail`. Without it, anyone signs in
- * with any name. `host` is the URL it is mounted at, such as `https://example.org/reviews`. Returns
- * it with the environment variables that name it. Subjects are names, or MACs of addresses, so
- * accounts stay the same after a restart.
+ * Creates an OpenID Connect provider. People prove an address `byMail`. Without it, or where it
+ * takes names too, anyone signs in with any name. `host` is the URL it is mounted at, such as
+ * `https://example.org/reviews`. Returns it with the environment variables that name it. Subjects
+ * are names, or MACs of addresses, so accounts stay the same after a restart.
  */
 export async function identityProvider(host: string, redirect_uri: string, byMail?: ByMail) {
   const issuer = new URL(host.replace(/\/$/, '') + path);
+  const takesNames = byMail === undefined || byMail.steps.takesNames;
   const client_id = 'review-service';
   const client_secret = randomBytes(32).toString('base64url');
   // Set explicitly, because the library warns about its default. The library's types lack it.
@@ -71,7 +72,7 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     pkce: { required: () => true },
     async renderError(context, { error, error_description }) {
       context.type = 'html';
-      context.body = `${await errorPage(error_description ?? error, byMail !== undefined)}`;
+      context.body = `${await errorPage(error_description ?? error, takesNames)}`;
     },
     // No session outlives a sign-in, so there is no sign-out.
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
@@ -83,7 +84,8 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     // With all claims in the ID token, a sign-in needs no request for UserInfo.
     conformIdTokenClaims: false,
     findAccount: (_, account) => {
-      const claims = byMail ? claimsByMail(byMail.pending, account) : claimsByName(account);
+      const proved = byMail && claimsByMail(byMail.pending, account);
+      const claims = proved ?? (takesNames ? claimsByName(account) : undefined);
       return claims && { accountId: account, claims: () => claims };
     },
     interactions: { policy, url: (_, { uid }) => `${issuer.pathname}/sign-in/${uid}` },
@@ -108,9 +110,7 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
       await provider.interactionFinished(request, response, { error: 'access_denied' });
       return;
     }
-    const step = byMail
-      ? await stepByMail(byMail.steps, request, { response, client, fields })
-      : await stepByName(request, fields);
+    const step = await stepOf(request, { response, client, fields });
     if ('account' in step) {
       await provider.interactionFinished(request, response, { login: { accountId: step.account } });
       return;
@@ -119,32 +119,26 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     response.end(`${await step.page}`);
   }
 
-  /** Asks for a name, which is the account. */
-  async function stepByName(
-    { method }: IncomingMessage,
-    fields: ReadonlyMap<string, string>,
-  ): Promise<Step> {
-    if (method !== 'POST') return { status: 200, page: signInPage() };
-    const entry = fields.get('name') ?? '';
-    const name = [...entry.trim()].slice(0, longestName).join('').trim() || 'Reader';
-    return { account: name };
-  }
-
-  async function stepByMail(
-    steps: MailSignIn,
+  async function stepOf(
     request: IncomingMessage,
     {
       response,
       client,
       fields,
     }: { response: ServerResponse; client: string; fields: ReadonlyMap<string, string> },
-  ) {
+  ): Promise<Step> {
+    const isPost = request.method === 'POST';
+    if (isPost && takesNames && (!byMail || fields.has('name'))) return { account: nameIn(fields) };
     const [id = '', token] = (request.url ?? '').slice(`${path}/sign-in/`.length).split(/[/?]/);
+    const isBegin = !token && !byMail?.pending.find(id);
+    if (!byMail || (takesNames && !isPost && isBegin)) {
+      return { status: 200, page: signInPage(byMail !== undefined) };
+    }
     // The library throws if the browser has no signed cookie of an interaction.
     const interaction = await provider.interactionDetails(request, response).catch(() => undefined);
     const url = `${issuer.href}/sign-in/${id}`;
     const visit = { id, token: token || undefined, hasAsked: interaction?.uid === id, url, client };
-    return request.method === 'POST' ? steps.submit(visit, fields) : steps.open(visit);
+    return isPost ? byMail.steps.submit(visit, fields) : byMail.steps.open(visit);
   }
 
   return {
@@ -196,6 +190,12 @@ function claimsByName(name: string) {
   return { sub: name, name, email: `${mailbox(name)}@example.com`, musicdb_username: name };
 }
 
+/** Returns the name that somebody typed, which is the account. */
+function nameIn(fields: ReadonlyMap<string, string>) {
+  const entry = fields.get('name') ?? '';
+  return [...entry.trim()].slice(0, longestName).join('').trim() || 'Reader';
+}
+
 /** Returns the name in ASCII: émile becomes emile. */
 function mailbox(name: string) {
   const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
@@ -212,13 +212,13 @@ async function readFields(request: IncomingMessage, response: ServerResponse) {
   return undefined;
 }
 
-function errorPage(description: string, isByMail: boolean) {
+function errorPage(description: string, takesNames: boolean) {
   const content = html`<section><p>${description}</p></section>`;
-  const title = isByMail ? 'The sign-in failed' : 'The development sign-in failed';
+  const title = takesNames ? 'The development sign-in failed' : 'The sign-in failed';
   return framed({ title, content, isLast: true });
 }
 
-function signInPage() {
+function signInPage(hasMail: boolean) {
   const content = html`<section>
     <p>This provider is for development and demonstrations. Any name works. The same name is always the same person.</p>
     <form method="post">
@@ -228,6 +228,17 @@ function signInPage() {
         <button class="quiet" name="cancel" value="yes">Cancel</button>
       </div>
     </form>
-  </section>`;
+  </section>
+  ${
+    hasMail &&
+    html`<section>
+    <h2>Sign in by mail</h2>
+    <p>As people do where the service has a mail server. Here, the next page shows the mail.</p>
+    <form method="post">
+      ${addressField()}
+      <div class="buttons"><button>Send the mail</button></div>
+    </form>
+  </section>`
+  }`;
   return framed({ title: 'Development sign-in', content, isLast: true });
 }

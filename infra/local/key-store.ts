@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeySecret, KeyStore } from '../rotate-keys.ts';
+import { type KeySecret, type KeyStore, keySecrets } from '../rotate-keys.ts';
 import { replaceFile } from './discovery.ts';
+import { signInsFile } from './pending-sign-ins.ts';
 
 /** Names of the files in a data folder. */
 const files = {
@@ -33,11 +34,22 @@ export function localKeys(dataDir: string, secret: KeySecret): string {
 
 /**
  * Returns the key of the sign-in by mail. It never changes, because the accounts of members hang on
- * it: a backup has to hold it.
+ * it: a backup has to hold it. Throws a sentence if it is lost or damaged.
  */
 export function signInKey(dataDir: string): string {
   const file = join(dataDir, signInKeyFile);
-  if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
+  if (!existsSync(file)) {
+    const signIns = join(dataDir, signInsFile);
+    if (existsSync(signIns)) {
+      throw new Error(
+        `the key file ${file} is missing: restore it from a backup. To start with a new key, delete ${signIns} as well; all who sign in by mail then get new accounts`,
+      );
+    }
+    replaceFile(file, randomBytes(32).toString('base64url'));
+    console.error(
+      `A new key for the sign-in by mail is in ${file}. Keep it in your backups: with another key, members get new accounts.`,
+    );
+  }
   const key = readFileSync(file, 'utf8').trim();
   if (Buffer.from(key, 'base64url').length >= 32) return key;
   throw new Error(
@@ -68,8 +80,7 @@ export function folderKeys(dataDir: string, { isRunning }: { isRunning: boolean 
  * file is damaged.
  */
 export function followKeys(dataDir: string): () => void {
-  const secrets: KeySecret[] = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'];
-  const own = secrets.filter((secret) => !process.env[secret]);
+  const own = keySecrets.filter((secret) => !process.env[secret]);
   for (const secret of own) process.env[secret] = localKeys(dataDir, secret);
   let fault = '';
   const timer = setInterval(() => {

@@ -1,16 +1,26 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { field } from '../../shared/pages/form/fields.ts';
+import { authUrl } from '../../shared/auth-url.ts';
+import type { Mailer } from '../../shared/notices/mailer.ts';
+import { type FormState, field } from '../../shared/pages/form/fields.ts';
 import { framed } from '../../shared/pages/frame/frame.ts';
+import type { Html } from '../../shared/pages/frame/layout.ts';
 import { site } from '../../shared/site/site.ts';
 import { Email } from '../../shared/user/user.ts';
-import { networksOf } from './client-networks.ts';
-import type { Mailer } from './mailer.ts';
+import { largestShare, networksOf } from './client-networks.ts';
 import type { PendingSignIns } from './pending-sign-ins.ts';
 
-/** Mails to an address in an hour. A stranger who asks more for it only delays its owner. */
-const mostToAddress = 6;
+/**
+ * Mails to an address in an hour that one client asks for. Beyond it, somebody who lost four mails
+ * waits. Wider networks have up to `largestShare` times as many.
+ */
+const mostToAddressFromClient = 4;
+/**
+ * Mails to an address in an hour: what the widest network may ask for, and the owner's own. So
+ * nobody locks out the owner from one network. 5 guesses each guess a code once in 114 years.
+ */
+const mostToAddress = mostToAddressFromClient * (largestShare + 1);
 /** Mails for a client in an hour: 30 people behind one address, as the limit of requests has it. */
 const mostForClient = 30;
 
@@ -31,9 +41,17 @@ interface Visit {
   client: string;
 }
 
-/** Signs people in by a mail to their address. `key` keeps subjects and MACs the same. */
-export function signInByMail(options: { key: string; pending: PendingSignIns; send: Mailer }) {
-  const { key, pending, send } = options;
+/**
+ * Signs people in by a mail to their address. `key` keeps subjects and MACs the same. On a laptop
+ * without a mail server, pages show each mail, and name the `folder` that has it as a file.
+ */
+export function signInByMail(options: {
+  key: string;
+  pending: PendingSignIns;
+  send: Mailer;
+  folder?: string;
+}) {
+  const { key, pending, send, folder } = options;
   const macOf = (kind: string, value: string) =>
     createHmac('sha256', key).update(`${kind} ${value}`).digest('base64url');
   /** Derived from the token, so that the page of a link can show it and no table holds it. */
@@ -42,40 +60,50 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
     return `${bytes.readBigUInt64BE() % 100_000_000n}`.padStart(8, '0');
   };
 
-  /** Signs in by the opaque subject of an address. It is the same as long as the key is. */
+  /**
+   * Signs in by the opaque subject of an address. It is the same as long as the key is. A laptop
+   * needs no secret, because anyone there signs in as anybody.
+   */
   function proved(address: string): Step {
-    const account = macOf('subject', address);
+    const account = folder === undefined ? macOf('subject', address) : `mailto:${address}`;
     pending.prove(account, address);
     return { account };
   }
 
-  function ask(visit: Visit, entry: string): Step {
+  /** Counts a mail, unless its address or its client has had too many. */
+  function isAllowed(address: string, client: string): boolean {
+    return pending.count([
+      { name: macOf('address', address), most: mostToAddress },
+      ...networksOf(client).flatMap(({ name, share }) => [
+        { name: macOf('client', name), most: mostForClient * share },
+        { name: macOf('both', `${name} ${address}`), most: mostToAddressFromClient * share },
+      ]),
+    ]);
+  }
+
+  async function ask({ id, client, url }: Visit, entry: string): Promise<Step> {
     const address = normalized(entry);
     if (address === undefined) return { status: 400, page: askPage(entry, faultyAddress) };
-    const limits = [
-      { name: macOf('address', address), most: mostToAddress },
-      ...networksOf(visit.client).map(({ name, share }) => ({
-        name: macOf('client', name),
-        most: mostForClient * share,
-      })),
-    ];
+    // On a laptop, only its owner asks and gets the mails.
+    if (folder === undefined && !isAllowed(address, client)) {
+      // The answer is the same, and an earlier mail still signs in. There is no code to guess.
+      if (pending.find(id)?.address !== address) pending.save({ id, address, token: '', code: '' });
+      return { status: 200, page: sentPage(address) };
+    }
     const token = randomBytes(32).toString('base64url');
     const code = codeOf(token);
-    const isAllowed = pending.count(limits);
-    // Beyond the limit the answer is the same, and an earlier mail still signs in.
-    if (isAllowed || pending.find(visit.id)?.address !== address) {
-      const { id } = visit;
-      pending.save({ id, address, token: macOf('token', token), code: macOf('code', code) });
-    }
-    if (isAllowed) {
-      const subject = `Sign in to ${site().name}`;
-      const text = mailText(`${visit.url}/${token}`, spaced(code));
-      // Not awaited, so that the time of the answer says nothing about the address.
-      send({ to: address, subject, text }).catch(({ code: reason, responseCode }) => {
-        console.error(`A mail for a sign-in was not sent: ${reason} ${responseCode ?? ''}`.trim());
-      });
-    }
-    return { status: 200, page: sentPage(address) };
+    pending.save({ id, address, token: macOf('token', token), code: macOf('code', code) });
+    const link = `${url}/${token}`;
+    const subject = `Sign in to ${site().name}`;
+    const text = mailText(link, spaced(code));
+    const sending = send({ to: address, subject, text }).catch(({ message }) => {
+      console.error(`A mail for a sign-in was not sent: ${message}`);
+    });
+    // Not awaited, so that the time of the answer says nothing about the address.
+    if (folder === undefined) return { status: 200, page: sentPage(address) };
+    await sending;
+    const shown = shownMail({ text, link, folder });
+    return { status: 200, page: sentPage(address, { shown }) };
   }
 
   function enter({ id }: Visit, entry: string): Step {
@@ -83,11 +111,14 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
     if (address !== undefined) return proved(address);
     const remaining = pending.find(id);
     const fault = 'This code is wrong. Type the eight digits of the latest mail.';
-    if (remaining) return { status: 400, page: sentPage(remaining.address, fault) };
+    if (remaining) return { status: 400, page: sentPage(remaining.address, { fault }) };
     return { status: 400, page: askPage('', 'This code has expired. Ask for another mail.') };
   }
 
   return {
+    /** True on a laptop, where any name signs in as well. */
+    takesNames: folder !== undefined,
+
     /** A key for the cookies of the issuer, which survive a restart. */
     cookieKey: macOf('cookies', ''),
 
@@ -103,16 +134,16 @@ export function signInByMail(options: { key: string; pending: PendingSignIns; se
     },
 
     /** Takes a form. Only the browser that asked can get further. */
-    submit(visit: Visit, fields: ReadonlyMap<string, string>): Step {
+    async submit(visit: Visit, fields: ReadonlyMap<string, string>): Promise<Step> {
       const { id, token, hasAsked } = visit;
       if (!hasAsked) return { status: 400, page: overPage() };
       if (token !== undefined) {
         const address = pending.use(id, 'token', macOf('token', token));
         return address === undefined ? { status: 400, page: overPage() } : proved(address);
       }
+      if (fields.has('other')) return { status: 200, page: askPage() };
       const code = fields.get('code');
       if (code !== undefined) return enter(visit, code);
-      if (fields.has('other')) return { status: 200, page: askPage() };
       return ask(visit, fields.get('address') ?? '');
     },
   };
@@ -147,35 +178,63 @@ function askPage(value = '', fault?: string) {
   const content = html`<section>
     <p>We send you a mail with a link and a code. You need no password.</p>
     <form method="post">
-      ${field({
-        name: 'address',
-        label: 'E-mail address',
-        type: 'email',
-        maxlength: 254,
-        autocomplete: 'email',
-        isRequired: true,
-        hasFocus: true,
-        filled,
-      })}
-      <div class="buttons"><button>Send the mail</button></div>
+      ${addressField({ hasFocus: true, filled })}
+      <div class="buttons">
+        <button>Send the mail</button>
+        <button class="quiet" name="cancel" value="yes" formnovalidate>Cancel</button>
+      </div>
     </form>
-    <form method="post"><button class="quiet" name="cancel" value="yes">Cancel</button></form>
   </section>`;
   return framed({ title: 'Sign in', content, isLast: true });
 }
 
-function sentPage(address: string, fault?: string) {
-  const filled = fault === undefined ? undefined : { values: {}, faults: { code: fault } };
+/** Renders the field of an address. */
+export function addressField(look: { hasFocus?: boolean; filled?: FormState } = {}) {
+  return field({
+    name: 'address',
+    label: 'E-mail address',
+    type: 'email',
+    maxlength: 254,
+    autocomplete: 'email',
+    isRequired: true,
+    ...look,
+  });
+}
+
+function sentPage(address: string, { fault, shown }: { fault?: string; shown?: Html } = {}) {
+  const code = field({
+    name: 'code',
+    label: 'Code',
+    maxlength: 20,
+    inputmode: 'numeric',
+    autocomplete: 'one-time-code',
+    isRequired: true,
+    hasFocus: true,
+    filled: fault === undefined ? undefined : { values: {}, faults: { code: fault } },
+  });
   const content = html`<section>
-    <p>If ${address} can get mail, one arrives within a few minutes. An address gets at most ${mostToAddress} in an hour.</p>
+    <p>If ${address} can get mail, one arrives within a few minutes. You can ask for ${mostToAddressFromClient} mails in an hour.</p>
     <p>Open its link in this browser, or type its code here, within 15 minutes.</p>
     <form method="post">
-      ${field({ name: 'code', label: 'Code', maxlength: 20, autocomplete: 'one-time-code', isRequired: true, hasFocus: true, filled })}
-      <div class="buttons"><button>Sign in</button></div>
+      ${code}
+      <div class="buttons">
+        <button>Sign in</button>
+        <button class="quiet" name="other" value="yes" formnovalidate>Use another address</button>
+      </div>
     </form>
-    <form method="post"><button class="quiet" name="other" value="yes">Use another address</button></form>
+  </section>
+  ${shown}`;
+  return framed({ title: 'Check your mail', content, isLast: true });
+}
+
+/** Renders a mail, for a laptop. */
+function shownMail({ text, link, folder }: { text: string; link: string; folder: string }): Html {
+  const paragraphs = text.trim().split('\n\n');
+  return html`<section>
+    <h2>The mail</h2>
+    <p class="soft">This service has no mail server. The mail is a file in ${folder}.</p>
+    ${paragraphs.map((words) => html`<p>${words === link ? html`<a href="${link}">${link}</a>` : words}</p>`)}
   </section>`;
-  return framed({ title: 'Look into your mail', content, isLast: true });
 }
 
 function buttonPage(address: string) {
@@ -189,7 +248,8 @@ function buttonPage(address: string) {
 function codePage(code: string) {
   const content = html`<section>
     <p>This is not the browser where the sign-in began.</p>
-    <p>If you asked for this mail, type this code where you asked: <strong>${spaced(code)}</strong></p>
+    <p>If you asked for this mail, type this code where you asked:</p>
+    <p><code class="copy digits">${spaced(code)}</code></p>
     <p>If you did not ask, close this page. Give the code to nobody.</p>
   </section>`;
   return framed({ title: 'Sign in elsewhere', content, isLast: true });
@@ -197,7 +257,8 @@ function codePage(code: string) {
 
 function overPage() {
   const content = html`<section>
-    <p>This link was used or has expired, or the sign-in began in another browser. Sign in again for another mail.</p>
+    <p>This link was used or has expired, or the sign-in began in another browser.</p>
+    <div class="buttons"><a class="button" href="${authUrl()}/account">Sign in again</a></div>
   </section>`;
   return framed({ title: 'This link no longer works', content, isLast: true });
 }

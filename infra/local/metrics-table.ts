@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { type Health, readHealth } from '../../shared/health/health.ts';
 import { readLength } from '../../shared/list/totals.ts';
 import { countWaiting } from '../../shared/moderation/desk.ts';
+import { oldestNotice } from '../../shared/notices/queue.ts';
 import { countReviews } from '../../shared/review/review-list.ts';
 
 // The metrics that are read from the table: ages, sizes and open cases.
@@ -18,6 +19,8 @@ interface Reading {
   openCases: number;
   reviews: number;
   accounts: number;
+  /** Time (epoch ms) of the oldest notice, if any. */
+  oldest: number | undefined;
 }
 
 /**
@@ -55,6 +58,10 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
       'review_webhook_lag_seconds',
       'Age of the oldest change that waits for a webhook whose receiver answers. Up to 60.',
     ),
+    noticesLag: gauge(
+      'review_notices_lag_seconds',
+      'Age of the oldest notice that waits to be mailed, or 0. Up to 3,600 if mails are sent.',
+    ),
     lastWrite: gauge('review_last_write_age_seconds', 'Age of the newest heartbeat.'),
     dailyJob: gauge('review_daily_job_age_seconds', 'Time since the daily job ran.'),
     backup: gauge('review_backup_age_seconds', 'Time since the last backup.'),
@@ -75,17 +82,22 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
     for (const each of Object.values(ofTable)) each.remove();
     lag.reset();
     try {
-      const { health, openCases, reviews, accounts } = await readCached();
+      const { health, oldest, ...counts } = await readCached();
       readable.set(1);
-      set(ofTable.reviews, reviews);
-      set(ofTable.accounts, accounts);
-      set(ofTable.openCases, openCases);
-      set(ofTable.faults, health.faults.length);
-      set(ofTable.streamLag, health.stream_lag_seconds);
-      set(ofTable.webhookLag, health.webhook_lag_seconds);
-      set(ofTable.lastWrite, health.last_write_age_seconds);
-      set(ofTable.dailyJob, health.daily_job_age_seconds);
-      set(ofTable.backup, health.backup_age_seconds);
+      const values: Record<keyof typeof ofTable, number | null> = {
+        ...counts,
+        faults: health.faults.length,
+        streamLag: health.stream_lag_seconds,
+        webhookLag: health.webhook_lag_seconds,
+        noticesLag: oldest === undefined ? 0 : (Date.now() - oldest) / 1000,
+        lastWrite: health.last_write_age_seconds,
+        dailyJob: health.daily_job_age_seconds,
+        backup: health.backup_age_seconds,
+      };
+      for (const [name, value] of Object.entries(values)) {
+        // A gauge without a value is absent.
+        if (value !== null) ofTable[name as keyof typeof ofTable].set(value);
+      }
       for (const [consumer, age] of Object.entries(health.consumer_age_seconds)) {
         if (age !== null) lag.set({ consumer }, age);
       }
@@ -97,18 +109,14 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
 }
 
 async function readTable(): Promise<Reading> {
-  const [health, openCases, reviews, accounts] = await Promise.all([
+  const [health, openCases, reviews, accounts, oldest] = await Promise.all([
     readHealth(),
     countWaiting(),
     countReviews(),
     readLength('users'),
+    oldestNotice(),
   ]);
-  return { health, openCases, reviews, accounts };
-}
-
-/** Sets a gauge, or leaves it absent if there is no value. */
-function set(gauge: Gauge, value: number | null) {
-  if (value !== null) gauge.set(value);
+  return { health, openCases, reviews, accounts, oldest };
 }
 
 async function inTime<T>(work: Promise<T>): Promise<T> {

@@ -4,8 +4,8 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 /** In milliseconds: the time in which a mail signs in. A slow reader asks again. */
 const lifetime = 15 * 60_000;
 /**
- * Wrong codes until a mail is void. A code has 8 digits, and an address gets 6 mails an hour, so
- * 30 guesses an hour succeed once in 380 years. Somebody who mistypes 5 times asks again.
+ * Wrong codes until a mail is void. A code has 8 digits, and an address gets 20 mails an hour, so
+ * 100 guesses an hour succeed once in 114 years. Somebody who mistypes 5 times asks again.
  */
 const mostGuesses = 5;
 /** In milliseconds: the period of the limits on mails. */
@@ -15,11 +15,14 @@ const period = 60 * 60_000;
 export interface PendingMail {
   id: string;
   address: string;
-  /** A MAC of the token in the link. */
+  /** A MAC of the token in the link, or empty if no mail was sent. */
   token: string;
-  /** A MAC of the code. */
+  /** A MAC of the code, or empty. */
   code: string;
 }
+
+/** Name of the file in a data folder. */
+export const signInsFile = 'sign-ins.sqlite';
 
 /**
  * Opens the file of the sign-ins under way, which survive a restart. It holds MACs of links and

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
-import { schedules } from '../../shared/background/schedules.ts';
+import { schedulesOf } from '../../shared/background/schedules.ts';
+import { type MailSettings, makeMailer, readMailSettings } from '../../shared/notices/mailer.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { dataFormat } from '../../shared/table/format.ts';
@@ -25,9 +27,9 @@ import { loadFunction } from './invoke.ts';
 import { type KeptUse, keepAnswers } from './kept-answers.ts';
 import { followKeys, signInKey } from './key-store.ts';
 import type { Served } from './log.ts';
+import { writeMails } from './mail-folder.ts';
 import { signInByMail } from './mail-sign-in.ts';
-import { makeMailer, readMailSettings } from './mailer.ts';
-import { openPendingSignIns } from './pending-sign-ins.ts';
+import { openPendingSignIns, signInsFile } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
@@ -38,31 +40,6 @@ const patience = 8_500;
 
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */
 const longestCatchUp = 1_000;
-
-/** Begins another epoch of the change log, which mirrors and receivers of webhooks are told. */
-async function beginEpoch(): Promise<void> {
-  // Imported here because the environment now has the address of the table.
-  const log = await import('../../shared/changes/log.ts');
-  await log.beginEpoch();
-}
-
-/** Brings the items of older code up to date. */
-async function upgradeItems(): Promise<void> {
-  const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
-  await upgradeTable();
-}
-
-/** Makes the sums of a table of older code, which also changes totals without them. */
-async function bringSumsUpToDate(): Promise<void> {
-  const { copySums } = await import('../../shared/aggregates/sums.ts');
-  await copySums();
-}
-
-/** Writes the lists and the words of things, unless that has been done once. */
-async function buildThings(): Promise<void> {
-  const things = await import('../../shared/things/keep-things.ts');
-  await things.buildThings();
-}
 
 /**
  * Throws a sentence for the operator if reviews have a type that the service has no longer. Without
@@ -97,6 +74,8 @@ export interface Stack {
   /** Has `stack.json`. A temporary folder if `dataDir` is in use and the data is in memory. */
   dataDir: string;
   stream: Stream;
+  /** Anyone signs in by any name, as in a demonstration. */
+  takesNames: boolean;
   /** Sentences about an upgrade of the data folder. */
   upgrade: string[];
   /** Resolves with a sentence if the stack cannot continue. */
@@ -194,13 +173,18 @@ export async function startStack(
     const { table } = await import('../../shared/table/client.ts');
     if (file !== undefined) skipSignatures(table);
     const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
+    const { copySums } = await import('../../shared/aggregates/sums.ts');
+    const { beginEpoch } = await import('../../shared/changes/log.ts');
+    const { buildThings } = await import('../../shared/things/keep-things.ts');
     if (missing.length > 0 || (await hasFormerNodes())) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
-      await upgradeItems();
+      const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
+      await upgradeTable();
       // Last, because they tell the next start that the upgrade is complete.
       await addIndexes(endpoint, discovery.table_name, missing);
     }
-    await bringSumsUpToDate();
+    // A table of older code has no sums, and older code changes totals without them.
+    await copySums();
     await readReviewedTypes();
     await buildThings();
     if (file !== undefined) {
@@ -228,14 +212,14 @@ export async function startStack(
       log: metrics ? inBoth(metrics.count, log) : log,
     });
     workers.push(gateway.stop);
-    const isByMail = mail !== undefined && !options.oidcIssuer;
-    const byMail = isByMail ? openSignInByMail(dataDir, mail) : undefined;
+    const byMail = options.oidcIssuer ? undefined : openSignInByMail(dataDir, mail, host.isLaptop);
     if (byMail) undo.push(byMail.pending.close);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
     const sweeps = new AbortController();
     // Another database expires items itself.
     const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
-    const jobs = sweep ? [...schedules, expirySchedule] : schedules;
+    const own = schedulesOf({ isMailing: mail !== undefined });
+    const jobs = sweep ? [...own, expirySchedule] : own;
     const loadJob = async (operation: string) =>
       sweep && operation === expirySchedule.operation ? sweep : loadFunction(operation);
     const clock = followClock(jobs, loadJob, stream.version);
@@ -248,7 +232,19 @@ export async function startStack(
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
     const metricsUrl = metrics?.url;
-    return { url, local, metricsUrl, endpoint, dataDir, stream, upgrade, failure, stop };
+    const takesNames = !options.oidcIssuer && mail === undefined;
+    return {
+      url,
+      local,
+      metricsUrl,
+      endpoint,
+      dataDir,
+      stream,
+      takesNames,
+      upgrade,
+      failure,
+      stop,
+    };
   } catch (error) {
     await stop();
     // Only file errors have a path.
@@ -303,11 +299,28 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined, byMail?
   return provider.environment.OIDC_ISSUER;
 }
 
-/** Opens the file of the sign-ins under way, for those who prove an address by mail. */
-function openSignInByMail(dataDir: string, mail: { url: string; from: string }): ByMail {
-  const pending = openPendingSignIns(join(dataDir, 'sign-ins.sqlite'));
-  const steps = signInByMail({ key: signInKey(dataDir), pending, send: makeMailer(mail) });
-  return { pending, steps };
+/**
+ * Opens the sign-in by mail, if there is a mail server. A laptop without one writes mails to its
+ * data folder, and forgets sign-ins under way when it stops.
+ */
+function openSignInByMail(
+  dataDir: string,
+  mail: MailSettings | undefined,
+  isLaptop: boolean,
+): ByMail | undefined {
+  if (mail) {
+    const key = signInKey(dataDir);
+    const pending = openPendingSignIns(join(dataDir, signInsFile));
+    return { pending, steps: signInByMail({ key, pending, send: makeMailer(mail) }) };
+  }
+  if (!isLaptop) return undefined;
+  const folder = join(dataDir, 'mails');
+  const key = randomBytes(32).toString('base64url');
+  const pending = openPendingSignIns(':memory:');
+  return {
+    pending,
+    steps: signInByMail({ key, pending, send: writeMails(folder), folder }),
+  };
 }
 
 /** Runs every step in reverse order, even if an earlier step hangs or fails. */

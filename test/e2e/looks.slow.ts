@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { guides } from '../../shared/docs/guides.ts';
 import type { Route } from '../../shared/routes.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
-import { everything, handsOn, violationsOn } from '../helpers/page.ts';
+import { everything, handsOn, looksOnly, violationsOn } from '../helpers/page.ts';
 import { ownReads, visitedPages } from '../helpers/routes.ts';
 import type { Scene } from '../helpers/samples.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -12,14 +12,15 @@ import type { Person } from '../helpers/world.ts';
 
 const named = randomUUID();
 const unnamed = randomUUID();
+const longest = randomUUID();
 const longName = `${'Donaudampfschifffahrtsgesellschaft'.repeat(3)} & other songs`;
 const matches = [{ id: named, name: longName, disambiguation: longName }];
 const found = encodeURIComponent(JSON.stringify({ matches }));
 process.env.MUSICDB_SEARCH = `data:application/json,${found}#{type}{name}`;
 const browser = await launchBrowser();
-const { url, authUrl: at } = await startTestStack();
+const { url, authUrl: at, stream } = await startTestStack();
 const { nameEntities } = await import('../helpers/names.ts');
-await nameEntities({ [named]: longName });
+await nameEntities({ [named]: longName, [longest]: '千と千尋の神隠し'.repeat(15) });
 const { makeUser } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { webhookKey } = await import('../../shared/table/keys.ts');
@@ -27,10 +28,6 @@ const { startSession } = await import('../../shared/pages/session/session.ts');
 const { makeScene, pathOf } = await import('../helpers/samples.ts');
 const { reader, scene } = await makeScene();
 const redirect_uri = 'http://localhost:1/callback';
-
-/** Rules whose results depend on widths and colours. */
-const visible = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
-const looksOnly = { runOnly: { type: 'rule', values: visible } };
 
 /**
  * Lowest contrast between the edge of a field and its surroundings, which axe does not check (WCAG
@@ -289,6 +286,11 @@ describe('in four widths and both colour schemes', () => {
     review = await layla.publishes(content);
     const text = `${'w'.repeat(2499)} `.repeat(2);
     await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
+    await ann.publishes({
+      entity_id: longest,
+      rating: 4,
+      text: 'A text under a name without end.',
+    });
     const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
     await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
   });
@@ -307,6 +309,25 @@ describe('in four widths and both colour schemes', () => {
     await lookWithin();
   });
 
+  test.each([
+    ['a long name', named],
+    ['a name without spaces', longest],
+  ])('a phone shows the first review of a thing with %s at once', async (_, entity_id) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${at}/entity/${entity_id}`);
+    const first = await page.locator('.review').first().boundingBox();
+    // Two of its lines, of 28 pixels each.
+    expect(first?.y).toBeLessThan(844 - 2 * 28);
+    expect(await page.getByRole('link', { name: 'Write a review' }).count()).toBe(1);
+    const bars = page.locator('.histogram');
+    expect(await bars.isVisible()).toBe(false);
+    await page.getByText('Ratings by stars').click();
+    expect(await bars.isVisible()).toBe(true);
+    await page.reload();
+    await page.setViewportSize({ width: 1280, height: 844 });
+    expect(await bars.isVisible()).toBe(true);
+  });
+
   test('other states of public pages are for everybody', async () => {
     for (const [path, heading] of [
       [`/entity/${named}?rating=5&language=ar`, longName],
@@ -314,6 +335,7 @@ describe('in four widths and both colour schemes', () => {
       [`/entity/${randomUUID()}`, 'No reviews yet'],
       ['/reviews?language=fr&sort=popularity', 'Reviews'],
       ['/things?sort=latest&entity_type=work', 'Newest here: Compositions'],
+      ['/things?entity_type=event', 'Most reviewed: Events'],
       [`/find?q=${longName}&type=work`, 'Find something to review'],
       ['/find?q=https://music.example/nothing', 'Find something to review'],
       [`/review/${randomUUID()}`, 'Review not found'],
@@ -392,6 +414,22 @@ test('the forms of reviews are for everybody, in four widths and both colour sch
   await arrive('Your reviews');
   await follow('Delete');
   await see(`Delete your review: ${longName}`, widths);
+  const addForm = page.locator('form[action*="/entity/new"]');
+  for (const button of ['Add it without a review', 'Publish']) {
+    await page.goto(`${at}/entity/new`);
+    await addForm.evaluate((each) => each.setAttribute('novalidate', ''));
+    await fill('Name', button === 'Publish' ? 'Nothing New' : '');
+    await click(button);
+    await seeAlert();
+  }
+  await click('Add it without a review');
+  await arrive('Nothing New');
+  await stream.idle();
+  await page.goto(`${at}/entity/new`);
+  await fill('Name', 'nothing new!');
+  await click('Add it without a review');
+  await page.getByText('Do you mean it?').waitFor();
+  await look(widths);
   const entity_id = randomUUID();
   await (await makeUser({ display_name: 'Reviewer' })).publishes({ entity_id });
   await page.goto(`${at}/review/new?entity_id=${entity_id}&entity_type=event`);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
@@ -81,6 +82,14 @@ export const everything = {
   rules: { 'target-size': { enabled: true } },
 };
 
+/** Rules whose results depend on widths and colours. */
+export const looksOnly = {
+  runOnly: {
+    type: 'rule',
+    values: ['color-contrast', 'target-size', 'scrollable-region-focusable'],
+  },
+};
+
 /** Lists violations that axe finds on a page, by element. The page must allow scripts. */
 export async function violationsOn(page: Page, options: object = everything) {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
@@ -92,4 +101,28 @@ export async function violationsOn(page: Page, options: object = everything) {
       return { id, impact, at: target.join(' '), why: failureSummary };
     }),
   );
+}
+
+/**
+ * Compares a page with the rules for everybody, on a phone and a laptop, in both colour schemes.
+ * Keeps a picture of each in the folder PICTURES, if there is one.
+ */
+export async function lookAtAllOf(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize();
+  let options: object = everything;
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const picture = `${name}-${width}-${colorScheme}`;
+      const { PICTURES } = process.env;
+      if (PICTURES) await page.screenshot({ path: join(PICTURES, `${picture}.png`) });
+      expect([picture, await violationsOn(page, options)]).toEqual([picture, []]);
+      options = looksOnly;
+    }
+    const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
+    expect([name, scrollWidth]).toEqual([name, width]);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  if (before) await page.setViewportSize(before);
 }

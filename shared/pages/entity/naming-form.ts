@@ -18,7 +18,7 @@ const looks: Readonly<Record<NamingField, FieldLook>> = {
   },
   about: {
     label: 'What tells it apart',
-    hint: 'Who made it, when or where: for example The Beatles · 1969. May stay empty.',
+    hint: 'Who made it, and the year or the place. May stay empty.',
     maxlength: longestNaming,
   },
   url: {
@@ -49,6 +49,6 @@ export function recordUrl({ entity_id, entity_type }: Entity): string {
 
 /** The link to name something or to correct its name. */
 export function namingLink(entity: Entity, isNamed: boolean): Html {
-  const text = isNamed ? 'Correct or report this' : 'Give it a name';
+  const text = isNamed ? 'Correct or report' : 'Give it a name';
   return html`<a rel="nofollow" href="${namingUrl(entity)}">${text}</a>`;
 }

@@ -32,6 +32,8 @@ interface TextField extends AnyField {
   maxlength: number;
   /** Lines of an area, if it has more than a few. */
   rows?: number;
+  /** The keyboard of a phone, if it is not that of the type. */
+  inputmode?: 'numeric';
   autocomplete?: string;
   hasFocus?: boolean;
 }
@@ -49,7 +51,7 @@ export const displayName = {
 
 /** Renders a text field. */
 export function field(look: TextField): Html {
-  const { name, type = 'text', maxlength, rows, autocomplete, isRequired } = look;
+  const { name, type = 'text', maxlength, rows, inputmode, autocomplete, isRequired } = look;
   const { id, content, tie, hint, fault, hasFocus } = fieldParts(look);
   const attributes = attributeList({
     id,
@@ -57,6 +59,7 @@ export function field(look: TextField): Html {
     rows: rows === undefined ? undefined : `${rows}`,
     // Text of a person, in any language.
     dir: type === 'area' ? 'auto' : undefined,
+    inputmode,
     autocomplete,
     required: isRequired,
     autofocus: hasFocus || look.hasFocus,

@@ -21,6 +21,8 @@ export interface Page {
   title: string;
   /** Heading with markup, if it differs from the title. */
   heading?: Html;
+  /** The head of a page about one thing or person, with its `h1`. Otherwise that stands alone. */
+  top?: Html;
   content: Html;
   /** For search engines and for previews of links. */
   description?: string;
@@ -28,6 +30,8 @@ export interface Page {
   next?: string;
   /** Set for tables and pages with a column beside the text. */
   isWide?: boolean;
+  /** Set for a page with its own button to write a review, so that its header has none. */
+  hasWriting?: boolean;
   /** More for the head: alternate formats, data for search engines. */
   head?: Html;
   status?: number;
@@ -38,6 +42,8 @@ export interface Page {
    * leaves by mistake, and the form policy, because it also holds for redirects.
    */
   isDecision?: boolean;
+  /** What the field of the header searches for: set for the results of a search. */
+  search?: { text: string; type?: string | undefined };
   /** A link to the page that also shows what was just saved, for the notice. */
   shownAt?: Html;
   /** Address of the page, without parameters that it does not read. */

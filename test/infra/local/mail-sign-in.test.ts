@@ -1,39 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { SMTPServer } from 'smtp-server';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
-import { signInByMail } from '../../../infra/local/mail-sign-in.ts';
-import { makeMailer, readMailSettings } from '../../../infra/local/mailer.ts';
+import { signInKey } from '../../../infra/local/key-store.ts';
+import { writeMails } from '../../../infra/local/mail-folder.ts';
+import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
+import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
+import { startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
-interface Received {
-  recipients: string[];
-  link: string;
-  code: string;
-}
-
-const inbox: Received[] = [];
-let arrived = () => {};
-const server = new SMTPServer({
-  authOptional: true,
-  disabledCommands: ['STARTTLS'],
-  async onData(stream, { envelope }, done) {
-    const mail = (await text(stream)).replaceAll('=\r\n', '').replaceAll('=3D', '=');
-    inbox.push({
-      recipients: envelope.rcptTo.map(({ address }) => address),
-      link: /http\S+/.exec(mail)?.[0] ?? '',
-      code: /there: (\d{4} \d{4})/.exec(mail)?.[1] ?? '',
-    });
-    done();
-    arrived();
-  },
-});
-
+const server = await startMailServer();
+afterAll(server.stop);
 const folder = mkdtempSync(join(tmpdir(), 'mail-sign-in-'));
 const key = 'k'.repeat(43);
 const gateway = await startGateway({
@@ -46,34 +26,24 @@ process.env.AUTH_URL = `${origin}/ws`;
 let provider: Awaited<ReturnType<typeof identityProvider>>;
 const mount = {
   path: '/identity-provider',
-  serve: (...[a, b, c]: Parameters<typeof provider.serve>) => provider.serve(a, b, c),
+  // Limits have tests of their own, so everybody here asks from a network of their own.
+  serve: (...[a, b]: Parameters<typeof provider.serve>) => provider.serve(a, b, randomUUID()),
 };
 gateway.mount(mount);
-let smtp = '';
 
 /** Starts the issuer on the file of sign-ins, as a start of the service does. */
 async function start() {
   const pending = openPendingSignIns(join(folder, 'sign-ins.sqlite'));
-  const send = makeMailer({ url: smtp, from: 'reviews@example.org' });
-  provider = await identityProvider(origin, callback, {
-    pending,
-    steps: signInByMail({ key, pending, send }),
-  });
+  const send = makeMailer({ url: server.url, from: 'reviews@example.org' });
+  const steps = signInByMail({ key, pending, send });
+  provider = await identityProvider(origin, callback, { pending, steps });
 }
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as { port: number };
-  smtp = `smtp://127.0.0.1:${port}`;
-  await start();
-});
+beforeAll(start);
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await new Promise<void>((resolve) => server.close(resolve));
-});
+afterAll(() => gateway.stop());
 
 /** A browser at the page of a new sign-in. */
 async function browser() {
@@ -106,12 +76,8 @@ async function browser() {
     submit: (form: Record<string, string>, to = url) => send(to, form),
     /** Asks for a mail, and returns it. */
     async ask(address: string) {
-      const mail = new Promise<void>((resolve) => {
-        arrived = resolve;
-      });
       const answer = await send(url, { address });
-      await mail;
-      return { answer, mail: inbox.at(-1) as Received };
+      return { answer, mail: await server.next(address.toLowerCase()) };
     },
     /** Returns the claims that the application gets after a sign-in. */
     async claims(signedIn: Response) {
@@ -141,7 +107,7 @@ test.each(['link', 'code'] as const)(
     const person = await browser();
     const { answer, mail } = await person.ask(`Ann.${way}@Example.org`);
     expect(answer.status).toBe(200);
-    expect(mail.recipients).toEqual([`ann.${way}@example.org`]);
+    expect(mail.to).toEqual([`ann.${way}@example.org`]);
     const step = () =>
       way === 'link' ? person.submit({}, mail.link) : person.submit({ code: mail.code });
     const signedIn = await step();
@@ -241,24 +207,100 @@ test('a code is void after five wrong ones', async () => {
   expect(isSignedIn(await person.submit({}, mail.link))).toBe(false);
 });
 
-test('an address gets six mails an hour, and the answer stays the same', async () => {
-  const first = inbox.length;
-  const ask = async () => {
-    const person = await browser();
-    const answer = await person.submit({ address: 'flooded@example.org' });
-    return [answer.status, (await answer.text()).replaceAll(/[\w-]{43}/g, '')];
-  };
-  const person = await browser();
-  await person.ask('flooded@example.org');
-  const answers: unknown[] = [];
-  for (let i = 0; i < 8; i++) answers.push(await ask());
-  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  // Mails leave one after the other, so those before this one have arrived.
-  while (inbox.length < first + 6) await new Promise((resolve) => setImmediate(resolve));
-  const marker = await browser();
-  await marker.ask('marker@example.org');
-  const flood = inbox.filter(({ recipients }) => recipients[0] === 'flooded@example.org');
-  expect(flood).toHaveLength(6);
+describe('the mails of an hour', () => {
+  const address = 'flooded@example.org';
+  const times = (count: number, ask: (i: number) => [string, string]) =>
+    Array.from({ length: count }, (_, i) => ask(i));
+
+  /** Asks as [address, client], and returns the recipients of the mails, and all answers. */
+  async function sentFor(asks: [string, string][]) {
+    const pending = openPendingSignIns(':memory:');
+    const recipients: string[] = [];
+    const send = async ({ to }: Mail) => {
+      recipients.push(to);
+    };
+    const { submit } = signInByMail({ key, pending, send });
+    const answers: Step[] = [];
+    for (const [i, [to, client]] of asks.entries()) {
+      const visit = { id: `${i}`, token: undefined, hasAsked: true, url: origin, client };
+      answers.push(await submit(visit, new Map([['address', to]])));
+    }
+    return { pending, recipients, answers };
+  }
+
+  test.each<[string, [string, string][], number]>([
+    ['4 of a client for an address', times(6, () => [address, '192.0.2.1']), 4],
+    ['20 for an address', times(30, (i) => [address, `192.0.2.${i}`]), 20],
+    ['30 of a client', times(40, (i) => [`reader${i}@example.org`, '192.0.2.1']), 30],
+    ['30 of 64 bits', times(40, (i) => [`reader${i}@example.org`, `2001:db8::${i}`]), 30],
+  ])('are %s', async (_, asks, most) => {
+    expect((await sentFor(asks)).recipients).toHaveLength(most);
+  });
+
+  test('leave some for the owner, whoever in one network asks for more', async () => {
+    const flood = times(60, (i) => [address, `2001:db8:0:${i}00::1`]);
+    const { recipients } = await sentFor([...flood, ...times(4, () => [address, '192.0.2.1'])]);
+    expect(recipients).toHaveLength(16 + 4);
+  });
+
+  test('answer the same when they are used up, and leave no code to guess', async () => {
+    const asks = times(5, () => [address, '192.0.2.1']);
+    const { pending, answers } = await sentFor(asks);
+    const pages = answers.map((answer) =>
+      'page' in answer ? `${answer.status} ${answer.page}` : '',
+    );
+    expect(pages[0]).toContain(address);
+    expect(new Set(pages).size).toBe(1);
+    expect(pending.find('4')).toEqual({ id: '4', address, token: '', code: '' });
+  });
+});
+
+describe('on a laptop', () => {
+  const mails = mkdtempSync(join(tmpdir(), 'mails-'));
+  afterEach(start);
+
+  test('the page shows a mail, which is a file too, and names sign in as well', async () => {
+    const pending = openPendingSignIns(':memory:');
+    const send = writeMails(mails);
+    const steps = signInByMail({ key, pending, send, folder: mails });
+    provider = await identityProvider(origin, callback, { pending, steps });
+    const ann = await browser();
+    const asked = await (await ann.open()).text();
+    for (const field of ['name', 'address']) expect(asked).toContain(`name="${field}"`);
+    const sent = await (await ann.submit({ address: 'ann@example.org' })).text();
+    expect(sent).toContain(mails);
+    const link = /<a href="([^"]+)"/.exec(sent)?.[1] ?? '';
+    const code = /there: (\d{4} \d{4})/.exec(sent)?.[1];
+    const [file = ''] = readdirSync(mails);
+    expect(readFileSync(join(mails, file), 'utf8')).toContain(`there: ${code}`);
+    const claims = await ann.claims(await ann.submit({}, link));
+    expect(claims).toMatchObject({ email: 'ann@example.org', email_verified: true });
+
+    const bob = await browser();
+    expect(await bob.claims(await bob.submit({ name: 'Bob' }))).toMatchObject({ sub: 'Bob' });
+  });
+});
+
+describe('the key', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'sign-in-key-'));
+  const said = () => jest.spyOn(console, 'error').mockImplementation(() => {});
+
+  test('is told about when it is new, and stays', () => {
+    const error = said();
+    const first = signInKey(dataDir);
+    expect(error.mock.calls.flat().join()).toContain(join(dataDir, 'sign-in-key'));
+    expect(signInKey(dataDir)).toBe(first);
+    expect(error).toHaveBeenCalledTimes(1);
+  });
+
+  test('is not replaced when it is lost or damaged', () => {
+    writeFileSync(join(dataDir, 'sign-ins.sqlite'), '');
+    writeFileSync(join(dataDir, 'sign-in-key'), 'short');
+    expect(() => signInKey(dataDir)).toThrow('is empty or damaged: restore it from a backup');
+    rmSync(join(dataDir, 'sign-in-key'));
+    expect(() => signInKey(dataDir)).toThrow('is missing: restore it from a backup');
+    expect(existsSync(join(dataDir, 'sign-in-key'))).toBe(false);
+  });
 });
 
 test.each([
@@ -270,10 +312,10 @@ test.each([
   '',
   `${'a'.repeat(250)}@example.org`,
 ])('refuses what is not one address: %j', async (address) => {
-  const before = inbox.length;
+  const before = server.inbox.length;
   const person = await browser();
   expect((await person.submit({ address })).status).toBe(400);
-  expect(inbox).toHaveLength(before);
+  expect(server.inbox).toHaveLength(before);
 });
 
 test('fills in no address that the URL names', async () => {

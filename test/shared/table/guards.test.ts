@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { detachIdentity } from '../../../shared/account/identity-repository.ts';
+import { detachIdentity } from '../../../shared/account/detach-identity.ts';
 import { linkIdentity } from '../../../shared/account/link.ts';
 import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';
