@@ -1,4 +1,3 @@
-import type { LogCursor } from '../../../shared/changes/cursor.ts';
 import type { ChangeKind } from '../../../shared/changes/logged-change.ts';
 import {
   afterFailure,
@@ -27,7 +26,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-const cursorAt = (...lanes: number[]): LogCursor => ({
+const cursorAt = (...lanes: number[]) => ({
   lanes: [...lanes, 0, 0, 0, 0, 0, 0, 0, 0].slice(0, 8),
 });
 
@@ -51,7 +50,7 @@ function webhook(changed: Partial<Webhook> = {}): Webhook {
   };
 }
 
-const attempt = (changed: Partial<Attempt> = {}): Attempt => ({
+const attempt = (changed: Partial<Attempt> = {}) => ({
   at: iso(now),
   type: 'review.published',
   id: 'rev_1_1',
