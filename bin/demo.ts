@@ -4,7 +4,7 @@ import type { Stack } from '../infra/local/stack.ts';
 import { findOrCreateUser } from '../shared/account/identity-repository.ts';
 import { authUrl } from '../shared/auth-url.ts';
 import type { EntityType } from '../shared/entity/entity-type.ts';
-import { keepRecords } from '../shared/entity/record.ts';
+import { keepRecords } from '../shared/entity/write-records.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { nothingWritten, type Written } from '../shared/review/written.ts';
 import { batchWrite, getItems } from '../shared/table/batch.ts';

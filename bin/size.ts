@@ -72,11 +72,7 @@ async function step(name: string, options: readonly string[], service?: Service)
   });
   let own: Use = { cpu: 0, memory: 0 };
   const exited = once(child, 'exit');
-  let isOver = false;
-  void exited.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
+  while (child.exitCode === null) {
     // The last look is at most a tenth of a second before the end.
     try {
       const { cpu, memory } = useOf(Number(child.pid));

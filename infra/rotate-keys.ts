@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Secrets with keys. */
+export const keySecrets = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'] as const;
+
 /** A secret with keys, as read by shared/secrets.ts. */
-export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'WEBHOOK_KEYS';
+export type KeySecret = (typeof keySecrets)[number];
 
 /** A place for the keys of a service. The first key signs and all verify. */
 export interface KeyStore {

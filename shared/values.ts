@@ -22,6 +22,11 @@ export function Text(min: number, max: number) {
   );
 }
 
+/** A text in the form of a pattern. */
+export function Matching(pattern: RegExp, message?: string) {
+  return v.pipe(v.string(), v.regex(pattern, message));
+}
+
 /** Returns true for more than spaces, controls, fillers, combining marks and blank Braille. */
 export function isVisible(text: string): boolean {
   return /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{DI}\p{NChar}\u2800]/v.test(text);

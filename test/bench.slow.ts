@@ -11,9 +11,12 @@ import {
 } from '../bin/bench/requests.ts';
 import { seed } from '../bin/seed.ts';
 import type { EndpointRequest } from '../infra/local/endpoint-event.ts';
+import { recordWrites } from '../shared/entity/record.ts';
+import { queueEntities } from '../shared/names/queue.ts';
 import { routes } from '../shared/routes.ts';
 import { batchGet } from '../shared/table/batch.ts';
-import { reviewKey } from '../shared/table/keys.ts';
+import { entityKey, reviewKey } from '../shared/table/keys.ts';
+import { transact } from '../shared/table/transact.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { TransferRecord } from '../shared/transfer/record.ts';
 import {
@@ -25,6 +28,7 @@ import {
   unitsIn,
 } from './helpers/costs.ts';
 import { scanTable, setAttributes } from './helpers/items.ts';
+import { applyRecords, applyStream } from './helpers/stream.ts';
 import { reviewRecord, revisionRecord, sourced } from './helpers/transfer.ts';
 import { makeUser } from './helpers/world.ts';
 
@@ -70,6 +74,37 @@ describe('request units and round trips', () => {
       expect([votes, Math.abs(measured - write) <= 1, measured]).toEqual([votes, true, measured]);
     }
   });
+
+  // Its levels begin at 1, 10 and 100 reviews.
+  test.each([0, 1, 9, 10, 99, 100])(
+    'of a publication are 56 at most, of a thing of the widest name with %i reviews',
+    async (reviews) => {
+      const entity = { entity_id: randomUUID(), entity_type: 'work' as const };
+      const name = Array.from({ length: 60 }, (_, i) => `ß${i}`)
+        .join('-')
+        .slice(0, 200);
+      await transact(recordWrites(undefined, { ...entity, name, about: name, origin: 'member' }));
+      // Counts alone, as that many people have made them.
+      const counts = {
+        b4: reviews,
+        work: reviews,
+        EN: reviews,
+        version: 1,
+        first_on: '2020-01-01',
+      };
+      if (reviews > 0) {
+        await setAttributes(entityKey(entity.entity_id), counts);
+        await queueEntities([entity]);
+      }
+      await applyStream();
+      const { caller } = await newCaller('Author');
+      await applyStream();
+      const body = { ...entity, text: 'x'.repeat(1_500), rating: 4, license_choice: 'CC0 1.0' };
+      const { write } = await measure('create-review', { method: 'POST', caller, body });
+      const consumed = await measureRun(applyRecords);
+      expect(write + consumed.write).toBeLessThanOrEqual(56);
+    },
+  );
 
   test('of an import are as the guides say', async () => {
     const time = '2025-01-01T00:00:00.000Z';

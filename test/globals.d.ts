@@ -1,5 +1,12 @@
 import type * as jestGlobals from '@jest/globals';
 
+declare module 'expect' {
+  interface Matchers<R> {
+    /** Expects an answer with this status, or an ApiError. A failure shows all of it. */
+    toHaveStatus(status: number): R;
+  }
+}
+
 // The functions of Jest are global in each test file.
 declare global {
   const afterAll: typeof jestGlobals.afterAll;

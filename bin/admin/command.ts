@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
 import { connect } from '../../infra/local/connect.ts';
+import { Matching } from '../../shared/values.ts';
 import { printField, printJson, printTables } from './print.ts';
 
 /** Options that every command accepts, before or after its name. */
@@ -90,8 +91,7 @@ export function as<T>(schema: v.GenericSchema<string, T>): (value: string) => T 
 }
 
 export const Count = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999'),
+  Matching(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999'),
   v.transform(Number),
 );
 

@@ -1,5 +1,5 @@
 import { OperatorEntityType } from '../../shared/entity/entity-type.ts';
-import { type EntityRecord, readRecord } from '../../shared/entity/record.ts';
+import { type Entity, type EntityRecord, readRecord } from '../../shared/entity/record.ts';
 import { notFound } from '../../shared/errors.ts';
 import { nameAsOperator } from '../../shared/moderation/correction.ts';
 import { Grounds } from '../../shared/moderation/decision.ts';
@@ -15,6 +15,7 @@ import { reasons } from '../../shared/review/verdict.ts';
 import { findThings } from '../../shared/things/find-things.ts';
 import { Text, Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as } from './command.ts';
+import { asOperator } from './moderation.ts';
 
 const { name, about, url } = namingFields;
 const type = as(OperatorEntityType);
@@ -62,32 +63,24 @@ export function addEntityCommands(admin: AdminCommand): void {
   deciding(
     'confirm',
     'confirms a name: no database overwrites it, and one that waits is public',
-  ).answer(async (entity_type: Type, entity_id: string, why: Why) =>
-    present(await confirmName({ entity_type, entity_id }, { by: operator(why) })),
+    confirmName,
+  );
+  deciding('remove', 'removes a thing, as if it had no name', (entity, by, { hideReviews }) =>
+    removeThing(entity, by, { hidesReviews: hideReviews === true }),
+  ).option('--hide-reviews', `hides up to ${mostHidden} public reviews of it first`, false);
+  deciding(
+    'lead',
+    'lets a thing lead to another one of its type that is the same',
+    (entity, by, { to = '' }) => leadThing(entity, to, by),
+  ).required('--to <entity id>', 'the other', Uuid);
+  deciding(
+    'return',
+    'brings back what was removed, or parts a thing from what it leads to',
+    returnThing,
   );
 
-  deciding('remove', 'removes a thing, as if it had no name')
-    .option('--hide-reviews', `hides up to ${mostHidden} public reviews of it first`, false)
-    .answer(async (entity_type: Type, entity_id: string, why: Why & { hideReviews: boolean }) => {
-      const hidesReviews = why.hideReviews;
-      return present(
-        await removeThing({ entity_type, entity_id }, { by: operator(why) }, { hidesReviews }),
-      );
-    });
-
-  deciding('lead', 'lets a thing lead to another one of its type that is the same')
-    .required('--to <entity id>', 'the other', Uuid)
-    .answer(async (entity_type: Type, entity_id: string, why: Why & { to: string }) =>
-      present(await leadThing({ entity_type, entity_id }, why.to, { by: operator(why) })),
-    );
-
-  deciding('return', 'brings back what was removed, or parts a thing from what it leads to').answer(
-    async (entity_type: Type, entity_id: string, why: Why) =>
-      present(await returnThing({ entity_type, entity_id }, { by: operator(why) })),
-  );
-
-  /** A command that decides on a thing. */
-  function deciding(name: string, description: string): AdminCommand {
+  /** Adds a command that decides on a thing. */
+  function deciding(name: string, description: string, decide: Decide): AdminCommand {
     return entity
       .command(name)
       .description(description)
@@ -99,15 +92,24 @@ export function addEntityCommands(admin: AdminCommand): void {
         as(Grounds.entries.reason),
         'other',
       )
-      .option('--note <text>', 'a note for the log of decisions', as(Text(0, 500)), '');
+      .option('--note <text>', 'a note for the log of decisions', as(Text(0, 500)), '')
+      .answer(async (entity_type: Type, entity_id: string, { reason, note, ...rest }: Why) =>
+        present(
+          await decide({ entity_type, entity_id }, { by: asOperator({ reason, note }) }, rest),
+        ),
+      );
   }
 }
 
 type Type = EntityRecord['entity_type'];
-type Why = Grounds;
+type Why = Grounds & { to?: string; hideReviews?: boolean };
 
-/** The operator as who decides. */
-const operator = ({ reason, note }: Why) => ({ reason, note, moderator_id: null });
+/** Decides on a thing. Some commands have an option of their own. */
+type Decide = (
+  entity: Entity,
+  decider: { by: ReturnType<typeof asOperator> },
+  options: Omit<Why, keyof Grounds>,
+) => Promise<EntityRecord>;
 
 /** All fields, null where there is none. */
 function present(record: EntityRecord) {

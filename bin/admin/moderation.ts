@@ -28,7 +28,7 @@ export function addModerationCommands(admin: AdminCommand): void {
     .description('drops the new text of a newcomer, which waits; the review stays as it is')
     .argument('<review id>', 'the review', as(Uuid))
     .answer(async (id: string, grounds: Grounds) => {
-      await decideReview(id, 'refuse', { ...grounds, moderator_id: null });
+      await decideReview(id, 'refuse', asOperator(grounds));
       return { id, is_refused: true };
     });
 
@@ -37,7 +37,7 @@ export function addModerationCommands(admin: AdminCommand): void {
     .argument('<user id>', 'the author', as(Uuid))
     .argument('<entity id>', 'the entity', as(Uuid))
     .answer(async (user_id: string, entity_id: string, grounds: Grounds) => {
-      await allowReview(user_id, entity_id, { ...grounds, moderator_id: null });
+      await allowReview(user_id, entity_id, asOperator(grounds));
       return { user_id, entity_id, is_allowed: true };
     });
 
@@ -50,7 +50,7 @@ export function addModerationCommands(admin: AdminCommand): void {
     .description('dismisses the reports of a review; the same users cannot report it again')
     .argument('<review id>', 'the review', as(Uuid))
     .answer(async (id: string, grounds: Grounds) => {
-      const decision = await decideReview(id, 'dismiss', { ...grounds, moderator_id: null });
+      const decision = await decideReview(id, 'dismiss', asOperator(grounds));
       return { id, dismissed: decision?.reports };
     });
 
@@ -61,6 +61,9 @@ export function addModerationCommands(admin: AdminCommand): void {
     .description('lists the decisions of moderators and operators, newest first')
     .answer(async () => ({ decisions: eachOf(allDecisions()) }));
 }
+
+/** Grounds of the operator, who is no moderator. */
+export const asOperator = (grounds: Grounds) => ({ ...grounds, moderator_id: null });
 
 export function withReason(command: AdminCommand): AdminCommand {
   const { reason, note } = Grounds.entries;

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { backUp, deleteOldBackups, restore } from '../../infra/local/backup.ts';
 import { connect, runningStack } from '../../infra/local/connect.ts';
 import { folderKeys } from '../../infra/local/key-store.ts';
-import { type KeySecret, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
+import { type KeySecret, keySecrets, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { recordRun } from '../../shared/background/last-run.ts';
 import { beginEpoch } from '../../shared/changes/log.ts';
@@ -120,7 +120,7 @@ export function addUpkeepCommands(admin: AdminCommand): void {
 
   const key = admin.command('key').description('the keys of tokens and sessions');
   const secret = new Option('--secret <name>', 'which keys')
-    .choices(['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'])
+    .choices(keySecrets)
     .default('SIGNING_KEYS');
   for (const [verb, change, description] of [
     [

@@ -19,13 +19,13 @@ import {
   listAccounts,
   setModerator,
 } from '../../shared/user/user-repository.ts';
-import { Uuid } from '../../shared/values.ts';
+import { Matching, Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as, found, type GlobalOptions } from './command.ts';
-import { withReason } from './moderation.ts';
+import { asOperator, withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
 
 type LinkOptions = { issuer?: string; subject?: string; identity?: string };
-const Sha256 = v.pipe(v.string(), v.regex(/^[\da-f]{64}$/, 'must be 64 hexadecimal digits'));
+const Sha256 = Matching(/^[\da-f]{64}$/, 'must be 64 hexadecimal digits');
 
 export function addUserCommands(admin: AdminCommand): void {
   const user = admin.command('user').description('accounts');
@@ -141,7 +141,7 @@ export function addUserCommands(admin: AdminCommand): void {
       'also undoes all that the account did, in the background: reviews, names, proposals and votes',
     )
     .answer(async (id: string, { hideAll, ...grounds }: Grounds & { hideAll?: true }) => {
-      await decideUser(id, hideAll ? 'hide_all' : 'block', { ...grounds, moderator_id: null });
+      await decideUser(id, hideAll ? 'hide_all' : 'block', asOperator(grounds));
       return { id, is_blocked: true };
     });
 
@@ -154,7 +154,7 @@ export function addUserCommands(admin: AdminCommand): void {
     )
     .answer(async (id: string, { restoreAll, ...grounds }: Grounds & { restoreAll?: true }) => {
       const verdict = restoreAll ? 'restore_all' : 'unblock';
-      await decideUser(id, verdict, { ...grounds, moderator_id: null });
+      await decideUser(id, verdict, asOperator(grounds));
       return { id, is_blocked: false };
     });
 

@@ -1,4 +1,4 @@
-import { aReview, ids } from './samples.ts';
+import { ids, invalid, published } from './samples.ts';
 import { boolean, integer, listOf, listWith, sentence, uuid } from './suite/match.ts';
 import { decided, given, type Section } from './suite/row.ts';
 
@@ -10,14 +10,16 @@ export const changes: Section = {
   title: 'The change log: GET /changes',
   rows: [
     decided('The answer has changes, and where the log goes on', 'visitor GET /changes', { 200: { changes: listOf({ version: integer }), next: sentence, has_more: boolean }, keep: { position: 'next' }, quick: true }),
-    given('ann POST /review/', { json: aReview('logged'), 200: {}, keep: { logged: 'id' } }),
+    given('ann POST /review/', published('logged')),
     decided('A publication is in the log', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: { id: '{logged}', user_id: '{ann_id}', created: isoTime, published_on: isoTime, revisions: [{ id: 1, timestamp: isoTime }] } }) }, eventually: true }),
-    given('ann DELETE /review/{logged}', { 200: {} }),
+    given('ann DELETE /review/{logged}'),
     decided('So is a deletion, with null', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: null }) }, eventually: true }),
-    decided('cursor is refused by name', 'visitor GET /changes?cursor=x', { 400: { error: 'invalid_request', description: /since/ } }),
+    decided('cursor is refused by name', 'visitor GET /changes?cursor=x', invalid('since')),
     decided('A position is not made up', 'visitor GET /changes?since=x', { 400: 'invalid_request', 410: 'gone' }),
   ],
 };
+
+const orders = ['reviews', 'rating', 'latest'];
 
 /** A thing in a list or a search. */
 const aThing = {
@@ -41,7 +43,7 @@ export const entities: Section = {
     decided('Not a UUID is 400', 'visitor GET /entities/?entity_ids=x', { 400: 'invalid_request' }),
     decided('One without a name has no state, and leads nowhere', 'visitor GET /entity/{nobody}', { 200: { entity: { state: null, leads_to: null } } }),
     decided('A search by name answers with a list', 'visitor GET /entity/?q=metropolis', { 200: { entities: listOf(aThing) } }),
-    ...['reviews', 'rating', 'latest'].flatMap((sort) => [
+    ...orders.flatMap((sort) => [
       decided(`Things by ${sort}`, `visitor GET /entity/?sort=${sort}`, { 200: { entities: listOf(aThing) } }),
       decided(`Things of a type by ${sort}`, `visitor GET /entity/?sort=${sort}&entity_type=work`, { 200: { entities: listOf({ ...aThing, type: 'work' }) } }),
     ]),
@@ -51,15 +53,20 @@ export const entities: Section = {
   ],
 };
 
+const texts = ['/', '/reviews', '/docs', '/docs/api', '/docs/publishing', '/help'];
+const missing = ['/review/{nobody}', '/user/{nobody}', '/docs/nothing'];
+const own = ['', '/applications', '/tokens', '/reviews', '/moderation'];
+const isPage = { 'content-type': /^text\/html/ };
+
 // biome-ignore format: one row, one line
 export const pages: Section = {
   title: 'Pages for people',
   rows: [
-    ...['/', '/reviews', '/docs', '/docs/api', '/docs/publishing', '/help'].map((path) => decided(`${path} is a page`, `visitor GET {auth}${path}`, { 200: /<h1/, has: { 'content-type': /^text\/html/ }, quick: true })),
-    ...['/review/{nobody}', '/user/{nobody}', '/docs/nothing'].map((path) => decided(`${path} is a page that says so`, `visitor GET {auth}${path}`, { 404: /<h1/, has: { 'content-type': /^text\/html/ }, quick: true })),
+    ...texts.map((path) => decided(`${path} is a page`, `visitor GET {auth}${path}`, { 200: /<h1/, has: isPage, quick: true })),
+    ...missing.map((path) => decided(`${path} is a page that says so`, `visitor GET {auth}${path}`, { 404: /<h1/, has: isPage, quick: true })),
     decided('/entity/{entity_id} is a page', 'visitor GET {auth}/entity/{nobody}', { 200: /<h1/, quick: true }),
-    ...['/account', '/account/applications', '/account/tokens', '/account/reviews', '/account/moderation'].map((path) => decided(`${path} leads to the sign-in`, `visitor GET {auth}${path}`, { 302: undefined, 303: undefined, has: { location: /sign-in/ }, quick: true })),
+    ...own.map((path) => decided(`/account${path} leads to the sign-in`, `visitor GET {auth}/account${path}`, { 302: undefined, 303: undefined, has: { location: /sign-in/ }, quick: true })),
     decided('/health says how the service is', 'visitor GET {auth}/health', { 200: { status: sentence }, 503: { status: sentence }, quick: true }),
-    ...['/review/reviews.atom', '/sitemap.xml'].slice(1).map((path) => decided(`${path} is answered`, `visitor GET {auth}${path}`, { 200: undefined, quick: true })),
+    decided('/sitemap.xml is answered', 'visitor GET {auth}/sitemap.xml', { 200: undefined, quick: true }),
   ],
 };

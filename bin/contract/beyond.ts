@@ -1,6 +1,6 @@
 import { beyond, type Section } from './suite/row.ts';
 
-/** What the contract says, and no client can see within a run of this suite. */
+/** Statements of the contract that no client can see within a run of this suite. */
 // biome-ignore format: one row, one line
 export const beyondReach: Section = {
   title: 'Beyond this suite',

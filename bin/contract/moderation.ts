@@ -1,4 +1,4 @@
-import { aReview, done } from './samples.ts';
+import { aReview, done, noReviews, published } from './samples.ts';
 import { listWith, sentence } from './suite/match.ts';
 import { decided, given, type Section, spec } from './suite/row.ts';
 
@@ -6,16 +6,16 @@ import { decided, given, type Section, spec } from './suite/row.ts';
 export const hidden: Section = {
   title: 'Hidden reviews',
   rows: [
-    given('ann POST /review/', { json: { ...aReview('hidden'), rating: 1 }, 200: {}, keep: { hidden: 'id' } }),
-    given('ben PUT /review/{hidden}/vote', { json: { vote: true }, 200: {} }),
-    given('operator review hide {hidden} --reason spam --note Tried', { 200: {}, keep: { is_hidden: 'id' } }),
+    given('ann POST /review/', published('hidden', { rating: 1 })),
+    given('ben PUT /review/{hidden}/vote', { json: { vote: true } }),
+    given('operator review hide {hidden} --reason spam --note Tried', { keep: { is_hidden: 'id' } }),
     spec('A hidden review is left out of the bulk lookup', 'visitor GET /reviews/?review_ids={hidden}', { 200: { reviews: { '{hidden}': undefined } }, after: 'is_hidden' }),
     decided('It is 404', 'visitor GET /review/{hidden}', { 404: 'not_found', after: 'is_hidden' }),
     decided('Its revisions are 404', 'visitor GET /review/{hidden}/revisions', { 404: 'not_found', after: 'is_hidden' }),
-    decided('It leaves lists, counts and averages', 'visitor GET /review/?entity_id={entity_hidden}', { 200: { count: 0, reviews: [], average_rating: { rating: null, count: 0 } }, eventually: true, after: 'is_hidden' }),
+    decided('It leaves lists, counts and averages', 'visitor GET /review/?entity_id={entity_hidden}', { 200: noReviews, eventually: true, after: 'is_hidden' }),
     decided('Nobody votes on it', 'ben PUT /review/{hidden}/vote', { json: { vote: false }, 404: 'not_found', after: 'is_hidden' }),
     decided('Its author still sees it, with the reason', 'ann GET /user/me/reviews', { 200: { reviews: listWith({ id: '{hidden}', is_hidden: true, moderation: { reason: 'spam', note: 'Tried', decided_at: sentence, decision: sentence } }) }, after: 'is_hidden' }),
-    given('operator review unhide {hidden}', { 200: {}, keep: { is_unhidden: 'id' } }),
+    given('operator review unhide {hidden}', { keep: { is_unhidden: 'id' } }),
     decided('Restored, it is public again with its votes', 'visitor GET /review/{hidden}', { 200: { review: { votes: { positive: 1, negative: 0 } } }, eventually: true, after: 'is_unhidden' }),
     decided('It is back in lists and averages', 'visitor GET /review/?entity_id={entity_hidden}', { 200: { count: 1, average_rating: { rating: 1, count: 1 } }, eventually: true, after: 'is_unhidden' }),
   ],
@@ -25,8 +25,8 @@ export const hidden: Section = {
 export const blocked: Section = {
   title: 'Blocked accounts',
   rows: [
-    given('dan POST /review/', { json: aReview('blocked'), 200: {}, keep: { blocked: 'id' } }),
-    given('operator user block {dan_id}', { 200: {}, keep: { is_blocked: 'id' } }),
+    given('dan POST /review/', published('blocked')),
+    given('operator user block {dan_id}', { keep: { is_blocked: 'id' } }),
     decided('Its type is Blocked', 'visitor GET /user/{dan_id}', { after: 'is_blocked', 200: { user: { user_type: 'Blocked' } }, eventually: true }),
     decided('It still reads', 'dan GET /user/me', { 200: { user: { user_type: 'Blocked' } }, after: 'is_blocked' }),
     decided('It publishes nothing', 'dan POST /review/', { json: aReview('none'), 403: 'access_denied', after: 'is_blocked' }),

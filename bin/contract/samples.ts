@@ -11,28 +11,56 @@ export const letters = (length: number) =>
 /** A text that is long enough. */
 export const text = letters(60);
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The body of a review of something that nobody has reviewed yet, known by this name. */
-export const aReview = (name: string) => ({
+export const aReview = (name: string, fields: Fields = {}) => ({
   entity_id: `{entity_${name}}`,
   entity_type: 'work',
   text,
   license_choice: 'CC0 1.0',
+  ...fields,
 });
 
-/** The entity types of the specification. */
-export const typesOfEntities = [
-  'event',
-  'place',
-  'release_group',
-  'work',
-  'artist',
-  'label',
-  'recording',
-  'bk_edition_group',
-  'bk_literary_work',
-  'bk_author',
-  'bk_series',
-];
+/** A publication of `aReview`, whose id later rows know by its name. */
+export const published = (name: string, fields?: Fields) => ({
+  json: aReview(name, fields),
+  keep: { [name]: 'id' },
+});
+
+/** The answer to invalid input. Its description names the parameter. */
+export const invalid = (parameter = '') => ({
+  400: { error: 'invalid_request', description: new RegExp(parameter) },
+});
+
+/** A body that is refused for its only field. */
+export const refusedFields = (json: Fields) => ({ json, ...invalid(Object.keys(json)[0]) });
+
+/** A publication that is refused for one of its fields. */
+export const refusedReview = (fields: Fields) => ({
+  ...refusedFields(fields),
+  json: aReview('none', fields),
+});
+
+/** The list of an entity without public reviews. */
+export const noReviews = { count: 0, reviews: [], average_rating: { rating: null, count: 0 } };
+
+/** The answer to Ann, who asks for her profile. */
+export const isAnn = { 200: { user: { id: '{ann_id}' } } };
+
+/** The entity types of the specification, by their groups. */
+const typesByGroup = {
+  musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
+  bookdb: ['bk_edition_group', 'bk_literary_work', 'bk_author', 'bk_series'],
+};
+
+/** Each group with each of its types. */
+export const groupsAndTypes = Object.entries(typesByGroup).flatMap(([group, types]) =>
+  types.map((type) => [group, type]),
+);
+
+/** The types of all groups. */
+export const typesOfEntities = Object.values(typesByGroup).flat();
 
 /** Returns this many UUIDs of nothing. */
 export function ids(length: number): string {

@@ -5,6 +5,7 @@ import { credentials, oauthEndpoint } from '../../shared/http/oauth-endpoint.ts'
 import { accessTokenLifetime, tokenResponse } from '../../shared/oauth/grant.ts';
 import { redeemCode, rotateRefreshToken } from '../../shared/oauth/grant-repository.ts';
 import { parseScopes } from '../../shared/oauth/scopes.ts';
+import { Matching } from '../../shared/values.ts';
 
 /** The form of the token endpoint, by `grant_type` (RFC 6749 sections 4.1.3 and 6). */
 const TokenForm = v.variant(
@@ -15,10 +16,7 @@ const TokenForm = v.variant(
       code: v.string(),
       redirect_uri: v.string(),
       code_verifier: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^[\w.~-]{43,128}$/, 'must be 43 to 128 letters, digits and -._~'),
-        ),
+        Matching(/^[\w.~-]{43,128}$/, 'must be 43 to 128 letters, digits and -._~'),
       ),
       ...credentials,
     }),

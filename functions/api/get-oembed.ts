@@ -13,14 +13,10 @@ import {
 } from '../../shared/pages/entity/named-entity.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { site } from '../../shared/site/site.ts';
-import { Uuid } from '../../shared/values.ts';
+import { Matching, Uuid } from '../../shared/values.ts';
 
 const Pixels = v.optional(
-  v.pipe(
-    v.string(),
-    v.regex(/^0*[1-9]\d*$/, 'must be an integer of at least 1'),
-    v.transform(Number),
-  ),
+  v.pipe(Matching(/^0*[1-9]\d*$/, 'must be an integer of at least 1'), v.transform(Number)),
 );
 
 export const request = v.object({

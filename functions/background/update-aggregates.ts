@@ -7,10 +7,10 @@ import { applyInOrder } from '../../shared/background/apply-in-order.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { casesIn, entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
 import { describeError } from '../../shared/describe-error.ts';
-import { passHeartbeat } from '../../shared/health/heartbeat.ts';
+import { isHeartbeat, passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
 import { publishedIn, queueEntities } from '../../shared/names/queue.ts';
-import { keepThings } from '../../shared/things/keep-things.ts';
+import { keepThings, settleRisen } from '../../shared/things/keep-things.ts';
 
 /**
  * Updates totals, rank trees, entries of things, the queues of names, and the change log. Applies a
@@ -34,8 +34,11 @@ async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   const types = typesIn(records);
   if (types.size > 0) await copySums(types);
   await growTrees(owners);
-  await keepThings(records);
-  await queueEntities(publishedIn(records));
+  const risen = await keepThings(records);
+  const settled = records.some(isHeartbeat) ? await settleRisen() : [];
+  // The names of things that have risen wait as their entries do.
+  const published = publishedIn(records).filter(({ entity_id }) => !risen.has(entity_id));
+  await queueEntities([...published, ...settled]);
   // Last, so that a batch retried after an earlier failure is not logged twice.
   await logChanges([
     ...reviewsIn(records),

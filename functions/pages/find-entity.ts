@@ -56,7 +56,7 @@ export const request = v.object({
 
 type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'> & {
   /** Its reviews in numbers, if it is known here. */
-  numbers?: string;
+  numbers?: Html;
 };
 
 /** The outcome of a text: its fault, or the things found here and in a database. */
@@ -67,7 +67,7 @@ interface Outcome {
   next?: string;
   /** Matches of the database that are not known here. */
   elsewhere?: Found[];
-  /** Why a database gave no matches. */
+  /** The reason why a database gave no matches. */
   excuse?: string;
 }
 

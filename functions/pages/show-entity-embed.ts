@@ -4,10 +4,10 @@ import { EntityPath } from '../../shared/http/request.ts';
 import { readNamedEntity, Theme } from '../../shared/pages/entity/named-entity.ts';
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { publicDocument } from '../../shared/pages/frame/public-page.ts';
+import { stars } from '../../shared/pages/frame/stars.ts';
 import { colours, coloursOf, sourceOf } from '../../shared/pages/frame/style.ts';
 import { titleInTab } from '../../shared/pages/frame/title.ts';
 import { reviewCount } from '../../shared/pages/review/review-list.ts';
-import { stars } from '../../shared/pages/review/written-parts.ts';
 import { site } from '../../shared/site/site.ts';
 
 const layout = `

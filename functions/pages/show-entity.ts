@@ -19,9 +19,10 @@ import { ratingData } from '../../shared/pages/entity/structured-data.ts';
 import { optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
-import type { Visitor } from '../../shared/pages/frame/layout.ts';
+import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
+import { averageOf } from '../../shared/pages/frame/stars.ts';
 import { counted } from '../../shared/pages/frame/words.ts';
 import {
   type ListQuery,
@@ -32,7 +33,6 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
-import { stars } from '../../shared/pages/review/written-parts.ts';
 import { findOwnReview } from '../../shared/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
 import { canModerate } from '../../shared/user/user-type.ts';
@@ -65,11 +65,13 @@ export const handler = visitedPage(
     ]);
     const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title };
     const isEmpty = summary.review_count === 0;
+    const notices = html`${metadata?.state === 'waiting' && waitingHelp}${other && sameAs(other)}`;
     const write = writing(other?.id ?? entity_id, entity.entity_type, own);
-    const about = aboutOf(entity, { other, visitor });
     return {
       title,
       heading: html`<bdi>${name}</bdi>`,
+      top: topOf(entity, visitor, write),
+      hasWriting: write !== '',
       description: descriptionOf(entity),
       isWide: true,
       head: headOf({
@@ -81,22 +83,14 @@ export const handler = visitedPage(
         isUnlisted: isEmpty,
       }),
       content: isEmpty
-        ? html`<section>
-          ${about}
+        ? html`${notices}<section>
           <p>Nobody has reviewed this yet.</p>
-          ${
-            entity.entity_type || own
-              ? html`<div class="buttons">
-                  ${write}
-                  <a class="button quiet" href="${authUrl()}/reviews">Read other reviews</a>
-                </div>`
-              : typeForm(url)
-          }
+          ${write === '' ? typeForm(url) : html`<p><a href="${authUrl()}/reviews">Read other reviews</a></p>`}
         </section>`
-        : html`<div class="columns">
-          <div>${about}<p>${write}</p>${ratings(entity, query)}${languages(entity, query)}</div>
+        : html`${notices}<div class="columns">
+          <div>${histogram(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true, votes })}
-          ${feedAndEmbed(entity)}
+          <div>${languages(entity, query)}${feedAndEmbed(entity)}</div>
         </div>`,
     };
   },
@@ -109,7 +103,7 @@ function writing(
   entity_id: string,
   entity_type: EntityType | undefined,
   own: Awaited<ReturnType<typeof findOwnReview>>,
-) {
+): Html | '' {
   const base = authUrl();
   if (own === 'hidden') return html`<span>A moderator has hidden your review of this.</span>`;
   if (own) {
@@ -157,22 +151,27 @@ async function readOther(known: KnownEntity | null): Promise<KnownEntity | undef
   return other ?? undefined;
 }
 
-function aboutOf(
-  { summary: { id: entity_id }, entity_type, metadata }: NamedEntity,
-  { other, visitor }: { other: KnownEntity | undefined; visitor: Visitor | undefined },
+/** The head of the page: what it is, how people like it, and the way to say so oneself. */
+function topOf(
+  { name, summary, entity_type, metadata }: NamedEntity,
+  visitor: Visitor | undefined,
+  write: Html | '',
 ) {
-  if (!entity_type) return '';
-  const entity = { entity_id, entity_type };
-  return html`${metadata?.state === 'waiting' && waitingHelp}
-  ${other && sameAs(other)}
-  <div class="thing">
-    ${pictureTile(entity, metadata)}
-    <div>
-      ${entityLine(entity, metadata)}
-      <p class="soft">${namingLink(entity, metadata !== null)}${visitor && canModerate(visitor.user) && html` · <a href="${recordUrl(entity)}">Remove or join it</a>`}</p>
-    </div>
+  if (!entity_type) return undefined;
+  const entity = { entity_id: summary.id, entity_type };
+  const links = [namingLink(entity, metadata !== null)];
+  if (visitor && canModerate(visitor.user)) {
+    links.push(html`<a href="${recordUrl(entity)}">Remove or join it</a>`);
+  }
+  return html`<div class="about">
+    ${pictureTile(entity, metadata, 128)}
+    <div><h1${[...name].length > longName && html` class="long"`}><bdi>${name}</bdi></h1>${entityLine(entity, metadata, links)}</div>
+    <div class="buttons">${averageOf(summary.average_rating)}${write}</div>
   </div>`;
 }
+
+/** Characters of a name that a phone shows in smaller letters, so that it leaves room for more. */
+const longName = 40;
 
 const waitingHelp = html`<p class="warning">This name waits for a moderator. Until the first review of this is approved, only the person who gave it and moderators can read it.</p>`;
 
@@ -181,25 +180,19 @@ function sameAs({ id, type, name, about }: KnownEntity) {
   return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there. The reviews below were written here.</p>`;
 }
 
-function ratings(entity: NamedEntity, query: ListQuery) {
-  const { rating, count } = entity.summary.average_rating;
-  if (rating === null) return '';
-  return html`<section>
-    <h2>Ratings</h2>
-    <p class="big"><span class="number">${rating}</span> ${stars(rating)}</p>
-    <p class="soft">${counted(count, 'rating')}</p>
-    ${histogram(entity, query)}
-  </section>`;
-}
-
+/** The ratings by stars: folded on a phone, and beside the reviews in a wide window. */
 function histogram({ url, summary }: NamedEntity, query: ListQuery) {
+  if (summary.average_rating.rating === null) return '';
   const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
     name: counted(number, 'star'),
     count: summary.ratings[number] ?? 0,
     href: listUrl(url, { ...query, rating: [number] }),
   }));
   const most = Math.max(1, ...bars.map(({ count }) => count));
-  return html`<table class="histogram">
+  return html`<section><details class="fold">
+    <summary>Ratings by stars</summary>
+    <table class="histogram">
+    <caption>Ratings</caption>
     ${bars.map(
       ({ name, count, href }) => html`<tr>
         <th scope="row">${count > 0 ? html`<a href="${href}">${name}</a>` : name}</th>
@@ -207,7 +200,8 @@ function histogram({ url, summary }: NamedEntity, query: ListQuery) {
         <td>${count}</td>
       </tr>`,
     )}
-  </table>`;
+    </table>
+  </details></section>`;
 }
 
 function languages({ url, summary }: NamedEntity, query: ListQuery) {

@@ -2,58 +2,93 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { findMetadata } from '../../shared/entity/metadata.ts';
-import { manyThings } from '../../shared/entity/shown-groups.ts';
+import { manyThings, oneThing } from '../../shared/entity/shown-groups.ts';
 import { readLength } from '../../shared/list/totals.ts';
+import { thingShelf } from '../../shared/pages/entity/thing-list.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { reviewCard } from '../../shared/pages/review/review-card.ts';
-import { countReviews, findHighlights } from '../../shared/review/review-list.ts';
+import { listByThing, reviewCard } from '../../shared/pages/review/review-card.ts';
+import { sumOfCounts } from '../../shared/review/owner-counts.ts';
+import { findNewest, readCounts } from '../../shared/review/review-list.ts';
 import { version } from '../../shared/routes.ts';
 import { site } from '../../shared/site/site.ts';
+import type { FoundThing } from '../../shared/things/found.ts';
+import { listMostReviewed } from '../../shared/things/list-things.ts';
 
 const description = () =>
   `People’s reviews of ${manyThings()}. Read them, publish them and vote on them from any website or program.`;
 
-/** Reviews of each kind that the page shows. */
-const shown = 3;
+/** Things, and the newest reviews, that the page shows: together they cost no more than a list. */
+const shown = { things: 6, reviews: 5 };
 
 export const handler = visitedPage(v.object({}), async () => {
-  const [{ popular, newest }, count, people] = await Promise.all([
-    findHighlights(shown),
-    countReviews(),
+  const counting = readCounts();
+  const reading = findNewest(shown.reviews);
+  const [counts, things, reviews, metadata, people] = await Promise.all([
+    counting,
+    counting.then((counts) => listMostReviewed(counts, shown.things)),
+    reading,
+    reading.then((reviews) => findMetadata(reviews.map(({ review }) => review))),
     readLength('users'),
   ]);
   const { name, isNamed, text = description() } = site();
-  const reviews = [...popular, ...newest];
-  const metadata = await findMetadata(reviews.map(({ review }) => review));
-  const cards = reviews.map((each, i) => reviewCard(each, { metadata: metadata[i] }));
+  const count = sumOfCounts([...counts.values()]).all;
+  const listed = reviews.map((each, i) => ({
+    review: each.review,
+    metadata: metadata[i],
+    item: html`<li>${reviewCard(each)}</li>`,
+  }));
   return {
     title: isNamed ? name : 'Open reviews',
     description: text,
     isWide: true,
     head: headOf({ path: '/', apiPath: false, type: 'website', feed: 'All reviews' }),
-    content: html`<section>
-        <p class="lead">${text}</p>
-        ${count === 0 && reviews.length === 0 && html`<p>Nobody has written a review yet.</p>`}
-        ${reviews.length === 0 && nextSteps({ href: `${authUrl()}/find`, text: 'Write the first review' })}
-      </section>
-      ${cardSection('Worth reading', '?sort=popularity', 'More popular reviews', cards.slice(0, popular.length))}
-      ${cardSection('What people wrote last', '', 'More new reviews', cards.slice(popular.length))}
-      <section>
-        <p class="soft">${counted(count, 'review')} by ${counted(people, 'member')}. <a href="${authUrl()}/help">How it works</a></p>
-        ${developers(reviews[0]?.review.entity_id)}
-      </section>`,
+    content: html`<p class="lead">${text}</p>
+      ${count === 0 && reviews.length === 0 && firstSteps()}
+      ${things.length > 0 && talkedAbout(things)}
+      <div class="desk">
+        ${reviews.length > 0 && newest(listByThing(listed))}
+        <section>
+          ${count > 0 && html`<p class="soft">${counted(count, 'review')} by ${counted(people, 'member')}.</p>`}
+          <ul class="row">
+            <li><a href="${authUrl()}/help">How it works</a></li>
+          </ul>
+          ${developers(reviews[0]?.review.entity_id)}
+        </section>
+      </div>`,
   };
 });
 
-function cardSection(title: string, query: string, more: string, cards: readonly Html[]) {
-  if (cards.length === 0) return '';
+/** What to do first on a new site. */
+function firstSteps() {
+  return html`${nothingYet('Nobody has written a review yet.', { href: `${authUrl()}/find`, text: 'Write the first review' })}
+    <ol>
+      <li>Find ${oneThing()} by its name.</li>
+      <li>Give it stars, write what you think of it, or both.</li>
+      <li>Others read it here, and say whether it helped them.</li>
+    </ol>`;
+}
+
+function talkedAbout(things: readonly FoundThing[]) {
   return html`<section>
-    <h2>${title}</h2>
-    <div class="cards">${cards}</div>
-    <p><a href="${authUrl()}/reviews${query}">${more}</a></p>
+    <h2>What people talk about</h2>
+    ${thingShelf(things)}
+    <ul class="row">
+      <li><a href="${authUrl()}/things">Everything that has reviews</a></li>
+    </ul>
+  </section>`;
+}
+
+function newest(list: Html) {
+  return html`<section>
+    <h2>Newest reviews</h2>
+    ${list}
+    <ul class="row">
+      <li><a href="${authUrl()}/reviews">More new reviews</a></li>
+      <li><a href="${authUrl()}/reviews?sort=popularity">Most popular reviews</a></li>
+    </ul>
   </section>`;
 }
 

@@ -15,9 +15,10 @@ import { manyThings } from '../../shared/entity/shown-groups.ts';
 import { atomType, feedUrl } from '../../shared/links.ts';
 import { browseTabs } from '../../shared/pages/entity/thing-list.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
+import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import {
   type ListQuery,
@@ -75,13 +76,15 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
       isUnlisted: isEmpty || isFiltered || !isFirst || sort !== 'published_on',
     }),
     content: isEmpty
-      ? html`<section>
-          <p>Nobody has written a review yet.</p>
-          ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}
-        </section>`
+      ? nothingYet('Nobody has written a review yet.', {
+          href: `${authUrl()}/find`,
+          text: 'Find something to review',
+        })
       : html`${browseTabs('/reviews')}
-        <section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
-        ${reviewSection(url, query, list, { metadata, votes })}`,
+        <div class="columns">
+          <section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>
+          ${reviewSection(url, query, list, { metadata, votes })}
+        </div>`,
   };
 });
 
@@ -90,7 +93,7 @@ function filters(url: string, query: ListQuery, counts: ReviewCounts) {
   const { entity_type, language, review_type, sort } = query;
   const types = new Set<string>([...counts.types.keys(), entity_type ?? '']);
   const spoken = new Set([...counts.languages.keys(), language ?? '']);
-  return html`<form class="filters" action="${url}">
+  const form = html`<form class="filters" action="${url}">
     ${select({
       name: 'entity_type',
       label: 'Type',
@@ -129,6 +132,7 @@ function filters(url: string, query: ListQuery, counts: ReviewCounts) {
     ${sort === 'popularity' && html`<input type="hidden" name="sort" value="${sort}">`}
     <button class="quiet">Filter reviews</button>
   </form>`;
+  return fold('Filter', form);
 }
 
 function optionsOf(group: EntityGroup, reviewed: readonly EntityType[], chosen: string) {

@@ -9,9 +9,10 @@ import {
 } from '../../shared/entity/entity-type.ts';
 import { browseTabs, thingList } from '../../shared/pages/entity/thing-list.ts';
 import { typeSelect } from '../../shared/pages/entity/type-select.ts';
+import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { listThings } from '../../shared/things/list-things.ts';
@@ -51,20 +52,26 @@ export const handler = visitedPage(request, async ({ query }) => {
     isWide: true,
     head: headOf({ path: '/things', apiPath: false, type: 'website', isUnlisted: !isPlain }),
     content: html`${browseTabs('/things')}
-      <section>${filterForm(sort, entity_type)}
-      ${tabs(
-        'Order',
-        urlOf(sort, entity_type),
-        thingSorts.map((each) => [urlOf(each, entity_type), names[each]]),
-      )}
-      ${
-        things.length > 0
-          ? html`<h2>${entity_type ? pluralOfEntityType(entity_type) : 'All types'}</h2>${thingList(things)}`
-          : html`<p>${isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.'}</p>
-            ${nextSteps({ href: `${authUrl()}/find`, text: 'Find something to review' })}`
-      }
-      ${nextPage(urlOf(sort, entity_type), next)}
-    </section>`,
+      <div class="columns">
+        <section>${filterForm(sort, entity_type)}</section>
+        <section>
+          <h2>${entity_type ? pluralOfEntityType(entity_type) : 'All types'}</h2>
+          ${tabs(
+            'Order',
+            urlOf(sort, entity_type),
+            thingSorts.map((each) => [urlOf(each, entity_type), names[each]]),
+          )}
+          ${
+            things.length > 0
+              ? thingList(things)
+              : nothingYet(
+                  isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.',
+                  { href: `${authUrl()}/find`, text: 'Find something to review' },
+                )
+          }
+          ${nextPage(urlOf(sort, entity_type), next)}
+        </section>
+      </div>`,
   };
 });
 
@@ -78,9 +85,10 @@ function urlOf(sort: ThingSort, entity_type: EntityType | undefined): string {
 }
 
 function filterForm(sort: ThingSort, type: EntityType | undefined) {
-  return html`<form class="filters" action="${authUrl()}/things">
+  const form = html`<form class="filters" action="${authUrl()}/things">
     ${typeSelect({ name: 'entity_type', value: type })}
     <input type="hidden" name="sort" value="${sort}">
     <button class="quiet">Filter by type</button>
   </form>`;
+  return fold('Filter', form);
 }

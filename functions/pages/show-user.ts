@@ -5,8 +5,8 @@ import { findMetadata } from '../../shared/entity/metadata.ts';
 import { UserPath } from '../../shared/http/request.ts';
 import { feedUrl } from '../../shared/links.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
-import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
-import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
+import { face, nameWithRole } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf, nameOfType } from '../../shared/pages/frame/words.ts';
 import {
@@ -34,7 +34,7 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
   const path = `/user/${user_id}`;
   return {
     title: name,
-    heading: nameWithRole(user),
+    heading: html`${face(user, 64)} ${nameWithRole(user)}`,
     description: `${reviewCount(list.count)} by ${name}.`,
     head: headOf({
       path,
@@ -42,28 +42,28 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
       feed: `Reviews by ${name}`,
       isUnlisted: list.count === 0,
     }),
-    content: html`<section>
-        ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
-        <dl>
-          <dt>Member since</dt><dd>${dayOf(created)}</dd>
-          <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
-          <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
-        </dl>
-        <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
-      </section>
-      ${
-        list.count === 0
-          ? noReviews(isOwn)
-          : reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata, votes })
-      }`,
+    isWide: true,
+    content: html`<div class="columns">
+        <section>
+          ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
+          <dl>
+            <dt>Member since</dt><dd>${dayOf(created)}</dd>
+            <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
+            <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
+          </dl>
+          <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
+        </section>
+        ${
+          list.count === 0
+            ? noReviews(isOwn)
+            : reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata, votes })
+        }
+      </div>`,
   };
 });
 
 function noReviews(isOwn: boolean) {
   const find = { href: `${authUrl()}/find`, text: 'Find something to review' };
   const browse = { href: `${authUrl()}/reviews`, text: 'Read reviews by others' };
-  return html`<section>
-    <p>No reviews yet.</p>
-    ${isOwn ? nextSteps(find, browse) : nextSteps(browse)}
-  </section>`;
+  return nothingYet('No reviews yet.', ...(isOwn ? [find, browse] : [browse]));
 }

@@ -1,3 +1,4 @@
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -5,20 +6,26 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Aws } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Options } from './options.ts';
-import type { Urgency } from './ringing.ts';
+import { alarmProps, type Ringing } from './ringing.ts';
 
-/** Actions of an alarm when it rings, and when it ends. */
-export type AlarmTopics = Readonly<Record<Urgency, SnsAction>>;
-
-/** Adds a topic for each urgency. Mails their alarms of this account, if there is an address. */
-export function addTopics(
+/**
+ * Adds alarms, and a topic for each urgency, which is told when an alarm rings and when it ends.
+ * Mails the alarms of this account, if there is an address.
+ */
+export function addAlarms(
   scope: Construct,
   { alarmMail, pageMail = alarmMail }: Pick<Options, 'alarmMail' | 'pageMail'>,
-): AlarmTopics {
-  return {
+  alarms: readonly Ringing[],
+): void {
+  const topics = {
     page: new SnsAction(addTopic(scope, 'Page', pageMail)),
     ticket: new SnsAction(addTopic(scope, 'Ticket', alarmMail)),
   };
+  for (const ringing of alarms) {
+    const alarm = new Alarm(scope, ringing.id, alarmProps(ringing));
+    alarm.addAlarmAction(topics[ringing.urgency]);
+    alarm.addOkAction(topics[ringing.urgency]);
+  }
 }
 
 function addTopic(scope: Construct, id: string, mail: string | undefined): Topic {

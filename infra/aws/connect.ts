@@ -3,6 +3,7 @@ import {
   DescribeStacksCommand,
   type Stack,
 } from '@aws-sdk/client-cloudformation';
+import { keySecrets } from '../rotate-keys.ts';
 import { type DataSettings, refuseNewerFormat, refuseOthers } from '../settings.ts';
 
 /** Name of the output with the settings that change how data is read, as JSON. */
@@ -21,8 +22,7 @@ export async function connect(name: string): Promise<{ environment: string | und
   const settings = settingsIn(service);
   if (settings) refuseOthers(settings);
   // Values set for a local stack would take precedence.
-  const secrets = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'];
-  for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', ...secrets]) {
+  for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', ...keySecrets]) {
     delete process.env[variable];
   }
   Object.assign(process.env, {

@@ -1,10 +1,10 @@
-import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnHealthCheck } from 'aws-cdk-lib/aws-route53';
 import { type App, Duration, Stack } from 'aws-cdk-lib/core';
 import { stage } from '../../shared/routes.ts';
-import { addTopics } from './alarm-topics.ts';
+import { addAlarms } from './alarm-topics.ts';
 import type { Options } from './options.ts';
-import { alarmProps, type Ringing } from './ringing.ts';
+import type { Ringing } from './ringing.ts';
 import { expiry } from './service-alarms.ts';
 
 /**
@@ -19,17 +19,10 @@ export class HealthStack extends Stack {
       env: { region: 'us-east-1' },
     });
     const { healthCheck: host, cdn, domain } = options;
-    const topics = addTopics(this, options);
-    const alarms = [
+    addAlarms(this, options, [
       ...(host ? [this.#unreachable(id, host)] : []),
       ...(cdn && domain ? [expiry(domain.certificateArn)] : []),
-    ];
-    for (const ringing of alarms) {
-      const alarm = new Alarm(this, ringing.id, alarmProps(ringing));
-      const action = topics[ringing.urgency];
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
-    }
+    ]);
   }
 
   /** Adds the check. Its alarm also rings if nobody asks. */

@@ -62,6 +62,12 @@ export function metricsOf(
     });
     return filter.metric({ statistic: 'Sum', period });
   };
+  const logGroupOf = (operation: string) => {
+    const job = background.jobs.find(({ node }) => node.id === operation);
+    const found = job ?? api.functions.get(operation);
+    if (!found) throw new Error(`${operation} has no function`);
+    return found.lambda.logGroup;
+  };
   // A change is a successful request except GET: a review published, a vote cast, a token issued.
   logged(
     'Changes',
@@ -74,16 +80,8 @@ export function metricsOf(
   const failed =
     '$.status >= 500 && $.status != 501 && $.method != "OPTIONS" && ($.error != "-" || $.status != 503)';
   const serverErrors = logged('ServerErrors', `{ ${failed} }`);
-  const unavailable = (activity?: Activity) =>
-    new Metric({
-      namespace: name,
-      metricName: 'Unavailable',
-      dimensionsMap: activity && { Activity: activity },
-      statistic: 'Sum',
-      period,
-    });
-  const summed = (metricName: string) =>
-    new Metric({ namespace: name, metricName, statistic: 'Sum', period });
+  const summed = (metricName: string, dimensionsMap?: Record<string, string>) =>
+    new Metric({ namespace: name, metricName, dimensionsMap, statistic: 'Sum', period });
   const outcomeOf = (activity: Activity): Outcome => {
     const title = titleOf(activity);
     const metrics = requestsOf(activity, routes).map((asked, i) => {
@@ -97,7 +95,7 @@ export function metricsOf(
     });
     const [counts] = metrics;
     if (!counts) throw new Error(`no route is for: ${activity}`);
-    return { ...counts, unavailable: unavailable(activity) };
+    return { ...counts, unavailable: summed('Unavailable', { Activity: activity }) };
   };
   const outcomes = Object.fromEntries(
     activities.map((activity) => [activity, outcomeOf(activity)]),
@@ -110,7 +108,7 @@ export function metricsOf(
   logged('Busy', '{ $.status = 503 && $.error = "-" }', { dimensions: { Route: '$.route' } });
   return {
     serverErrors,
-    unavailable: unavailable(),
+    unavailable: summed('Unavailable'),
     outcomes,
     /** Access tokens: accepted by the authorizer, and refused. Any other header is no token. */
     tokens: {
@@ -125,7 +123,7 @@ export function metricsOf(
     /** Minutes in which the service did not get an answer at its own domain or distribution. */
     unanswered: summed('Unanswered'),
     refusedSignIns: logged('RefusedSignIns', '{ $.message.message = "A sign-in failed" }', {
-      logGroup: functionOf(api, 'finish-sign-in').logGroup,
+      logGroup: logGroupOf('finish-sign-in'),
     }),
     // The heartbeat counts these hours every minute while a case is open.
     oldestCase: new Metric({
@@ -137,10 +135,10 @@ export function metricsOf(
       label: 'Hours that the oldest open case has waited',
     }),
     lateWebhooks: logged('LateWebhooks', '{ $.message.message = "Webhooks are late" }', {
-      logGroup: jobOf(background, 'send-webhooks').logGroup,
+      logGroup: logGroupOf('send-webhooks'),
     }),
     failingWebhooks: logged('FailingWebhooks', '{ $.message.message = "Most webhooks fail" }', {
-      logGroup: jobOf(background, 'send-webhooks').logGroup,
+      logGroup: logGroupOf('send-webhooks'),
     }),
     overBudget: summed('OverBudget'),
     requests: api.restApi.metricCount({ period }),
@@ -176,18 +174,6 @@ function routeOf(operation: string) {
   const match = allRoutes.find((route) => route.operation === operation);
   if (!match) throw new Error(`there is no route ${operation}`);
   return match;
-}
-
-function functionOf(api: Api, operation: string) {
-  const match = api.functions.get(operation);
-  if (!match) throw new Error(`${operation} has no function`);
-  return match.lambda;
-}
-
-function jobOf(background: Background, operation: string) {
-  const match = background.jobs.find(({ node }) => node.id === operation);
-  if (!match) throw new Error(`${operation} has no function`);
-  return match.lambda;
 }
 
 /** Returns the metric of changes by a route in an hour. */

@@ -6,6 +6,7 @@ import { readPictureHosts, readPictures, refuseUnknownTypes } from '../../shared
 import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { readSite, siteSettings } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { Matching } from '../../shared/values.ts';
 import { readSiteFolder } from '../site/read.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
@@ -132,7 +133,7 @@ const Context = v.object({
   bookdbInterval: Interval,
   /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
   ownTypes: readBy(ownTypesIn),
-  /** What this place is about, as SHOWN_GROUPS. */
+  /** Subjects of this place, as SHOWN_GROUPS. */
   groups: readBy(readGroups),
   images: readBy(readPictures),
   imageHosts: readBy(readPictureHosts),
@@ -289,14 +290,13 @@ function siteOf(options: ContextValues) {
 }
 
 function matching(expression: RegExp, must: string) {
-  return v.pipe(v.string(), v.regex(expression, `must be ${must}`));
+  return Matching(expression, `must be ${must}`);
 }
 
 function whole(least: number, most: number) {
   const must = `must be a number from ${least} to ${most}`;
   return v.pipe(
-    v.string(),
-    v.regex(/^\d{1,9}$/, must),
+    Matching(/^\d{1,9}$/, must),
     v.transform(Number),
     v.minValue(least, must),
     v.maxValue(most, must),

@@ -54,17 +54,10 @@ export function serviceAlarms(
         'Many requests have a 429 response: more clients than one are refused, so `rateLimit` is too low, or there is a flood',
       threshold: clientRate * period.toSeconds(),
     },
-    ...(['Read', 'Write'] as const).flatMap((kind) =>
-      (['date', 'popularity'] as const).map(
-        (order): Ringing => ({
-          id: `Table${kind}Throttles${order === 'date' ? '' : 'ByPopularity'}`,
-          urgency: 'ticket',
-          metric: anyOf(tableThrottles(table, kind, order), `${kind}s throttled`),
-          description: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index by ${order}: one partition has too much traffic, or a quota is reached`,
-          threshold: 0,
-        }),
-      ),
-    ),
+    throttles(table, 'Read', 'date'),
+    throttles(table, 'Read', 'popularity'),
+    throttles(table, 'Write', 'date'),
+    throttles(table, 'Write', 'popularity'),
     {
       id: 'OverBudget',
       urgency: 'ticket',
@@ -83,6 +76,17 @@ export function serviceAlarms(
       periods: 1,
     },
   ];
+}
+
+/** Tells of throttling of the table with its indexes by date, or of those by popularity. */
+function throttles(table: ITable, kind: 'Read' | 'Write', order: 'date' | 'popularity'): Ringing {
+  return {
+    id: `Table${kind}Throttles${order === 'date' ? '' : 'ByPopularity'}`,
+    urgency: 'ticket',
+    metric: anyOf(tableThrottles(table, kind, order), `${kind}s throttled`),
+    description: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index by ${order}: one partition has too much traffic, or a quota is reached`,
+    threshold: 0,
+  };
 }
 
 /**

@@ -98,11 +98,12 @@ export class ReviewClient {
   /** All elements of a list, page by page. Filters go into `query`. */
   async *list<P extends ListPath>(
     path: P,
-    ...[input]: Inputs<P, 'get'>
+    ...inputs: Inputs<P, 'get'>
   ): AsyncGenerator<Item<P>, void> {
-    let url: URL | undefined = this.#urlOf(path, input ?? {});
+    const [input = {}] = inputs;
+    let url: URL | undefined = this.#urlOf(path, input);
     while (url) {
-      const response: Response = await this.#send('get', url, input ?? {});
+      const response: Response = await this.#send('get', url, input);
       const page = (await response.json()) as object;
       yield* (Object.values(page).find(Array.isArray) ?? []) as Item<P>[];
       url = nextOf(response, url);

@@ -145,7 +145,7 @@ export function refusePartialRestore(dataDir: string): void {
 }
 
 /** Calls `begin` at the first start after a restore, and again at the next start if it fails. */
-export async function afterRestore(dataDir: string, begin: () => Promise<void>): Promise<void> {
+export async function afterRestore(dataDir: string, begin: () => Promise<unknown>): Promise<void> {
   const file = join(dataDir, restoredFile);
   if (!existsSync(file)) return;
   await begin();

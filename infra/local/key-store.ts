@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeySecret, KeyStore } from '../rotate-keys.ts';
+import { type KeySecret, type KeyStore, keySecrets } from '../rotate-keys.ts';
 import { replaceFile } from './discovery.ts';
 import { signInsFile } from './pending-sign-ins.ts';
 
@@ -80,8 +80,7 @@ export function folderKeys(dataDir: string, { isRunning }: { isRunning: boolean 
  * file is damaged.
  */
 export function followKeys(dataDir: string): () => void {
-  const secrets: KeySecret[] = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'];
-  const own = secrets.filter((secret) => !process.env[secret]);
+  const own = keySecrets.filter((secret) => !process.env[secret]);
   for (const secret of own) process.env[secret] = localKeys(dataDir, secret);
   let fault = '';
   const timer = setInterval(() => {

@@ -75,17 +75,21 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
     for (const each of Object.values(ofTable)) each.remove();
     lag.reset();
     try {
-      const { health, openCases, reviews, accounts } = await readCached();
+      const { health, ...counts } = await readCached();
       readable.set(1);
-      set(ofTable.reviews, reviews);
-      set(ofTable.accounts, accounts);
-      set(ofTable.openCases, openCases);
-      set(ofTable.faults, health.faults.length);
-      set(ofTable.streamLag, health.stream_lag_seconds);
-      set(ofTable.webhookLag, health.webhook_lag_seconds);
-      set(ofTable.lastWrite, health.last_write_age_seconds);
-      set(ofTable.dailyJob, health.daily_job_age_seconds);
-      set(ofTable.backup, health.backup_age_seconds);
+      const values: Record<keyof typeof ofTable, number | null> = {
+        ...counts,
+        faults: health.faults.length,
+        streamLag: health.stream_lag_seconds,
+        webhookLag: health.webhook_lag_seconds,
+        lastWrite: health.last_write_age_seconds,
+        dailyJob: health.daily_job_age_seconds,
+        backup: health.backup_age_seconds,
+      };
+      for (const [name, value] of Object.entries(values)) {
+        // A gauge without a value is absent.
+        if (value !== null) ofTable[name as keyof typeof ofTable].set(value);
+      }
       for (const [consumer, age] of Object.entries(health.consumer_age_seconds)) {
         if (age !== null) lag.set({ consumer }, age);
       }
@@ -104,11 +108,6 @@ async function readTable(): Promise<Reading> {
     readLength('users'),
   ]);
   return { health, openCases, reviews, accounts };
-}
-
-/** Sets a gauge, or leaves it absent if there is no value. */
-function set(gauge: Gauge, value: number | null) {
-  if (value !== null) gauge.set(value);
 }
 
 async function inTime<T>(work: Promise<T>): Promise<T> {

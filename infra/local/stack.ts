@@ -40,31 +40,6 @@ const patience = 8_500;
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */
 const longestCatchUp = 1_000;
 
-/** Begins another epoch of the change log, which mirrors and receivers of webhooks are told. */
-async function beginEpoch(): Promise<void> {
-  // Imported here because the environment now has the address of the table.
-  const log = await import('../../shared/changes/log.ts');
-  await log.beginEpoch();
-}
-
-/** Brings the items of older code up to date. */
-async function upgradeItems(): Promise<void> {
-  const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
-  await upgradeTable();
-}
-
-/** Makes the sums of a table of older code, which also changes totals without them. */
-async function bringSumsUpToDate(): Promise<void> {
-  const { copySums } = await import('../../shared/aggregates/sums.ts');
-  await copySums();
-}
-
-/** Writes the lists and the words of things, unless that has been done once. */
-async function buildThings(): Promise<void> {
-  const things = await import('../../shared/things/keep-things.ts');
-  await things.buildThings();
-}
-
 /**
  * Throws a sentence for the operator if reviews have a type that the service has no longer. Without
  * a setting, what has reviews is what this place is about.
@@ -197,13 +172,18 @@ export async function startStack(
     const { table } = await import('../../shared/table/client.ts');
     if (file !== undefined) skipSignatures(table);
     const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
+    const { copySums } = await import('../../shared/aggregates/sums.ts');
+    const { beginEpoch } = await import('../../shared/changes/log.ts');
+    const { buildThings } = await import('../../shared/things/keep-things.ts');
     if (missing.length > 0 || (await hasFormerNodes())) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
-      await upgradeItems();
+      const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
+      await upgradeTable();
       // Last, because they tell the next start that the upgrade is complete.
       await addIndexes(endpoint, discovery.table_name, missing);
     }
-    await bringSumsUpToDate();
+    // A table of older code has no sums, and older code changes totals without them.
+    await copySums();
     await readReviewedTypes();
     await buildThings();
     if (file !== undefined) {

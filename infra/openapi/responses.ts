@@ -198,8 +198,8 @@ function failure(endpoint: Endpoint, status: number, cases: ReturnType<typeof er
   return {
     description: cases.map(([code, when]) => `\`${code}\`: ${when}`).join('\n\n'),
     ...headerRefs([
-      ...([401, 403].includes(status) ? ['WWW-Authenticate'] : []),
-      ...([429, 503].includes(status) || isLimit ? ['Retry-After'] : []),
+      ...(status === 401 || status === 403 ? ['WWW-Authenticate'] : []),
+      ...(status === 429 || status === 503 || isLimit ? ['Retry-After'] : []),
       ...(isLimit ? ['RateLimit', 'RateLimit-Policy'] : []),
     ]),
     content: {

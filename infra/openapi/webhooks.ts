@@ -14,7 +14,7 @@ import { exampleOf, jsonSchemaOf } from './schemas.ts';
 
 type MessageType = WebhookMessage['type'];
 
-/** When each message is sent, in the order of the document. */
+/** Occasions of each message, in the order of the document. */
 const summaries: Readonly<Record<MessageType, string>> = {
   'review.published': 'A review is published, or public again',
   'review.edited': 'The text or rating of a review changes',

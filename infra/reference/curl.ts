@@ -11,7 +11,9 @@ function quoted(text: string): string {
  */
 export function curlOf(call: Call): string {
   const { method, security, requestBody } = call;
-  const [[type, body] = []] = Object.entries(requestBody?.content ?? {});
+  const { content = {} } = requestBody ?? {};
+  const [type = ''] = Object.keys(content);
+  const body = content[type];
   const isImplied = method === (body ? 'POST' : 'GET');
   const verb = isImplied ? '' : ` -X ${method}`;
   const lines = [`curl -s -w '\\n'${verb} ${quoted(addressOf(call))}`];

@@ -2,7 +2,16 @@ import { readFileSync } from 'node:fs';
 import { transformSync } from 'esbuild';
 
 /** The style sheets of pages, in the order in which their rules apply. */
-export const sheets = ['base', 'review', 'lists', 'forms', 'article', 'forced', 'print'] as const;
+export const sheets = [
+  'base',
+  'pieces',
+  'review',
+  'lists',
+  'forms',
+  'article',
+  'forced',
+  'print',
+] as const;
 
 /** Returns each style sheet without white space and comments, as pages carry it. */
 export function renderStyle(): Record<string, string> {

@@ -5,7 +5,7 @@ import { retryStale, transact, type Update } from '../table/transact.ts';
 import { keysOfName, releaseName } from '../user/moderator-name.ts';
 import { whereAlive } from '../user/user.ts';
 import { findUser, named } from '../user/user-repository.ts';
-import { detachIdentity, reviewsOfRequest } from './identity-repository.ts';
+import { detachIdentity, reviewsOfRequest } from './detach-identity.ts';
 
 /** Grants that fit the transaction. Few accounts have more. */
 const maxGrants = 90;

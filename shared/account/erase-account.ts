@@ -12,7 +12,7 @@ import { type KindName, kindNames, kinds } from '../table/kinds.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, tryTransact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
-import { detachIdentity } from './identity-repository.ts';
+import { detachIdentity } from './detach-identity.ts';
 
 /**
  * Deletes everything a deleted account has made, updates all counts, and finally deletes the

@@ -28,6 +28,7 @@ import { parseItem, parseItems } from '../table/parse.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { readDailyCounts } from '../user/daily-limit.ts';
 import { findAccount } from '../user/user-repository.ts';
+import { Matching } from '../values.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
@@ -78,7 +79,7 @@ const sources: {
 const lists = Object.keys(sources) as [List, ...List[]];
 
 /** A list and the last key read from it. Validated, because anyone can forge the checksum. */
-const Cursor = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
+const Cursor = v.tuple([v.picklist(lists), Matching(/^[\w#:.-]{1,100}$/)]);
 
 /** `lastKey` is the key to continue after. */
 interface Batch<T> {

@@ -1,51 +1,23 @@
-// The link from an identity at the provider to an account, and what moderators decided on it.
+// The link from an identity at the provider to an account.
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { serviceUnavailable } from '../errors.ts';
-import { Case } from '../review/case.ts';
-import { HiddenMark, hiddenClaimItem, markOf } from '../review/hidden-claim.ts';
-import { ReportedMark, reportedClaimItem, reportedMarkOf } from '../review/reported-claim.ts';
-import { isPublic, Review } from '../review/review.ts';
-import { isHiddenByModerator, undecidedOn } from '../review/review-writes.ts';
-import { getItems } from '../table/batch.ts';
-import type { Item } from '../table/item.ts';
-import {
-  addressKey,
-  caseKey,
-  claimKey,
-  contactKey,
-  identityKey,
-  reviewKey,
-  userKey,
-} from '../table/keys.ts';
-import { getItem, queryItems } from '../table/query.ts';
+import { hiddenClaimItem } from '../review/hidden-claim.ts';
+import { reportedClaimItem } from '../review/reported-claim.ts';
+import { addressKey, contactKey, identityKey, userKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, transact, tryUpdate, type Write } from '../table/transact.ts';
 import { Claimable, hashOfAddress } from '../user/claimable.ts';
 import type { Identity } from '../user/identity.ts';
 import { isModeratorName, keysOfName, namesRole } from '../user/moderator-name.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
 import { type Account, accountWrites, findAccount } from '../user/user-repository.ts';
+import {
+  detachIdentity,
+  reviewsOfRequest,
+  StoredIdentity,
+  unlessEmpty,
+} from './detach-identity.ts';
 
-/** The account of an identity, or the moderators' decisions that outlive it. */
-export const StoredIdentity = v.object({
-  user_id: v.optional(v.string()),
-  /** Issuer of the account's identity. Older code has left it out. */
-  issuer: v.optional(v.string()),
-  /** Since when the deleted account is blocked; ISO 8601. */
-  blocked_at: v.optional(v.string()),
-  /** Hidden reviews of deleted accounts, to mark on the next account. */
-  hidden: v.optional(v.array(HiddenMark)),
-  /** Reviews of deleted accounts with undecided reports, to mark on the next account. */
-  reported: v.optional(v.array(ReportedMark)),
-});
-
-export type StoredIdentity = v.InferOutput<typeof StoredIdentity>;
-
-/** Hidden and reported reviews that an identity stores at most, the newest ones: about 64 KB. */
-const maxHidden = 200;
-const maxReported = 60;
-/** Reviews that a request looks through, for some 400 read units. The eraser takes any number. */
-export const reviewsOfRequest = 50;
 /** Marks that one transaction writes. */
 const maxMarks = 90;
 
@@ -172,88 +144,3 @@ async function newUser(proposedName: string, blocked_at: string | undefined): Pr
   if (blocked_at) user.blocked_at = blocked_at;
   return user;
 }
-
-/**
- * Detaches a deleted account from its identity, which keeps the block and the hidden reviews for
- * the next account. Safe to repeat: the deletion, the eraser and the next sign-in may run at once.
- * Throws ApiError 503 if the account has more reviews than `most`.
- */
-export async function detachIdentity(
-  userId: string,
-  most = Number.POSITIVE_INFINITY,
-): Promise<void> {
-  await retryStale(async () => {
-    const keys = [userKey(userId), contactKey(userId)];
-    const [user, contact] = await getItems(keys, { consistent: true });
-    if (!contact || (user && user.deleted_at === undefined)) return;
-    const Key = identityKey(String(contact.identity));
-    const record = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
-    // An account that gets everything back is not blocked.
-    const isTakenBack = user?.hiding !== undefined && user.blocked_at !== undefined;
-    const marks = await marksOf(userId, isTakenBack, most);
-    const hidden = [...(record.hidden ?? []), ...marks.hidden].slice(-maxHidden);
-    const reported = [...(record.reported ?? []), ...marks.reported].slice(-maxReported);
-    const blocked_at = user?.blocked_at;
-    const was = { user_id: userId, hidden: record.hidden, reported: record.reported };
-    const set = {
-      user_id: undefined,
-      issuer: undefined,
-      blocked_at,
-      hidden: unlessEmpty(hidden),
-      reported: unlessEmpty(reported),
-    };
-    const hasDecisions = blocked_at !== undefined || hidden.length + reported.length > 0;
-    const detachment = hasDecisions ? { Update: { Key, set, was } } : { Delete: { Key, was } };
-    const isGone = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
-    await transact([
-      { ConditionCheck: { Key: userKey(userId), ConditionExpression: isGone } },
-      { Delete: { Key: contactKey(userId), ConditionExpression: 'attribute_exists(pk)' } },
-      ...(record.user_id === userId ? [detachment] : []),
-    ]);
-  });
-}
-
-/**
- * Returns what a deleted account leaves to the next one: hidden reviews, newest last, with those it
- * had deleted itself, and reviews with undecided reports. While all reviews are being hidden, the
- * public ones count as hidden.
- */
-async function marksOf(userId: string, isHiding: boolean, most: number) {
-  const hidden: HiddenMark[] = [];
-  const reported: ReportedMark[] = [];
-  /** Returns false for the claim of a review that exists. */
-  const addMark = (claim: Item): boolean => {
-    if (claim.marked_at !== undefined) hidden.push(v.parse(HiddenMark, claim));
-    else if (claim.reported !== undefined) reported.push(v.parse(ReportedMark, claim));
-    else return false;
-    return true;
-  };
-  let read = 0;
-  for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
-    const ofReviews = claims.filter((claim) => !addMark(claim));
-    read += ofReviews.length;
-    if (read > most) throw serviceUnavailable('The earlier account is still being deleted');
-    const ids = ofReviews.map(({ review_id }) => String(review_id));
-    const keys = [...ids.map(reviewKey), ...ids.map(caseKey)];
-    const items = await getItems(keys, { consistent: true });
-    for (const [i, claim] of ofReviews.entries()) {
-      const review = items[i] && v.parse(Review, items[i]);
-      if (!review) {
-        // The deletion of the review may have been finished since the claim was read.
-        addMark((await getItem(claim)) ?? claim);
-        continue;
-      }
-      const caseItem = items[ids.length + i];
-      const carried = undecidedOn(review, caseItem && v.parse(Case, caseItem));
-      const isHidden = isHiddenByModerator(review) || (isHiding && isPublic(review));
-      if (isHidden) hidden.push(markOf(review));
-      else if (carried) reported.push(reportedMarkOf(review, carried));
-    }
-  }
-  return {
-    hidden: hidden.sort((a, b) => (a.marked_at < b.marked_at ? -1 : 1)),
-    reported: reported.sort((a, b) => (a.reported.opened_at < b.reported.opened_at ? -1 : 1)),
-  };
-}
-
-const unlessEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);

@@ -10,7 +10,8 @@ import { putNew, retryStale, transact, tryTransact, type Write } from '../table/
 import { claimableItem, hashOfAddress } from '../user/claimable.ts';
 import { whereAlive } from '../user/user.ts';
 import { type Account, findAccount, listAccounts } from '../user/user-repository.ts';
-import { hashOfIdentity, StoredIdentity } from './identity-repository.ts';
+import { StoredIdentity } from './detach-identity.ts';
+import { hashOfIdentity } from './identity-repository.ts';
 
 /** An identity by its hash, as the log has it, or by what the provider calls it. */
 export type LinkedIdentity = { sha256: string } | { issuer: string; subject: string };

@@ -23,7 +23,7 @@ interface AuditOptions {
   repair?: boolean;
   /** Milliseconds between two checks, for indexes that lag behind. */
   settle?: number;
-  /** Milliseconds that the consumer of the stream may be behind. */
+  /** Milliseconds that the consumer of the stream may be behind: a minute, and half of one. */
   patience?: number;
 }
 
@@ -40,7 +40,7 @@ const atOnce = 250;
  * conditional on that version. Memory stays flat.
  */
 export async function* audit(options: AuditOptions = {}): AsyncGenerator<Progress> {
-  const { settle = 1_000, patience = 60_000 } = options;
+  const { settle = 1_000, patience = 90_000 } = options;
   const snapshot = new Snapshot();
   const tally = new Tally();
   try {

@@ -12,9 +12,9 @@ import {
   recordWrites,
   renewed,
   renewedAfter,
-  writeRecords,
 } from './record.ts';
 import { takeTurn } from './search.ts';
+import { writeRecords } from './write-records.ts';
 
 // Asks the music and book databases for records of entities, and stores what they give.
 

@@ -1,20 +1,10 @@
 import * as v from 'valibot';
+import { type EntityRecord, mostCharacters } from './record.ts';
 
 // Reads what the music and book databases answer about an entity.
 
 /** Answer of a database about an entity. All texts are short, and can be stored and displayed. */
-export interface Description {
-  name: string;
-  /** A line that tells it from others of its name: artist or author, year, place, comment. */
-  about?: string;
-  /** Its artists or authors, as the database joins them. */
-  by?: string;
-  /** The year in which it came out, or in which an event was: four digits. */
-  year?: string;
-}
-
-/** Most characters of a name, and of a line about an entity. */
-export const mostCharacters = 200;
+export type Description = Pick<EntityRecord, 'name' | 'about' | 'by' | 'year'>;
 
 /** A name, which the databases put in one of three places. */
 const Named = v.pipe(

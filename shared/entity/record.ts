@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
-import { getItems } from '../table/batch.ts';
 import type { IndexAttributes, Item, Key } from '../table/item.ts';
 import { deskPartitions, metadataKey } from '../table/keys.ts';
-import { packed } from '../table/merge.ts';
 import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
-import { putNew, tryTransact, type Write } from '../table/transact.ts';
-import { type Description, mostCharacters } from './database-answer.ts';
+import { putNew, type Write } from '../table/transact.ts';
 import {
   type EntityGroup,
   type EntityType,
@@ -32,6 +29,9 @@ export type Origin = (typeof origins)[number];
 
 /** States of a thing that is not public, see state.ts. */
 export const entityStates = ['waiting', 'removed'] as const;
+
+/** Most characters of a name that a database gave, and of a line about an entity. */
+export const mostCharacters = 200;
 
 const Words = v.pipe(
   v.string(),
@@ -67,7 +67,7 @@ export const EntityRecord = v.object({
   led_from: v.optional(v.array(v.string())),
   /** Set if a moderator has accepted or confirmed what a member wrote. */
   is_confirmed: v.optional(v.literal(true)),
-  /** When a database is asked again. Means nothing for a record that is settled. */
+  /** Time at which a database is asked again. Means nothing for a record that is settled. */
   due_at: v.optional(v.number()),
   /** Set for a record that only a search has found (epoch seconds). */
   expires_at: v.optional(v.number()),
@@ -197,32 +197,6 @@ export function recordWrites(before: EntityRecord | undefined, after: EntityReco
   // What only a search has found replaces nothing, not even an item that waits for a name.
   if (after.expires_at !== undefined) return [putNew(Item)];
   return [{ Put: { Item, ...whereUnnamed } }];
-}
-
-/**
- * Writes records of different entities, and leaves out those that have changed since they were
- * read.
- */
-export async function writeRecords(records: readonly Write[][]): Promise<void> {
-  for (const together of packed(records.map((writes) => ({ writes })))) {
-    const isWritten = await tryTransact(together.flatMap(({ writes }) => writes));
-    if (isWritten || together.length === 1) continue;
-    await Promise.all(together.map(({ writes }) => tryTransact(writes)));
-  }
-}
-
-/** Stores records that come with data, for services without a database. Others stay as they are. */
-export async function keepRecords(
-  entities: readonly (Entity & Description & { url: string })[],
-): Promise<void> {
-  const items = await getItems(entities.map(recordKey), { consistent: true });
-  const written_at = new Date().toISOString();
-  await writeRecords(
-    entities.flatMap((entity, i) => {
-      if (recordIn(entity, items[i])) return [];
-      return [recordWrites(undefined, { ...entity, origin: 'operator', written_at })];
-    }),
-  );
 }
 
 /** Returns the write that removes from a record the person who wrote it. The name stays. */

@@ -13,7 +13,8 @@ import type { Database } from './databases.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { pageOf, settingsOf, withType } from './metadata-provider.ts';
 import { inEpochSeconds, type Patience, patienceOf, takeSoon, waitInLine } from './pace.ts';
-import { type EntityRecord, recordKey, recordWrites, writeRecords } from './record.ts';
+import { type EntityRecord, recordKey, recordWrites } from './record.ts';
+import { writeRecords } from './write-records.ts';
 
 // Search for entities by name in the music and book databases.
 

@@ -46,7 +46,7 @@ const examples = {
   bookdb: { many: ['books'], one: ['book'] },
 } as const;
 
-/** What this place is about, as in `reviews of albums, events, books and more`. */
+/** Returns the subjects of this place, as in `reviews of albums, events, books and more`. */
 export function manyThings(): string {
   const groups = [...shownGroups().keys()];
   const many = groups.flatMap((group) => (group === 'own' ? [] : examples[group].many));

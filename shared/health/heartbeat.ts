@@ -34,6 +34,11 @@ export async function recordHeartbeat(): Promise<Partial<Item>> {
   }
 }
 
+/** Returns true for the stream record of a heartbeat, which a consumer gets every minute. */
+export function isHeartbeat({ dynamodb }: DynamoDBRecord): boolean {
+  return dynamodb?.Keys?.sk?.S === heartbeatKey.sk;
+}
+
 /**
  * Records the time of the last heartbeat among the records, if any, as the consumer's last run.
  * Call it when everything before is processed.
@@ -42,7 +47,7 @@ export async function passHeartbeat(
   consumer: string,
   records: readonly DynamoDBRecord[],
 ): Promise<void> {
-  const last = records.findLast(({ dynamodb }) => dynamodb?.Keys?.sk?.S === heartbeatKey.sk);
+  const last = records.findLast(isHeartbeat);
   const at = last?.dynamodb?.NewImage?.at?.S;
   if (at !== undefined) await batchWrite([{ put: { ...lastRunKey(consumer), at } }]);
 }

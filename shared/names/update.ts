@@ -5,13 +5,8 @@ import { askForRecords } from '../entity/asking.ts';
 import { batchSize } from '../entity/database-request.ts';
 import { type Provider, providers } from '../entity/metadata-provider.ts';
 import { type Patience, patienceOf, take, takeSoon } from '../entity/pace.ts';
-import {
-  type EntityRecord,
-  recordIn,
-  recordWrites,
-  renewed,
-  writeRecords,
-} from '../entity/record.ts';
+import { type EntityRecord, recordIn, recordWrites, renewed } from '../entity/record.ts';
+import { writeRecords } from '../entity/write-records.ts';
 import { namesPaceKey, paceKey } from '../table/keys.ts';
 import { tryUpdate } from '../table/transact.ts';
 import { type Due, postpone, readDue } from './queue.ts';

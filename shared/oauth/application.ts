@@ -1,13 +1,10 @@
 import * as v from 'valibot';
 import { pick } from '../pick.ts';
-import { isLoopback, Name, parseWebUrl, Text } from '../values.ts';
+import { isLoopback, Matching, Name, parseWebUrl, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 import type { PresentedApplication } from './presented.ts';
 
-export const ClientId = v.pipe(
-  v.string(),
-  v.regex(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits'),
-);
+export const ClientId = Matching(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits');
 
 /** Fields that an owner enters. */
 export const Registration = v.object({

@@ -8,6 +8,7 @@ import { collect, queryItems } from '../table/query.ts';
 import { putNew, transact } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
+import { Matching } from '../values.ts';
 import { sealToken } from './credentials.ts';
 import { Grant, newGrant, nobody } from './grant.ts';
 
@@ -25,7 +26,7 @@ export type PersonalToken = v.InferOutput<typeof PersonalToken>;
 type TokenKey = Pick<PersonalToken, 'user_id' | 'grant_id'>;
 
 /** Id of a personal access token: its grant id. */
-export const TokenId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be the id of a token'));
+export const TokenId = Matching(/^[\da-f]{32}$/, 'must be the id of a token');
 
 /** Lifetimes to choose from, in days. */
 export const lifetimes = [7, 30, 90, 365] as const;

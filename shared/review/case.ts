@@ -42,7 +42,7 @@ export const Case = v.object({
 });
 export type Case = v.InferOutput<typeof Case>;
 
-/** Why a case is open: a report, a review on hold, an edit that waits, or an appeal. */
+/** Causes of an open case: a report, a review on hold, an edit that waits, or an appeal. */
 export const caseOrigins = ['report', 'hold', 'edit', 'appeal'] as const;
 export type CaseOrigin = (typeof caseOrigins)[number];
 

@@ -4,8 +4,8 @@ import type { Place, ReadPage } from '../list/cursor.ts';
 import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { readSums, readTotals, rootKey } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import { type Entry, type Item, type Key, keyString } from '../table/item.ts';
-import { claimKey, countsKey, entityKey, idIn, popularityOf, reviewKey } from '../table/keys.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { claimKey, countsKey, entityKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex, sortKeyIn } from '../table/query.ts';
 import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { completed } from './long-text.ts';
 import { averageRating, countsIn, sumOfCounts, totalNames } from './owner-counts.ts';
 import { readable } from './page-size.ts';
-import { contentOf, facetOf, readKind, type WholeReview, withoutStars } from './review.ts';
+import { contentOf, facetOf, type WholeReview } from './review.ts';
 import { type AuthoredReview, findListed, findListedWhole } from './review-repository.ts';
 
 // Lists of public reviews, with their count.
@@ -91,33 +91,11 @@ async function readReviews(
   return { ...page, next: after, limit: isShort ? read.length : undefined };
 }
 
-/**
- * Reads public reviews to begin with: the most popular texts that people voted up, and the newest
- * of the others, up to `limit` of each. Two round trips.
- */
-export async function findHighlights(
-  limit: number,
-): Promise<{ popular: AuthoredReview[]; newest: AuthoredReview[] }> {
-  // Any of the newest may be popular. Popular reviews had a text when people voted on them.
-  const options = { descending: true, pageSize: 2 * limit };
-  const [best, latest] = await Promise.all([
-    collect(queryIndex('all-by-popularity', 'REVIEW', options), 2 * limit),
-    collect(queryIndex('all-by-date', 'REVIEW', options), 2 * limit),
-  ]);
-  const texts = best.filter(isPopularText).slice(0, limit);
-  const ids = new Set(texts.map(idIn));
-  const others = latest.filter((entry) => !ids.has(idIn(entry))).slice(0, limit);
-  const entries = [...texts, ...others];
-  const reviews = await findListed(entries.slice(0, readable(entries, true)));
-  return {
-    popular: reviews.filter(({ review }) => ids.has(review.id)),
-    newest: reviews.filter(({ review }) => !ids.has(review.id)),
-  };
-}
-
-function isPopularText(entry: Entry): boolean {
-  const hasText = withoutStars(readKind(entry.kind).content) !== 'rating';
-  return hasText && popularityOf(BigInt(sortKeyIn(entry, 'popularity'))) > 0;
+/** Reads the newest public reviews, at most so many, without their count. Two round trips. */
+export async function findNewest(limit: number): Promise<AuthoredReview[]> {
+  const options = { descending: true, pageSize: limit };
+  const entries = await collect(queryIndex('all-by-date', 'REVIEW', options), limit);
+  return findListed(entries.slice(0, readable(entries, true)));
 }
 
 /** Lists the ids of public reviews, oldest first. A page may have some thousand. */

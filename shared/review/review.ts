@@ -13,7 +13,7 @@ import type { IndexAttributes } from '../table/item.ts';
 import { popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
-import { oneOf } from '../values.ts';
+import { Matching, oneOf } from '../values.ts';
 import { Carried } from './case.ts';
 import { languages } from './languages.ts';
 import { licenseOf, licenses } from './licenses.ts';
@@ -23,8 +23,7 @@ import { hasNeeded, longestText, Written, writtenIn, writtenNames } from './writ
 
 /** Ratings separated by commas; each once and ascending in the output. */
 export const Stars = v.pipe(
-  v.string(),
-  v.regex(/^[1-5](,[1-5])*$/, 'must be ratings from 1 to 5, separated by commas'),
+  Matching(/^[1-5](,[1-5])*$/, 'must be ratings from 1 to 5, separated by commas'),
   v.transform((list) => [...new Set(list.split(',').map(Number))].sort()),
 );
 

@@ -52,7 +52,7 @@ export interface Kind extends Lists {
   key: { form: Key };
   /** The most that an item has, in DynamoDB's counting: 1 unless it is given. */
   kilobytes?: number;
-  /** Why it is in no export. Any other kind has a schema in transfer/record.ts. */
+  /** The reason why it is in no export. Any other kind has a schema in transfer/record.ts. */
   unexported?: string;
   /** The kind that it is exported beside, and erased with. */
   beside?: 'user' | 'review';

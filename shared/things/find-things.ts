@@ -205,7 +205,7 @@ async function readFound(entries: readonly Entry[], text: string): Promise<Found
   const entities = entries.map(({ entity }) => entity);
   const owners = entries.filter(({ isReviewed }) => isReviewed);
   const ids = new Set(owners.map(({ entity }) => entity.entity_id));
-  const items = await batchGet([...entities.map(recordKey), ...[...ids].map(entityKey)]);
+  const items = await batchGet([...entities.map(recordKey), ...Array.from(ids, entityKey)]);
   const words = text.split(' ');
   const found = entities.flatMap((entity) => {
     const record = recordIn(entity, items.get(keyString(recordKey(entity))));

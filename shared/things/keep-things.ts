@@ -15,20 +15,24 @@ import { TableBusy } from '../errors.ts';
 import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { type Item, keyString } from '../table/item.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import { entityKey, idIn, lastRunKey } from '../table/keys.ts';
-import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { tryUpdate } from '../table/transact.ts';
+import { collect, getItem, queryIndex, queryItems, scanItems } from '../table/query.ts';
+import { tryTransact, tryUpdate } from '../table/transact.ts';
 import { listEntries, type Reviewed } from './listing.ts';
+import { idOfMark, markOf, marksKey, type Rise, riseIn, riseKey } from './rise.ts';
 import {
   byKey,
   type Entries,
   entityOfEntry,
   entriesOf,
   isEntry,
+  isSlow,
   placesIn,
+  ratingOf,
   readThings,
   reviewedIn,
+  slowEntriesOf,
   type Thing,
   wordsIn,
 } from './thing.ts';
@@ -37,7 +41,7 @@ import { levels, wordEntries } from './words.ts';
 // Keeps the entries that things are found and listed by. They depend on two items of a thing, whose
 // stream records may come to two consumers at once.
 
-/** What stream records tell of a thing: the items that were there before. */
+/** A thing in stream records, with the items that were there before. */
 interface Change {
   id: string;
   /** Types of the changed records, and of the reviews before. */
@@ -52,39 +56,144 @@ interface Change {
 const mostRounds = 10;
 
 /**
+ * Things that have risen, in one run: four times what a large community publishes in its busiest
+ * minute. Each takes 14 writes, so a run takes seconds. Those left over wait a minute more.
+ */
+const mostRisen = 500;
+
+/**
  * Follows counts and records of things in stream records. It reads the items as they are now, so
  * repeated and late records change nothing. A publication costs four write units at most, a name
- * ten. A publication that moves a thing to another level costs two more for each of its words.
+ * ten. Returns the ids of things that have risen, whose slow entries wait for `settleRisen`.
  */
-export async function keepThings(records: readonly DynamoDBRecord[]): Promise<void> {
+export async function keepThings(records: readonly DynamoDBRecord[]): Promise<Set<string>> {
   const changes = changesIn(records);
-  if (changes.length === 0) return;
-  const things = await readThings(changes);
+  if (changes.length === 0) return new Set();
+  const things = await markRisen(changes, await readThings(changes));
   await settle(changes, things, await readStanding(changes, things));
+  // People see a corrected name at once, and no removed one.
+  const rises = new Map(things.flatMap(({ id, risen }) => (risen ? [[id, risen] as const] : [])));
+  const renamed = changes.filter(({ id, isNamed }) => isNamed && rises.has(id));
+  if (renamed.length > 0) await settleSlow(renamed, rises);
+  return new Set(rises.keys());
+}
+
+/** Marks the things that counts alone have raised, and whose words stand as these were before. */
+async function markRisen(
+  changes: readonly Change[],
+  things: readonly Thing[],
+): Promise<readonly Thing[]> {
+  const raised = things.flatMap((thing, i) => {
+    const before = changes[i]?.isNamed ? undefined : changes[i]?.counts[0];
+    if (!before || thing.risen || before.counts.all >= thing.counts.all) return [];
+    const former = { ...thing, ...before };
+    return isDeepStrictEqual(wordsIn(former), wordsIn(thing)) ? [] : [former];
+  });
+  if (raised.length === 0) return things;
+  const standing = await batchGet(raised.flatMap(wordsIn), { consistent: true });
+  const stands = (entry: Item) => isDeepStrictEqual(standing.get(keyString(entry)), entry);
+  const marked = raised.filter((former) => wordsIn(former).every(stands));
+  const rises = new Map(marked.map((former) => [former.id, riseOf(former)]));
+  await batchWrite([...rises].map(([id, rise]) => ({ put: markOf(id, rise) })));
+  return things.map((each) => ({ ...each, risen: each.risen ?? rises.get(each.id) }));
+}
+
+function riseOf(thing: Thing): Rise {
+  return { types: thing.records.map(({ entity_type }) => entity_type), places: ratingOf(thing) };
 }
 
 /**
- * Writes the entries of things in the place of those before. Reads the things again, until nothing
- * has changed since: another consumer may have written an entry that was old by then.
+ * Writes the slow entries of things that have risen, and forgets that they have. Call it every
+ * minute. What has changed meanwhile waits for the next call. Reads half a unit if there are none.
+ * Returns the entities with reviews among them.
  */
+export async function settleRisen(): Promise<Entity[]> {
+  const marks = await collect(queryItems(marksKey, { pageSize: mostRisen }), mostRisen);
+  const settled: Entity[] = [];
+  for (const some of chunks(marks, 100)) {
+    const changes = new Map<string, Change>();
+    const rises = new Map(some.map((mark) => [idOfMark(mark), riseIn(mark)]));
+    for (const [id, rise] of rises) {
+      const change = changeOf(changes, id);
+      for (const type of rise?.types ?? []) change.types.add(type);
+    }
+    const things = await settleSlow([...changes.values()], rises);
+    await Promise.all(things.map(forgetRise));
+    settled.push(
+      ...things.flatMap(({ records, counts }) =>
+        records.filter(({ entity_type }) => counts.types.has(entity_type)),
+      ),
+    );
+  }
+  return settled;
+}
+
+/** Writes the slow entries of things that have risen. */
+async function settleSlow(
+  changes: readonly Change[],
+  rises: ReadonlyMap<string, Rise | undefined>,
+): Promise<readonly Thing[]> {
+  const things = await readThings(changes);
+  const next = things.map((thing) => {
+    const { types, places } = riseOf(thing);
+    const rise = rises.get(thing.id);
+    return markOf(thing.id, {
+      types: [...new Set([...(rise?.types ?? []), ...types])],
+      places: [...byKey([...(rise?.places ?? []), ...places]).values()],
+    });
+  });
+  // Named before they are written, so that an interruption leaves no unknown one.
+  await batchWrite(next.map((put) => ({ put })));
+  const records = [...things, ...changes].flatMap((each) => each.records);
+  const words = records.flatMap((record) => levels.flatMap((level) => wordEntries(record, level)));
+  const places = next.flatMap((mark) => riseIn(mark)?.places ?? []);
+  const candidates = byKey<Key>([...words, ...places]);
+  const standing = await batchGet([...candidates.values()], { consistent: true });
+  const counted = new Map(things.map((thing) => [thing.id, thing]));
+  await settleEntries(things, standing, slowEntriesOf, () => readThings(changes, counted));
+  return things;
+}
+
+/** Deletes the mark of a thing, unless it has been counted again since it was read. */
+async function forgetRise({ id, version }: Thing): Promise<void> {
+  await tryTransact([
+    { Delete: { Key: riseKey(id) } },
+    { ConditionCheck: { Key: entityKey(id), was: { version } } },
+  ]);
+}
+
+/** Writes the entries of things in the place of those before. */
 async function settle(
   changes: readonly Change[],
-  read: readonly Thing[],
+  things: readonly Thing[],
   before: Entries,
 ): Promise<void> {
   // Later counts of a thing come in later records. Only its record may have another consumer.
   const counted = new Map(
-    read.filter((_, i) => changes[i]?.isNamed === false).map((thing) => [thing.id, thing]),
+    things.filter((_, i) => changes[i]?.isNamed === false).map((thing) => [thing.id, thing]),
   );
+  await settleEntries(things, before, entriesOf, () => readThings(changes, counted));
+}
+
+/**
+ * Writes entries in the place of those before. Reads the things again, until nothing has changed
+ * since: another consumer may have written an entry that was old by then.
+ */
+async function settleEntries(
+  read: readonly Thing[],
+  before: Entries,
+  entries: (things: readonly Thing[]) => Entries,
+  readAgain: () => Promise<Thing[]>,
+): Promise<void> {
   let things = read;
   let standing = before;
   for (let round = 0; round < mostRounds; round++) {
-    const after = entriesOf(things);
+    const after = entries(things);
     const writes = differences(standing, after);
     if (writes.length === 0) return;
     await batchWrite(writes);
     standing = after;
-    things = await readThings(changes, counted);
+    things = await readAgain();
   }
   throw new TableBusy();
 }
@@ -93,7 +202,9 @@ function differences(before: Entries, after: Entries) {
   const isNew = ([name, item]: [string, Item]) => !isDeepStrictEqual(before.get(name), item);
   const deleted = [...before].filter(([name]) => !after.has(name));
   return [
-    ...[...after].filter(isNew).map(([, put]) => ({ put })),
+    ...Array.from(after)
+      .filter(isNew)
+      .map(([, put]) => ({ put })),
     ...deleted.map(([, { pk, sk }]) => ({ delete: { pk, sk } })),
   ];
 }
@@ -163,7 +274,8 @@ async function readStanding(
       levels.flatMap((level) => wordEntries(record, level)),
     );
     const places = thing.counts.all > 0 ? records.flatMap((each) => listEntries(thing, each)) : [];
-    return [...(left[i] ?? []), ...words, ...places, ...placesIn(thing)];
+    const all = [...(left[i] ?? []), ...words, ...places, ...placesIn(thing)];
+    return thing.risen ? all.filter((entry) => !isSlow(entry)) : all;
   });
   const read = await batchGet([...byKey(uncertain).values()], { consistent: true });
   const certain = left.filter((_, i) => !changes[i]?.isNamed).flat();
@@ -204,22 +316,25 @@ export async function rebuildThings(
 ): Promise<number> {
   let read = 0;
   let names = 0;
+  await settleRisen();
   for await (const { items } of scanItems()) {
     for (const some of chunks(items.filter(isOfThing), 100)) names += await rebuildSome(some);
     read += items.length;
     onProgress(read);
   }
-  await recordRun('things');
+  await recordRun('thing-rows');
   return names;
 }
 
-/** Builds the entries if that has never been done, as in a table of older code. */
+/** Builds the entries if that has never been done with rows as they are now. */
 export async function buildThings(): Promise<void> {
-  if ((await getItem(lastRunKey('things'))) === undefined) await rebuildThings();
+  if ((await getItem(lastRunKey('thing-rows'))) === undefined) await rebuildThings();
 }
 
 const isOfThing = (item: Item) =>
-  isEntityItem(item) || isEntry(item) || recordedIn(item) !== undefined;
+  isEntityItem(item) ||
+  (isEntry(item) && item.pk !== marksKey.pk) ||
+  recordedIn(item) !== undefined;
 const isEntityItem = ({ sk }: Item) => sk === entityKey('').sk;
 
 /** Returns the entity whose record with a name the item is. */
@@ -240,6 +355,9 @@ async function rebuildSome(items: readonly Item[]): Promise<number> {
     change.isNamed = true;
     change.types.add(entity_type);
   }
+  // What rises meanwhile is settled as any other thing that has risen.
+  const risen = (await readThings([...changes.values()])).filter((thing) => thing.risen);
+  for (const { id } of risen) changes.delete(id);
   const all = [...changes.values()];
   const things = await readThings(all);
   const isCounted = new Set(counted.map(idIn));
@@ -251,7 +369,12 @@ async function rebuildSome(items: readonly Item[]): Promise<number> {
   const isDue = byKey(due);
   // Other entries of these things are written where the scan meets their items.
   const others = [...entriesOf(things)].filter(([name]) => !isDue.has(name));
-  await settle(all, things, new Map([...others, ...byKey(entries)]));
+  const isOfRisen = (entry: Item) => risen.some(({ id }) => entry.sk.endsWith(id));
+  await settle(
+    all,
+    things,
+    new Map([...others, ...byKey(entries.filter((each) => !isOfRisen(each)))]),
+  );
   return named.length;
 }
 

@@ -10,7 +10,7 @@ import { thingKey } from '../table/keys.ts';
 export const thingSorts = ['reviews', 'rating', 'latest'] as const;
 export type ThingSort = (typeof thingSorts)[number];
 
-/** What a rating of a thing weighs against: so many ratings of so many stars. */
+/** Ratings that each rating of a thing weighs against: their number, and their stars. */
 export const prior = { ratings: 5, stars: 3 };
 
 /**
@@ -23,18 +23,22 @@ const mostBytes = { name: 400, about: 240, all: 820 };
 export interface Reviewed {
   id: string;
   counts: ReviewCounts;
-  /** When the first review of it was published. Absent if older code has counted it. */
+  /** Time at which the first review of it was published. Absent if older code has counted it. */
   first_on?: string;
+  /** Rises with every count. */
+  version?: number;
 }
 
 /**
  * Returns the entries of a thing. Those by number of reviews and by rating have what a row shows.
- * Those by the time of the first review are in a list of the type, and in one of all types.
+ * Those by the time of the first review have its texts alone, so that later reviews leave them as
+ * they are. They are in a list of the type, and in one of all types.
  */
 export function listEntries({ id, counts, first_on = '' }: Reviewed, record: EntityRecord): Item[] {
   const { entity_type } = record;
   const average_rating = averageRating(counts);
-  const row = { ...textsOf(record), review_count: counts.all, average_rating };
+  const texts = textsOf(record);
+  const row = { ...texts, review_count: counts.all, average_rating };
   const reviews = `${padded(counts.all, 9)}#${first_on}#${id}`;
   const rank = Math.round(10_000 * weightedMean(counts));
   const rating = `${padded(rank, 5)}#${padded(average_rating.count, 9)}#${id}`;
@@ -42,8 +46,8 @@ export function listEntries({ id, counts, first_on = '' }: Reviewed, record: Ent
   return [
     { ...thingKey('reviews', entity_type, reviews), ...row },
     ...(average_rating.count > 0 ? [{ ...thingKey('rating', entity_type, rating), ...row }] : []),
-    { ...thingKey('latest', entity_type, latest) },
-    { ...thingKey('latest', undefined, latest), entity_type },
+    { ...thingKey('latest', entity_type, latest), ...texts },
+    { ...thingKey('latest', undefined, latest), entity_type, ...texts },
   ];
 }
 

@@ -4,8 +4,9 @@ import { isFindable } from '../entity/state.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
-import { entityKey, metadataKey } from '../table/keys.ts';
+import { entityKey, metadataKey, thingKey } from '../table/keys.ts';
 import { listEntries, listedRecord, type Reviewed } from './listing.ts';
+import { type Rise, riseIn, riseKey } from './rise.ts';
 import { levelOf, wordEntries } from './words.ts';
 
 // A thing as its two items tell: the counts of an entity, and its record. Its entries follow.
@@ -14,6 +15,8 @@ import { levelOf, wordEntries } from './words.ts';
 export interface Thing extends Reviewed {
   /** Its records with a name, of any type, also those that are not to be found. */
   records: readonly EntityRecord[];
+  /** Set while its slow entries wait. */
+  risen?: Rise;
 }
 
 /** A thing to read: its id, and types beside those of its reviews. */
@@ -27,13 +30,18 @@ export type Entries = Map<string, Item>;
 
 /** Reads the counts of an entity from its item. Without an item there are none. */
 export function reviewedIn(id: string, item: Readonly<Record<string, unknown>> = {}): Reviewed {
-  const { first_on } = item;
-  return { id, counts: countsIn(item), ...(typeof first_on === 'string' && { first_on }) };
+  const { first_on, version } = item;
+  return {
+    id,
+    counts: countsIn(item),
+    ...(typeof first_on === 'string' && { first_on }),
+    ...(version !== undefined && { version: Number(version) }),
+  };
 }
 
 /**
- * Reads things, strongly consistent: their counts, unless they are `counted`, and then the records
- * of the types that they have.
+ * Reads things, strongly consistent: their counts, unless they are `counted`, then the records of
+ * the types that they have, and whether those with a name have risen.
  */
 export async function readThings(
   keys: readonly ThingKey[],
@@ -51,11 +59,15 @@ export async function readThings(
     })),
   );
   const items = await batchGet(entities.flat().map(recordKey), { consistent: true });
+  const records = entities.map((some) =>
+    some.flatMap((entity) => recordIn(entity, items.get(keyString(recordKey(entity)))) ?? []),
+  );
+  const named = keys.filter((_, i) => (records[i] ?? []).length > 0).map(({ id }) => riseKey(id));
+  const marks = await batchGet(named, { consistent: true });
   return reviewed.map((each, i) => ({
     ...each,
-    records: (entities[i] ?? []).flatMap(
-      (entity) => recordIn(entity, items.get(keyString(recordKey(entity)))) ?? [],
-    ),
+    records: records[i] ?? [],
+    risen: riseIn(marks.get(keyString(riseKey(each.id)))),
   }));
 }
 
@@ -72,13 +84,33 @@ export function placesIn(thing: Thing): Item[] {
   return record ? listEntries(thing, record) : [];
 }
 
-/** Returns all entries of things. */
+/** Returns all entries of things, but for the slow ones of those that have risen. */
 export function entriesOf(things: readonly Thing[]): Entries {
-  return byKey(things.flatMap((thing) => [...wordsIn(thing), ...placesIn(thing)]));
+  return byKey(
+    things.flatMap((thing) => {
+      const all = [...wordsIn(thing), ...placesIn(thing)];
+      return thing.risen ? all.filter((entry) => !isSlow(entry)) : all;
+    }),
+  );
+}
+
+/** Returns the slow entries of things. */
+export function slowEntriesOf(things: readonly Thing[]): Entries {
+  return byKey(things.flatMap((thing) => [...wordsIn(thing), ...ratingOf(thing)]));
+}
+
+/** Returns the place by rating of a thing, if it has one. */
+export function ratingOf(thing: Thing): Item[] {
+  return placesIn(thing).filter(isSlow);
+}
+
+/** Returns true for words, and for a place by rating: they wait where a thing has risen. */
+export function isSlow({ pk }: Pick<Key, 'pk'>): boolean {
+  return pk.startsWith('WORD#') || pk.startsWith(thingKey('rating', '').pk);
 }
 
 /** Returns items by their key. Of two with one key, the later stays. */
-export function byKey(items: readonly Item[]): Entries {
+export function byKey<T extends Key>(items: readonly T[]): Map<string, T> {
   return new Map(items.map((item) => [keyString(item), item]));
 }
 

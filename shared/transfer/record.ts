@@ -18,7 +18,7 @@ import { keyString } from '../table/item.ts';
 import { idIn, webhookSlots } from '../table/keys.ts';
 import { type ExportedKind, kinds, placeholder } from '../table/kinds.ts';
 import { Contact, Email, User } from '../user/user.ts';
-import { AnyTime, isVisible, StoredId, StoredTime } from '../values.ts';
+import { AnyTime, isVisible, Matching, StoredId, StoredTime } from '../values.ts';
 import { Vote } from '../vote/vote.ts';
 import { Webhook } from '../webhooks/webhook.ts';
 
@@ -114,15 +114,15 @@ const Claim = v.lazy((item) =>
   v.is(v.object({ marked_at: v.unknown() }), item) ? HiddenClaim : ReportedClaim,
 );
 
-const Hex = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/));
+const Hex = Matching(/^[\da-f]{32}$/);
 /** Forms of the parts of keys that are no UUIDs. */
 const idForms: Record<string, v.GenericSchema> = {
   client_id: Hex,
   grant_id: Hex,
-  sha256: v.pipe(v.string(), v.regex(/^[\da-f]{64}$/)),
+  sha256: Matching(/^[\da-f]{64}$/),
   slot: v.picklist(webhookSlots),
   entity_type: StoredEntityType,
-  id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
+  id: Matching(/^[^\n]+$/),
 };
 
 /** Kinds of items that are exported as they are stored. */
@@ -155,7 +155,7 @@ export const RawRecord = v.pipe(
       sk: v.string(),
       user_id: v.nullish(StoredId),
       // A rank may exceed a number of JSON.
-      popularity_rank: v.optional(v.pipe(v.string(), v.regex(/^-?\d+$/))),
+      popularity_rank: v.optional(Matching(/^-?\d+$/)),
     }),
   }),
   v.check(({ kind, item }) => {

@@ -10,7 +10,7 @@ export const Vote = v.object({
   user_id: StoredId,
   /** True is an upvote, false a downvote. */
   vote: v.boolean(),
-  /** When it was last cast. */
+  /** Time of the last cast. */
   voted_at: StoredTime,
   /** The revision that was current then and counts the vote. */
   revision: RevisionNumber,

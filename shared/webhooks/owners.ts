@@ -32,7 +32,7 @@ export async function findOwnerless(): Promise<Webhook[]> {
 async function readOwners(webhooks: readonly Webhook[], { consistent = false } = {}) {
   const clients = new Set(webhooks.map(({ client_id }) => client_id));
   const users = new Set(webhooks.map(({ user_id }) => user_id));
-  const keys = [...[...clients].map(applicationKey), ...[...users].map(userKey)];
+  const keys = [...Array.from(clients, applicationKey), ...Array.from(users, userKey)];
   const attributes = ['user_id', 'deleted_at', 'blocked_at', 'is_moderator'];
   const items = await batchGet(keys, { consistent, attributes });
   const states = webhooks.map((webhook) => {

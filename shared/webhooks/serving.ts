@@ -102,7 +102,7 @@ export async function serveDue(
     }
   }
   const waiting = [...late].filter(
-    ({ hadTurn, claim }) => !hadTurn && claim.kind !== 'replay' && !served.has(claim.owner),
+    ({ claim }) => claim.kind !== 'replay' && !served.has(claim.owner),
   );
   return { failures, hasMore: late.size > 0, late: await waitsOf(waiting, lookedAt), lookedAt };
 }

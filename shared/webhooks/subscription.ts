@@ -44,7 +44,7 @@ import type { Webhook } from './webhook.ts';
 /** In milliseconds: reviews are read for the messages that are likely to be sent within it. */
 const readAhead = 250;
 
-/** When a run may begin requests, and when it ends. */
+/** Limits of a run: for the start of requests, and for its end. */
 export interface RunTime {
   /** Returns true if no request may begin any more. Slow receivers need more time for one. */
   isOver(isSlow: boolean): boolean;

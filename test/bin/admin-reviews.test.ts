@@ -30,7 +30,7 @@ describe('npm run admin: reviews and decisions', () => {
     const why = ['--reason', 'spam', '--note', 'A quotation'];
     expect(await run('report', 'dismiss', id, ...why)).toEqual({ id, dismissed: 2 });
     expect(await listed()).toEqual(of(other));
-    for (const reader of readers) expect((await report(reader, id)).status).toBe(200);
+    for (const reader of readers) expect(await report(reader, id)).toHaveStatus(200);
     expect(await listed()).toEqual(of(other));
     const none = 'Error: There is nothing to decide on this review\n';
     await refuses(1, [[['report', 'dismiss', id], none]]);

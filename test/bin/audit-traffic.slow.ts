@@ -5,6 +5,7 @@ import { auditPartitions } from '../../shared/audit/audit.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import type { Item, Key } from '../../shared/table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { silence } from '../helpers/console.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -12,7 +13,7 @@ import { makeUser, makeUsers } from '../helpers/world.ts';
 
 beforeEach(() => {
   process.exitCode = 0;
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
 });
 afterEach(() => {
   process.exitCode = 0;

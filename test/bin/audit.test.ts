@@ -12,6 +12,7 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import type { Key } from '../../shared/table/item.ts';
 import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { silence } from '../helpers/console.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -40,7 +41,7 @@ afterEach(() => {
 
 /** Output of the audit and its summary. */
 async function run(options: Parameters<typeof runAudit>[0] = {}) {
-  const said = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const said = silence('error');
   const sum = await runAudit({ settle: 50, patience: 0, ...options });
   const lines = said.mock.calls.map(([line]) => String(line));
   said.mockRestore();

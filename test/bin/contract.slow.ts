@@ -113,7 +113,7 @@ test('publishes, edits, deletes and votes, and says what it has left behind', as
     license_choice: 'CC BY-SA 4.0',
   };
   const call = callerOf(url, ben);
-  expect((await call('POST', '/review/', review)).status).toBe(200);
+  expect(await call('POST', '/review/', review)).toHaveStatus(200);
   const { code, stdout } = await smoke(url, '--token', ann, '--token', ben, '--write');
   expect(stdout).toContain('\nok      Its author deletes a review\n');
   expect(stdout).toContain('\nok      They withdraw their votes\n');

@@ -131,7 +131,7 @@ describe('npm start -- --demo --memory', () => {
     const form = await browser.visit(queue);
     const shown = await browser.submit(form, 'Sign in', { name: 'Moderator' });
     expect(shown.url).toEqual(queue);
-    expect(shown.status).toBe(200);
+    expect(shown).toHaveStatus(200);
     expect(shown.html.match(/2 reports/g)).toHaveLength(1);
     expect(shown.html.match(/80% OFF/g)).toHaveLength(1);
   });

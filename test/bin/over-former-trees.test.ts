@@ -5,8 +5,8 @@ import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import type { Item } from '../../shared/table/item.ts';
-import { feed, locks, records, silence } from '../helpers/aggregates.ts';
-import { restore } from '../helpers/clock.ts';
+import { feed, locks, records, silenceConsumer } from '../helpers/aggregates.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
@@ -36,7 +36,7 @@ async function farPage(): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  silence();
+  silenceConsumer();
   // Connecting to a stack unsets the one for DynamoDB alone.
   process.env.AWS_ENDPOINT_URL = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const [ann, ben] = await makeUsers(430);
@@ -66,10 +66,9 @@ beforeAll(async () => {
     ]),
   );
 });
-afterEach(restore);
 
 test('a deployment that fails leaves the nodes of older code as they were', async () => {
-  silence();
+  silenceConsumer();
   const before = await formerNodes();
   expect(before.length).toBeGreaterThan(8);
   expect(await overFormerTrees('reviews', 2, async () => 3)).toBe(3);
@@ -78,7 +77,7 @@ test('a deployment that fails leaves the nodes of older code as they were', asyn
 });
 
 test('lists are right during a deployment, whose changes count after it', async () => {
-  silence();
+  silenceConsumer();
   const before = await formerNodes();
   let late: Awaited<ReturnType<typeof records>> = [];
   const status = await overFormerTrees('reviews', 2, async () => {
@@ -103,7 +102,7 @@ test('lists are right during a deployment, whose changes count after it', async 
 });
 
 test('a table without former nodes is deployed at once', async () => {
-  const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const error = silence('error');
   expect(await overFormerTrees('reviews', 3, async () => 0)).toBe(0);
   expect(error).not.toHaveBeenCalled();
 });

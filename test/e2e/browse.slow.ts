@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => page.close());
 
 const { follow, fill, click, arrive } = handsOn(() => page);
-const headings = () => page.getByRole('heading', { level: 3 }).allTextContents();
+const headings = (level: number) => page.getByRole('heading', { level }).allTextContents();
 
 /** Moves the focus by the keyboard to what has this name, and presses a key there. */
 async function press(name: string, key = 'Enter'): Promise<void> {
@@ -27,6 +27,15 @@ async function press(name: string, key = 'Enter'): Promise<void> {
   }
   throw new Error(`the keyboard does not reach ${name} on ${page.url()}`);
 }
+
+/** How the first column of the page lies to the second one. */
+const columns = () =>
+  page.evaluate(`(() => {
+    const parts = document.querySelectorAll('.columns > :nth-child(-n + 2)');
+    const [first, second] = [...parts].map((part) => part.getBoundingClientRect());
+    if (first.bottom <= second.top) return 'above';
+    return first.right <= second.left && first.top === second.top ? 'beside' : 'over';
+  })()`);
 
 async function expectAccessible(): Promise<void> {
   for (const width of [1280, 360]) {
@@ -44,6 +53,7 @@ describe('somebody who looks around', () => {
     await page.getByText('Nobody has written a review yet.').waitFor();
     await expectAccessible();
     await page.goto(origin(url));
+    await expectAccessible();
     await follow('Write the first review');
     await arrive('Find something to review');
     await expectAccessible();
@@ -72,9 +82,11 @@ describe('somebody who looks around', () => {
       until: /^The demo is complete/,
     });
     await page.goto(origin(url));
-    const first = await headings();
-    expect(first.slice(0, 6)).toHaveLength(6);
-    await page.getByRole('heading', { name: 'Worth reading' }).waitFor();
+    await page.getByRole('heading', { name: 'What people talk about' }).waitFor();
+    await expectAccessible();
+    // Six things and five reviews.
+    expect((await headings(3)).length).toBeGreaterThan(6);
+    expect(await headings(4)).toHaveLength(5);
     await press('Write a review');
     await arrive('Find something to review');
     await press('Name, address or id', 'o');
@@ -91,9 +103,11 @@ describe('somebody who looks around', () => {
     await press('Next page');
     for (let i = 0; i < 8; i++) await follow('Next page');
     await page.waitForFunction(`!document.querySelector('[rel=next]')`);
-    expect(await headings()).toHaveLength(20);
+    expect(await headings(4)).toHaveLength(20);
 
     await page.goto(`${origin(url)}/reviews`);
+    // A phone folds the filters.
+    await press('Filter');
     await page.getByLabel('Type').selectOption({ label: 'All books' });
     await page.getByLabel('Language').selectOption({ label: 'German' });
     await press('Filter reviews');
@@ -105,5 +119,16 @@ describe('somebody who looks around', () => {
     await expectAccessible();
     await follow('Show all reviews');
     await page.getByText('200 reviews').waitFor();
+
+    const author = await page.locator('.person').first().getAttribute('href');
+    for (const address of [`${origin(url)}/reviews`, `${origin(url)}/things`, `${author}`]) {
+      await page.goto(address);
+      await page.setViewportSize({ width: 900, height: 800 });
+      expect([address, await columns()]).toEqual([address, 'beside']);
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect([address, await columns()]).toEqual([address, 'above']);
+      const entry = await page.locator('main li h3').first().boundingBox();
+      expect([address, (entry?.y ?? 844) < 700]).toEqual([address, true]);
+    }
   });
 });

@@ -12,6 +12,7 @@ import type { Person } from '../helpers/world.ts';
 
 const named = randomUUID();
 const unnamed = randomUUID();
+const longest = randomUUID();
 const longName = `${'Donaudampfschifffahrtsgesellschaft'.repeat(3)} & other songs`;
 const matches = [{ id: named, name: longName, disambiguation: longName }];
 const found = encodeURIComponent(JSON.stringify({ matches }));
@@ -19,7 +20,7 @@ process.env.MUSICDB_SEARCH = `data:application/json,${found}#{type}{name}`;
 const browser = await launchBrowser();
 const { url, authUrl: at } = await startTestStack();
 const { nameEntities } = await import('../helpers/names.ts');
-await nameEntities({ [named]: longName });
+await nameEntities({ [named]: longName, [longest]: '千と千尋の神隠し'.repeat(15) });
 const { makeUser } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { webhookKey } = await import('../../shared/table/keys.ts');
@@ -285,6 +286,11 @@ describe('in four widths and both colour schemes', () => {
     review = await layla.publishes(content);
     const text = `${'w'.repeat(2499)} `.repeat(2);
     await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
+    await ann.publishes({
+      entity_id: longest,
+      rating: 4,
+      text: 'A text under a name without end.',
+    });
     const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
     await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
   });
@@ -303,6 +309,25 @@ describe('in four widths and both colour schemes', () => {
     await lookWithin();
   });
 
+  test.each([
+    ['a long name', named],
+    ['a name without spaces', longest],
+  ])('a phone shows the first review of a thing with %s at once', async (_, entity_id) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${at}/entity/${entity_id}`);
+    const first = await page.locator('.review').first().boundingBox();
+    // Two of its lines, of 28 pixels each.
+    expect(first?.y).toBeLessThan(844 - 2 * 28);
+    expect(await page.getByRole('link', { name: 'Write a review' }).count()).toBe(1);
+    const bars = page.locator('.histogram');
+    expect(await bars.isVisible()).toBe(false);
+    await page.getByText('Ratings by stars').click();
+    expect(await bars.isVisible()).toBe(true);
+    await page.reload();
+    await page.setViewportSize({ width: 1280, height: 844 });
+    expect(await bars.isVisible()).toBe(true);
+  });
+
   test('other states of public pages are for everybody', async () => {
     for (const [path, heading] of [
       [`/entity/${named}?rating=5&language=ar`, longName],
@@ -310,6 +335,7 @@ describe('in four widths and both colour schemes', () => {
       [`/entity/${randomUUID()}`, 'No reviews yet'],
       ['/reviews?language=fr&sort=popularity', 'Reviews'],
       ['/things?sort=latest&entity_type=work', 'Newest here: Compositions'],
+      ['/things?entity_type=event', 'Most reviewed: Events'],
       [`/find?q=${longName}&type=work`, 'Find something to review'],
       ['/find?q=https://music.example/nothing', 'Find something to review'],
       [`/review/${randomUUID()}`, 'Review not found'],

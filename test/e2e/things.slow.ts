@@ -96,7 +96,8 @@ test('from the first page of an empty service to its third review, and to anothe
   const ben = await person('Ben', 390);
   await ben.visit('/things?sort=latest');
   await ben.arrive('Newest here');
-  await ben.page.getByText('5 of 5 stars from 1 rating · 1 review').waitFor();
+  await ben.page.getByRole('img', { name: '5 of 5 stars' }).waitFor();
+  await ben.page.getByText('1 review').waitFor();
   await ben.search('lang 1926');
   await ben.look('things-4-found');
   await ben.follow('Metropolis Restored');
@@ -105,7 +106,7 @@ test('from the first page of an empty service to its third review, and to anothe
   await ben.review('Long, loud and worth every minute of the evening.', '4 stars');
   await ben.page.goto(thing.href);
   await ben.look('things-5-entity');
-  await ben.follow('Correct or report this');
+  await ben.follow('Correct or report');
   await ben.arrive(/^Correct the name/);
   await ben.fill('What tells it apart', 'Fritz Lang · 1927');
   await ben.fill('Why?', 'It opened in January 1927.');
@@ -142,7 +143,7 @@ test('from the first page of an empty service to its third review, and to anothe
   await ann.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
   await ann.review('Nothing to carry, and a lifetime to learn it.', '5 stars');
   await ann.follow('Go');
-  await ann.follow('Correct or report this');
+  await ann.follow('Correct or report');
   await ann.fill('What tells it apart', 'for two people');
   await ann.click('Send the correction');
   await ann.hear('The name is saved.');

@@ -9,10 +9,11 @@ import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
 import { type Route, routes, type Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
+import { silenceAll } from '../helpers/console.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeGrant, makeUser } from '../helpers/world.ts';
 
-const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
+const logged = silenceAll('info');
 
 const arn = 'arn:aws:execute-api:eu-west-1:123456789012:abcdef1234/ws';
 const scopes: Scope[] = ['review', 'vote', 'user'];
@@ -140,7 +141,6 @@ describe('the authorizer', () => {
     'logs that a token is %s, without the token, and its client if it is ours',
     async (reason, make, isOurs) => {
       const token = await make();
-      logged.mockClear();
       await expect(authorize(`Bearer ${token}`)).rejects.toThrow('Unauthorized');
       const client_id = isOurs ? expect.stringMatching(/^[0-9a-f]{32}$/) : undefined;
       expect(logged.mock.calls).toEqual([[{ message: 'Access token refused', reason, client_id }]]);

@@ -70,7 +70,7 @@ describe('GET /entities', () => {
 
   test('requires entity_ids, once: 400', async () => {
     expect((await invoke(handler)).body.description).toBe('entity_ids is required');
-    expect((await invoke(handler, { query: { entity_ids: [id, id] } })).status).toBe(400);
+    expect(await invoke(handler, { query: { entity_ids: [id, id] } })).toHaveStatus(400);
   });
 
   // "entity_ids=" takes 11 of the 4,096 characters.
@@ -79,6 +79,6 @@ describe('GET /entities', () => {
     [4097, `${id},`.padEnd(4086, ','), 503],
     [4097, 'x'.repeat(4086), 503],
   ])('limits the query string: %i characters', async (_, entity_ids, expected) => {
-    expect((await lookUp(entity_ids)).status).toBe(expected);
+    expect(await lookUp(entity_ids)).toHaveStatus(expected);
   });
 });

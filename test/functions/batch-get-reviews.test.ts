@@ -96,8 +96,8 @@ describe('GET /reviews', () => {
 
   test('requires review_ids, once: 400', async () => {
     expect((await invoke(handler)).body.description).toBe('review_ids is required');
-    expect((await invoke(handler, { query: { review_id: id } })).status).toBe(400);
-    expect((await invoke(handler, { query: { review_ids: [id, id] } })).status).toBe(400);
+    expect(await invoke(handler, { query: { review_id: id } })).toHaveStatus(400);
+    expect(await invoke(handler, { query: { review_ids: [id, id] } })).toHaveStatus(400);
   });
 
   // "review_ids=" takes 11 of the 4,096 characters.
@@ -126,17 +126,17 @@ describe('GET /reviews', () => {
   ])('counts %j as %i characters', async (character, length) => {
     // "review_ids=" takes 11.
     const most = Math.floor(4085 / length);
-    expect((await lookUp(character.repeat(most))).status).toBe(400);
-    expect((await lookUp(character.repeat(most + 1))).status).toBe(503);
+    expect(await lookUp(character.repeat(most))).toHaveStatus(400);
+    expect(await lookUp(character.repeat(most + 1))).toHaveStatus(503);
   });
 
   test('counts no "=" after a name without a value', async () => {
     const query = { review_ids: id, a: Array.from({ length: 2_000 }, () => '') };
-    expect((await invoke(handler, { query })).status).toBe(200);
+    expect(await invoke(handler, { query })).toHaveStatus(200);
   });
 
   test('measures the whole query string', async () => {
     const query = { review_ids: id, padding: 'x'.repeat(4096) };
-    expect((await invoke(handler, { query })).status).toBe(503);
+    expect(await invoke(handler, { query })).toHaveStatus(503);
   });
 });

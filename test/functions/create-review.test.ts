@@ -13,6 +13,7 @@ import {
 } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
+import { rowsOf } from '../helpers/rows.ts';
 import { makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
 const user = await makeUser();
@@ -127,7 +128,7 @@ describe('POST /review', () => {
     const entity_id = randomUUID();
     const id = await user.publishes({ entity_id: entity_id.toUpperCase() });
     expect(await show(id)).toMatchObject({ entity_id });
-    expect((await user.triesToPublish(reviewBody({ entity_id }))).status).toBe(400);
+    expect(await user.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(400);
   });
 
   test.each(entityTypes)('accepts a review of type %s', async (entity_type) => {
@@ -166,11 +167,11 @@ describe('POST /review', () => {
     language: ['eng', 'EN', '', 5, ['en']],
     is_draft: ['true', 1],
   };
-  type Row = [string, Record<string, unknown>];
-  test.each<Row>([
-    ...Object.entries(bad).flatMap(([name, values]) =>
-      values.map((value): Row => [name, { [name]: value }]),
-    ),
+  test.each<[string, Record<string, unknown>]>([
+    ...rowsOf<unknown>(bad).map(([name, value]): [string, Record<string, unknown>] => [
+      name,
+      { [name]: value },
+    ]),
     ['text or rating', { text: null, rating: null }],
     ['text or rating', { text: undefined, rating: undefined }],
   ])('refuses a bad %s: %p', async (name, content) => {
@@ -216,7 +217,7 @@ describe('POST /review', () => {
     [`{"a":${'['.repeat(500)}{"__proto__":1}${']'.repeat(500)}}`, /the key __proto__$/],
   ])('says where the JSON is invalid: %.40j', async (body, description) => {
     const answer = await user.triesToPublish(body, json);
-    expect(answer.status).toBe(400);
+    expect(answer).toHaveStatus(400);
     expect(answer.body.description.replace(/[()]/g, '')).toMatch(description);
   });
 
@@ -224,7 +225,7 @@ describe('POST /review', () => {
     const secret = 'Password1 '.repeat(1_000);
     for (const body of [`{"text": ${secret}}`, `{"text": "${secret}" ${secret}}`, `🎵${secret}`]) {
       const answer = await user.triesToPublish(body, json);
-      expect(answer.status).toBe(400);
+      expect(answer).toHaveStatus(400);
       expect(answer.body.description.length).toBeLessThan(140);
       expect(answer.body.description.isWellFormed()).toBe(true);
     }
@@ -233,8 +234,8 @@ describe('POST /review', () => {
   test('ignores keys that have a meaning in JavaScript', async () => {
     const more = '"constructor":{"rating":1},"prototype":{},"toString":"x","hasOwnProperty":1}';
     expect(
-      (await user.triesToPublish(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`))).status,
-    ).toBe(200);
+      await user.triesToPublish(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`)),
+    ).toHaveStatus(200);
     expect({}).not.toHaveProperty('rating');
   });
 
@@ -244,7 +245,7 @@ describe('POST /review', () => {
   };
 
   test('accepts a body of 128 KB', async () => {
-    expect((await user.triesToPublish(filled(128 * 1024))).status).toBe(200);
+    expect(await user.triesToPublish(filled(128 * 1024))).toHaveStatus(200);
   });
 
   test.each([
@@ -287,7 +288,7 @@ describe('POST /review', () => {
     { 'Content-Type': 'application/json ; Charset="Utf-8"; x=y' },
     { 'Content-Type': 'application/json;charset=utf8;' },
   ])('accepts the type %j', async (headers) => {
-    expect((await user.triesToPublish(reviewBody(), headers)).status).toBe(200);
+    expect(await user.triesToPublish(reviewBody(), headers)).toHaveStatus(200);
   });
 
   test.each([

@@ -19,7 +19,8 @@ import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { grantKey } from '../../shared/table/keys.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import {
@@ -43,8 +44,6 @@ let user: Person;
 beforeEach(async () => {
   user = await makeUser();
 });
-
-afterEach(restore);
 
 /** Moves the clock forward, without waiting. */
 function wait(milliseconds: number): void {
@@ -154,7 +153,7 @@ describe('POST /oauth/token', () => {
     const answer = await redeem(client, code, fields as Record<string, string>);
     expectError(answer, status, error);
     expect(answer.headers).not.toHaveProperty('www-authenticate');
-    expect((await redeem(client, code)).status).toBe(200);
+    expect(await redeem(client, code)).toHaveStatus(200);
   });
 
   test.each([
@@ -172,9 +171,9 @@ describe('POST /oauth/token', () => {
 
   test('ignores a parameter without a value (RFC 6749 section 3.2)', async () => {
     const code = await makeCode(client, user);
-    expect((await redeem(client, code, { code_verifier: '' })).status).toBe(200);
+    expect(await redeem(client, code, { code_verifier: '' })).toHaveStatus(200);
     const sent = { ...formFor(await makeCode(client, user)), client_id: '', client_secret: '' };
-    expect((await postForm(handler, sent, basic(client_id, client_secret))).status).toBe(200);
+    expect(await postForm(handler, sent, basic(client_id, client_secret))).toHaveStatus(200);
   });
 
   test.each(['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri', 'foo'])(
@@ -184,7 +183,7 @@ describe('POST /oauth/token', () => {
       const form: Record<string, string> = { foo: 'x', ...formFor(code) };
       const body = `${formOf(form)}&${formOf({ [name]: form[name] })}`;
       expectError(await postForm(handler, body), 400, 'invalid_request');
-      expect((await redeem(client, code)).status).toBe(200);
+      expect(await redeem(client, code)).toHaveStatus(200);
     },
   );
 
@@ -210,7 +209,7 @@ describe('POST /oauth/token', () => {
     const code = await makeCode(client, user);
     const answer = await postForm(handler, write(formFor(code)), { 'Content-Type': type });
     expectError(answer, 400, 'invalid_request');
-    expect((await redeem(client, code)).status).toBe(200);
+    expect(await redeem(client, code)).toHaveStatus(200);
   });
 
   test('ignores credentials in the URL', async () => {
@@ -227,7 +226,7 @@ describe('POST /oauth/token', () => {
       const answer = await postForm(handler, form, { 'X-Forwarded-Proto': scheme });
       expectError(answer, 400, 'invalid_request');
     }
-    expect((await postForm(handler, form, { 'X-Forwarded-Proto': 'https' })).status).toBe(200);
+    expect(await postForm(handler, form, { 'X-Forwarded-Proto': 'https' })).toHaveStatus(200);
   });
 
   describe('with HTTP Basic', () => {
@@ -248,7 +247,7 @@ describe('POST /oauth/token', () => {
       ['the scheme in another case', Authorization.replace('Basic', 'bAsIc'), {}],
       ['base64 without padding', Authorization.replaceAll('=', ''), {}],
     ])('accepts %s', async (_, authorization, fields) => {
-      expect((await redeemBy(authorization, fields)).status).toBe(200);
+      expect(await redeemBy(authorization, fields)).toHaveStatus(200);
     });
 
     test.each([
@@ -282,7 +281,7 @@ describe('POST /oauth/token', () => {
       const good = await makeCode(client, user);
       const late = await makeCode(client, user);
       wait(58_000);
-      expect((await redeem(client, good)).status).toBe(200);
+      expect(await redeem(client, good)).toHaveStatus(200);
       wait(3_000);
       expectError(await redeem(client, late), 400, 'invalid_grant');
     });
@@ -319,7 +318,7 @@ describe('POST /oauth/token', () => {
     });
 
     function expectVerdict(answer: TestResponse, status: number): void {
-      expect(answer.status).toBe(status);
+      expect(answer).toHaveStatus(status);
       if (status === 400) expectError(answer, 400, 'invalid_grant');
     }
 
@@ -385,7 +384,7 @@ describe('POST /oauth/token', () => {
       const alive = await Promise.all(all.map(({ access_token }) => isAccepted(access_token)));
       expect(alive).toEqual([...Array(3).fill(false), ...Array(10).fill(true)]);
       expectError(await refresh(client, all[2]?.refresh_token ?? ''), 400, 'invalid_grant');
-      expect((await refresh(client, all[3]?.refresh_token ?? '')).status).toBe(200);
+      expect(await refresh(client, all[3]?.refresh_token ?? '')).toHaveStatus(200);
       expect(await isAccepted(elsewhere.access_token)).toBe(true);
       expect(await isAccepted(strangers.access_token)).toBe(true);
     });
@@ -400,7 +399,7 @@ describe('POST /oauth/token', () => {
 
     test('may exceed ten until the next redemption if they cannot be read', async () => {
       for (let i = 0; i < 10; i++) await tokens();
-      const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+      const warned = silence('warn');
       beforeSend((command) => {
         if (command instanceof QueryCommand) throw new Error('out of reach');
       });
@@ -439,7 +438,7 @@ describe('POST /oauth/token', () => {
     test('never expires by itself', async () => {
       const { refresh_token } = await tokens();
       wait(10 * 365 * 86_400_000);
-      expect((await refresh(client, refresh_token)).status).toBe(200);
+      expect(await refresh(client, refresh_token)).toHaveStatus(200);
     });
 
     test.each<[string, Record<string, string | undefined>, string, number?]>([
@@ -453,14 +452,14 @@ describe('POST /oauth/token', () => {
     ])('refuses %s, and the token stays valid', async (_, fields, error, status = 400) => {
       const { refresh_token } = await tokens();
       expectError(await refresh(client, refresh_token, fields), status, error);
-      expect((await refresh(client, refresh_token)).status).toBe(200);
+      expect(await refresh(client, refresh_token)).toHaveStatus(200);
     });
 
     test('refuses the token of another client, and the token stays valid', async () => {
       const { refresh_token } = await tokens();
       const other = await makeClient(owner);
       expectError(await refresh(other, refresh_token), 400, 'invalid_grant');
-      expect((await refresh(client, refresh_token)).status).toBe(200);
+      expect(await refresh(client, refresh_token)).toHaveStatus(200);
     });
 
     test('refuses an access token', async () => {
@@ -539,7 +538,7 @@ describe('POST /oauth/token', () => {
       const next = answers[0]?.body;
       expect(await isAccepted(next.access_token)).toBe(true);
       expect((await openToken('refresh', next.refresh_token))?.generation).toBe(1);
-      expect((await refresh(client, next.refresh_token)).status).toBe(200);
+      expect(await refresh(client, next.refresh_token)).toHaveStatus(200);
     });
   });
 
@@ -622,7 +621,7 @@ describe('POST /oauth/token', () => {
       await setAttributes(grantKey(user.id, client_id, grant.grant_id), { scopes: ['review'] });
       expect(await scopesOf(body.access_token)).toEqual([]);
       const form = { client_id, client_secret, token: body.access_token };
-      expect((await postForm(revokeToken, form)).status).toBe(200);
+      expect(await postForm(revokeToken, form)).toHaveStatus(200);
       expect(await listGrants(user.id)).toEqual([]);
     });
   });
@@ -671,7 +670,7 @@ describe('POST /oauth/token', () => {
       await rotateSecret(first.client_id, owner.id);
       const second = await renewed(first);
       const next = (await refresh(first, refresh_token)).body.refresh_token;
-      expect((await refresh(second, next)).status).toBe(200);
+      expect(await refresh(second, next)).toHaveStatus(200);
       wait(23.9 * hour);
       expectError(await refresh(first, 'x'), 400, 'invalid_grant');
       wait(0.2 * hour);
@@ -688,7 +687,7 @@ describe('POST /oauth/token', () => {
       const first = await makeClient(owner);
       await rotateSecret(first.client_id, owner.id);
       const second = await renewed(first);
-      await expect(rotateSecret(first.client_id, owner.id)).rejects.toMatchObject({ status: 400 });
+      await expect(rotateSecret(first.client_id, owner.id)).rejects.toHaveStatus(400);
       for (const each of [first, second])
         expectError(await refresh(each, 'x'), 400, 'invalid_grant');
     });
@@ -718,7 +717,7 @@ describe('POST /oauth/token', () => {
       await deleteAccount(leaving.id);
       expect(await isAccepted(body.access_token)).toBe(false);
       expectError(await refresh(client, body.refresh_token), 400, 'invalid_grant');
-      expect((await invoke(getMe, leaving)).status).toBe(401);
+      expect(await invoke(getMe, leaving)).toHaveStatus(401);
     });
   });
 });

@@ -52,7 +52,7 @@ describe('the page about an author', () => {
     const { author, ids, html, at, send } = await seen(3);
     expect(html).toContain('>Block and undo everything<');
     const answer = await send({ decision: 'hide_all', ...why });
-    expect(answer.status).toBe(303);
+    expect(answer).toHaveStatus(303);
     expect(await hiddenOf(ids)).toBe(0);
     const during = (await ask('show-author', mia, at)).html;
     expect(during).toContain('Everything is being undone.');
@@ -103,13 +103,13 @@ describe('the page about an author', () => {
   test('takes no form without a reason, or about a moderator', async () => {
     const { ids, send } = await seen(1);
     const faulty = await send({ decision: 'hide_all', note: '', reason: '' });
-    expect(faulty.status).toBe(400);
+    expect(faulty).toHaveStatus(400);
     expect(faulty.html).toContain('id="reason-fault">Please fill this in.<');
     await mia.publishes();
     const path = { user_id: mia.id };
     expect((await ask('show-author', mia, { path })).html).not.toMatch(/hide_all|value="block"/);
     const form = { decision: 'hide_all', ...why };
-    expect((await ask('decide-user', mia, { path, form })).status).toBe(400);
+    expect(await ask('decide-user', mia, { path, form })).toHaveStatus(400);
     await applyStream();
     expect(await hiddenOf(ids)).toBe(0);
   });

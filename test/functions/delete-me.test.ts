@@ -3,6 +3,7 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
+import { silence } from '../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -28,8 +29,8 @@ describe('DELETE /user/me', () => {
       status: 200,
       body: { message: 'Request processed successfully' },
     });
-    expect((await visitor.readsUser(user.id)).status).toBe(404);
-    expect((await visitor.reads(review_id)).status).toBe(404);
+    expect(await visitor.readsUser(user.id)).toHaveStatus(404);
+    expect(await visitor.reads(review_id)).toHaveStatus(404);
     // Nothing is added any more, although the eraser has not run yet.
     const { body } = await visitor.lists({ user_id: user.id, limit: '1' });
     expect(body).toEqual({ count: 0, limit: 1, offset: 0, reviews: [] });
@@ -42,7 +43,7 @@ describe('DELETE /user/me', () => {
     const user = await makeUser();
     const owner = await makeUser();
     for (let i = 0; i < 3; i++) await makeGrant(user, ['user'], { owner });
-    const logged = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const logged = silence('warn');
     let isDone = false;
     const spy = beforeSend((command) => {
       if (isDone) throw new Error('down');
@@ -96,11 +97,11 @@ describe('DELETE /user/me', () => {
       last = next;
     }
     await decideUser(last.id, 'unblock', operator);
-    expect((await last.triesToPublish(reviewBody())).status).toBe(200);
+    expect(await last.triesToPublish(reviewBody())).toHaveStatus(200);
     await last.leaves();
     const free = await enter();
     expect(await blockOf(free)).toBeUndefined();
-    expect((await free.triesToPublish(reviewBody())).status).toBe(200);
+    expect(await free.triesToPublish(reviewBody())).toHaveStatus(200);
   });
 
   test.each(['block', 'unblock'] as const)(
@@ -117,7 +118,7 @@ describe('DELETE /user/me', () => {
             ({ status }) => status !== 404,
           ),
         ]);
-        expect(deleted.status).toBe(200);
+        expect(deleted).toHaveStatus(200);
         const block = await blockOf(await enter());
         expect(block !== undefined).toBe(decided === (verdict === 'block'));
       }

@@ -26,7 +26,7 @@ describe('DELETE /review/{review_id}', () => {
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ reported: { spam: 1 } });
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     expect(await readItem(entityKey(entity_id))).toMatchObject({ release_group: 0, EN: 0 });
-    expect((await author.deletes(id)).status).toBe(404);
+    expect(await author.deletes(id)).toHaveStatus(404);
 
     await applyStream();
     expect((await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`)).toMatchObject([
@@ -44,8 +44,8 @@ describe('DELETE /review/{review_id}', () => {
   });
 
   test('deletes the author’s drafts and hidden reviews', async () => {
-    expect((await author.deletes(await author.publishes({ is_draft: true }))).status).toBe(200);
-    expect((await author.deletes(await author.publishesHidden())).status).toBe(200);
+    expect(await author.deletes(await author.publishes({ is_draft: true }))).toHaveStatus(200);
+    expect(await author.deletes(await author.publishesHidden())).toHaveStatus(200);
     await expectExact();
   });
 
@@ -54,20 +54,20 @@ describe('DELETE /review/{review_id}', () => {
     const refused = { status: 403, body: { error: 'access_denied' } };
     expect(await other.deletes(id)).toMatchObject(refused);
     await setHidden(id, true);
-    expect((await other.deletes(id)).status).toBe(404);
-    expect((await other.deletes(await author.publishes({ is_draft: true }))).status).toBe(404);
+    expect(await other.deletes(id)).toHaveStatus(404);
+    expect(await other.deletes(await author.publishes({ is_draft: true }))).toHaveStatus(404);
     expect(await readItem(reviewKey(id))).toBeDefined();
   });
 
   test.each([randomUUID(), 'x', ''])('returns 404 for the review id %j', async (id) => {
-    expect((await author.deletes(id)).status).toBe(404);
+    expect(await author.deletes(id)).toHaveStatus(404);
   });
 
   test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const going = await makeUser();
     const id = await going.publishes();
-    expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);
+    expect(await invoke(handler, { path: { review_id: id } })).toHaveStatus(401);
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    expect((await going.deletes(id)).status).toBe(401);
+    expect(await going.deletes(id)).toHaveStatus(401);
   });
 });

@@ -4,13 +4,11 @@ import { handler } from '../../functions/background/eraser.ts';
 import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
 import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { restore } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { scanTable } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers, text } from '../helpers/world.ts';
-
-afterEach(restore);
 
 const author = await makeUser();
 const sortKeyOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.sk?.S;
@@ -94,7 +92,7 @@ describe('the eraser', () => {
     const [first, [one]] = await deleted();
     const [second, [two]] = await deleted();
     const Records = [one, two] as DynamoDBRecord[];
-    const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const logged = silence('error');
     let writes = 0;
     const interruption = Object.assign(new Error('ann@example.org'), { $metadata: {} });
     // The failure is in the middle of the second record.

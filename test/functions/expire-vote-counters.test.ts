@@ -3,7 +3,7 @@ import { handler } from '../../functions/background/expire-vote-counters.ts';
 import { readHealth } from '../../shared/health/health.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
-import { restore } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { makeUser } from '../helpers/world.ts';
@@ -11,8 +11,6 @@ import { makeUser } from '../helpers/world.ts';
 const today = new Date().toISOString().slice(0, 10);
 const day = (before: number) =>
   new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
-
-afterEach(restore);
 
 /** Writes counters of days long past, two for each user. */
 async function fill(users: number): Promise<void> {
@@ -33,7 +31,7 @@ async function counters(): Promise<string[]> {
 }
 
 test('deletes only the counters of days that statistics no longer cover', async () => {
-  const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
+  const logged = silence('info');
   const author = await makeUser();
   const voter = await makeUser();
   await voter.votes(await author.publishes());
@@ -53,7 +51,7 @@ test('deletes only the counters of days that statistics no longer cover', async 
 });
 
 test('ends after ten minutes, is done then, and leaves the rest to the next night', async () => {
-  jest.spyOn(console, 'info').mockImplementation(() => {});
+  silence('info');
   await fill(1_000);
   let now = performance.now();
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
@@ -71,7 +69,7 @@ test('ends after ten minutes, is done then, and leaves the rest to the next nigh
 });
 
 test('resumes after an interruption', async () => {
-  jest.spyOn(console, 'info').mockImplementation(() => {});
+  silence('info');
   await fill(200);
   let batches = 0;
   const spy = beforeSend((command) => {

@@ -171,14 +171,14 @@ describe('GET /user/me/export', () => {
 
   test('returns 401 for a deleted account', async () => {
     const caller = { ...user.caller, user_id: randomUUID() };
-    expect((await invoke(handler, { caller })).status).toBe(401);
+    expect(await invoke(handler, { caller })).toHaveStatus(401);
   });
 
   test('refuses a cursor of another person', async () => {
     const other = await makeUser();
     for (let i = 0; i < 3; i++) await other.publishes();
     const { next = '' } = await readOwnData(other.id, undefined, 100);
-    expect((await other.exports({ cursor: next })).status).toBe(200);
+    expect(await other.exports({ cursor: next })).toHaveStatus(200);
     for (const cursor of [next, `${next}A`, 'x', '']) {
       expect(await user.exports({ cursor })).toMatchObject(invalid(/^cursor must be/));
     }
@@ -193,7 +193,7 @@ describe('GET /user/me/export', () => {
     const lists = 'connections reviews hidden_and_deleted decisions votes reports';
     for (const list of lists.split(' ')) {
       const cursor = sealCursor(`export ${user.id}`, [list, place]);
-      expect((await user.exports({ cursor })).status).toBe(400);
+      expect(await user.exports({ cursor })).toHaveStatus(400);
     }
   });
 

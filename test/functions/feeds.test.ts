@@ -72,7 +72,7 @@ function shown(html: string): string {
 
 const feedOf = async (handler: unknown, path: Record<string, string>) => {
   const answer = await invoke(handler, { path });
-  expect(answer.status).toBe(200);
+  expect(answer).toHaveStatus(200);
   return { ...answer, feed: parse(answer.body) };
 };
 
@@ -283,7 +283,7 @@ describe('a feed', () => {
     );
     const { headers } = await visitor.readsUser(author.id);
     const again = await visitor.readsUser(author.id, { 'If-None-Match': `${headers.etag}` });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
     expect(again.headers.link).toBe(withPage(`user/${author.id}`));
     expect(await linkOf(listReviews, { query: { entity_id, user_id: author.id } })).toBeUndefined();
   });

@@ -9,6 +9,7 @@ import { handler as showDeletion } from '../../functions/pages/show-account-dele
 import { handler as signIn } from '../../functions/pages/sign-in.ts';
 import { handler as updateAccount } from '../../functions/pages/update-account.ts';
 import { contactKey } from '../../shared/table/keys.ts';
+import { silenceAll } from '../helpers/console.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 
@@ -54,7 +55,7 @@ afterAll(() => {
   provider.close();
 });
 // Failed sign-ins are logged.
-jest.spyOn(console, 'warn').mockImplementation(() => {});
+silenceAll('warn');
 
 process.env.OIDC_ISSUER = issuer;
 process.env.OIDC_CLIENT_ID = 'reviews';

@@ -118,7 +118,7 @@ describe('GET /entity/{entity_id}', () => {
       body: { error: 'not_found', description: 'Entity not found' },
     });
     const query = { include_metadata: 'yes' };
-    expect((await invoke(handler, { path: { entity_id }, query })).status).toBe(400);
+    expect(await invoke(handler, { path: { entity_id }, query })).toHaveStatus(400);
   });
 
   test('costs little, and the same with 401 reviews as with seven', async () => {

@@ -11,6 +11,7 @@ import { lastRunKey, reviewKey, webhookRunKey } from '../../shared/table/keys.ts
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
 import { recordSending } from '../../shared/webhooks/run.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
@@ -34,9 +35,8 @@ async function refusal(): Promise<string> {
 }
 
 beforeEach(() => {
-  jest.spyOn(console, 'info').mockImplementation(() => {});
+  silence('info');
 });
-afterEach(restore);
 
 /** The service works up to this many seconds ahead of the real clock. */
 async function beat(seconds = 0): Promise<void> {
@@ -142,7 +142,7 @@ describe('GET /health', () => {
     expect(await refusal()).toMatch(/update-aggregates is .* eraser is 400\d seconds behind/);
     restore();
     await beat();
-    expect((await invoke(handler)).status).toBe(200);
+    expect(await invoke(handler)).toHaveStatus(200);
   });
 
   test('records the last of several heartbeats that a consumer passes at once', async () => {
@@ -179,11 +179,11 @@ describe('GET /health', () => {
     await readStream();
     expect(await refusal()).toMatch(/^eraser is 72\d\d seconds behind the stream/);
     await beat();
-    expect((await invoke(handler)).status).toBe(200);
+    expect(await invoke(handler)).toHaveStatus(200);
   });
 
   test('answers within three seconds while the database does not', async () => {
-    const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const logged = silence('error');
     jest.spyOn(table, 'send').mockImplementation(() => new Promise(() => {}));
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     const refused = refusal();
@@ -208,7 +208,7 @@ describe('GET /health', () => {
     await dailyJob();
     await beat(25 * 3600);
     wait(25 * 3600);
-    expect((await invoke(handler)).status).toBe(200);
+    expect(await invoke(handler)).toHaveStatus(200);
     await beat(27 * 3600);
     wait(27 * 3600);
     expect(await refusal()).toMatch(/^The daily job last ran \d+ seconds ago$/);
@@ -228,11 +228,11 @@ describe('GET /health', () => {
     restore();
     await finish();
     await beat();
-    expect((await invoke(handler)).status).toBe(200);
+    expect(await invoke(handler)).toHaveStatus(200);
   });
 
   test('returns 503 for any database failure, and logs the cause', async () => {
-    const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const logged = silence('error');
     const failure = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
     jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(failure));
     expect(await refusal()).toBe('The database cannot be read');
@@ -276,7 +276,7 @@ describe('GET /health', () => {
       jest.restoreAllMocks();
       await rebuildTotals();
       wait(135);
-      expect((await invoke(handler)).status).toBe(200);
+      expect(await invoke(handler)).toHaveStatus(200);
     });
 
     test('compares the newest review with the clock', async () => {
@@ -287,7 +287,7 @@ describe('GET /health', () => {
         await setAttributes(reviewKey(review_id), { date });
       };
       await dated(280);
-      expect((await invoke(handler)).status).toBe(200);
+      expect(await invoke(handler)).toHaveStatus(200);
       const day = 86_400;
       await dated(40 * day + 5);
       expect(await refusal()).toMatch(
@@ -296,7 +296,7 @@ describe('GET /health', () => {
         ),
       );
       await dated(-10);
-      expect((await invoke(handler)).status).toBe(200);
+      expect(await invoke(handler)).toHaveStatus(200);
     });
 
     test('counts the age of an imported review from its import, not from its date', async () => {
@@ -307,12 +307,12 @@ describe('GET /health', () => {
       await setAttributes(reviewKey(review_id), { date });
       expect(await refusal()).toMatch(/ a review of 12\d seconds ago /);
       await setAttributes(reviewKey(review_id), { version: Date.now() });
-      expect((await invoke(handler)).status).toBe(200);
+      expect(await invoke(handler)).toHaveStatus(200);
     });
   });
 
   test('says that the disk is full as soon as a write has found it so, until one succeeds', async () => {
-    jest.spyOn(console, 'error').mockImplementation(() => {});
+    silence('error');
     await beat();
     const author = await makeUser();
     const full = Object.assign(new Error('The disk is full'), { name: 'InternalServerError' });
@@ -329,6 +329,6 @@ describe('GET /health', () => {
     });
     expect(await refusal()).toBe('The disk is full, and nothing can be saved. Make room');
     await beat();
-    expect((await invoke(handler)).status).toBe(200);
+    expect(await invoke(handler)).toHaveStatus(200);
   });
 });

@@ -4,12 +4,10 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeUsers, type Person, reviewBy } from '../helpers/world.ts';
-
-afterEach(restore);
 
 const get = async ({ caller }: Pick<Person, 'caller'>, inc?: string | string[]) =>
   invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });

@@ -3,12 +3,10 @@ import { handler } from '../../functions/api/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { contactKey } from '../../shared/table/keys.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeUser, makeUsers, type Person } from '../helpers/world.ts';
-
-afterEach(restore);
 
 const get = async ({ caller }: Pick<Person, 'caller'>, inc?: string | string[]) =>
   invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
@@ -67,8 +65,8 @@ describe('GET /user/me', () => {
   );
 
   test('accepts an empty inc, but not two', async () => {
-    expect((await get(await makeUser(), '')).status).toBe(200);
-    expect((await get(await makeUser(), ['stats', 'stats'])).status).toBe(400);
+    expect(await get(await makeUser(), '')).toHaveStatus(200);
+    expect(await get(await makeUser(), ['stats', 'stats'])).toHaveStatus(400);
   });
 
   test('counts reviews and votes by day, week and month', async () => {
@@ -110,7 +108,7 @@ describe('GET /user/me', () => {
     const [changed = '', withdrawn = ''] = ids;
     await voter.votes(changed, 'down');
     await voter.votes(changed, 'up');
-    expect((await voter.withdrawsVote(withdrawn)).status).toBe(200);
+    expect(await voter.withdrawsVote(withdrawn)).toHaveStatus(200);
     const { stats } = (await get(voter, 'stats')).body.user;
     expect(stats).toMatchObject({ votes_today: 1, votes_last_7_days: 2, votes_this_month: 2 });
   });

@@ -69,9 +69,9 @@ describe('GET /review/{review_id}', () => {
     const going = await makeUser();
     const left = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    for (const id of [draft, hidden, left]) expect((await get(id)).status).toBe(404);
+    for (const id of [draft, hidden, left]) expect(await get(id)).toHaveStatus(404);
     await setHidden(hidden, false);
-    expect((await get(hidden)).status).toBe(200);
+    expect(await get(hidden)).toHaveStatus(200);
   });
 
   const unknown = randomUUID();

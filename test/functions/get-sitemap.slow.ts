@@ -26,7 +26,7 @@ test('a sitemap has pages of 1,000 reviews within the budget of a list, each rev
   const all: string[] = [];
   for (const page of ['1', '2', '3']) {
     const cost = await measure('get-sitemap', { query: { page } });
-    expect(cost.status).toBe(200);
+    expect(cost).toHaveStatus(200);
     expect(cost.read).toBeLessThanOrEqual(52);
     expect(cost.roundTrips).toBeLessThanOrEqual(6);
     expect(Buffer.byteLength(`${cost.body}`)).toBeLessThanOrEqual(512 * 1024);

@@ -61,7 +61,7 @@ describe('GET /sitemap.xml', () => {
     const { headers } = await invoke(handler);
     expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
   });
 
   test.each(['0', '-1', '4001', '1.5', '1e3', '', 'x', '\ud800', '9'.repeat(400)])(

@@ -9,14 +9,13 @@ import type { Item } from '../../shared/table/item.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { updateProfile } from '../../shared/user/user-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { ask, feed, follow, position, records } from '../helpers/list-changes.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers, text } from '../helpers/world.ts';
-
-afterEach(restore);
 
 describe('GET /changes', () => {
   test('without a position returns only the current position', async () => {
@@ -33,7 +32,7 @@ describe('GET /changes', () => {
     expect(headers['cache-control']).toBe('public, no-cache, stale-if-error=0');
     const known = { 'if-none-match': first.headers.etag ?? '' };
     const again = await invoke(handler, { query: { since: body.next }, headers: known });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
   });
 
   test('without a position has the same answer for an hour, until something is logged', async () => {
@@ -41,7 +40,7 @@ describe('GET /changes', () => {
     const { headers, body } = await ask();
     stopClock(Date.parse('2026-11-24T12:55:00.000Z'));
     const known = { 'if-none-match': headers.etag ?? '' };
-    expect((await invoke(handler, { headers: known })).status).toBe(304);
+    expect(await invoke(handler, { headers: known })).toHaveStatus(304);
     restore();
     await (await makeUser()).publishes();
     await applyStream();
@@ -243,11 +242,11 @@ describe('GET /changes', () => {
       return isHead ? { ...answer, Items: early } : answer;
     });
     const between = await ask({ since: next });
-    expect(between.status).toBe(200);
+    expect(between).toHaveStatus(200);
     expect(between.body.changes).toEqual([]);
     // A minute later the transaction can no longer be in progress.
     stopClock(Date.now() + 61_000);
-    expect((await ask({ since: next })).status).toBe(410);
+    expect(await ask({ since: next })).toHaveStatus(410);
     jest.restoreAllMocks();
     jest.useRealTimers();
     await author.edits(id, { rating: 1 });
@@ -357,7 +356,7 @@ describe('GET /changes', () => {
     stopClock(now + 40 * 86_400_000);
     const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
     await batchWrite(log.map(({ pk, sk }) => ({ delete: { pk, sk } })));
-    expect((await ask({ since: body.next })).status).toBe(410);
+    expect(await ask({ since: body.next })).toHaveStatus(410);
     expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
     await batchWrite(log.map((put) => ({ put })));
   });
@@ -369,7 +368,7 @@ describe('GET /changes', () => {
     await applyStream();
     const { next } = await follow(before);
     await beginEpoch();
-    for (const since of [before, next]) expect((await ask({ since })).status).toBe(410);
+    for (const since of [before, next]) expect(await ask({ since })).toHaveStatus(410);
     const since = (await ask()).body.next;
     const id = await author.publishes();
     await applyStream();
@@ -377,7 +376,7 @@ describe('GET /changes', () => {
   });
 
   test('skips a review that this code cannot read, and goes on', async () => {
-    jest.spyOn(console, 'error').mockImplementation(() => {});
+    silence('error');
     const author = await makeUser();
     const since = await position();
     const ids = [await author.publishes(), await author.publishes(), await author.publishes()];
@@ -413,7 +412,7 @@ describe('GET /changes', () => {
       // For a minute, a transaction may still be in progress.
       expect(await follow(lost)).toMatchObject({ told: [], next: lost });
       stopClock(Date.now() + 61_000);
-      expect((await ask({ since: lost })).status).toBe(410);
+      expect(await ask({ since: lost })).toHaveStatus(410);
       jest.useRealTimers();
       // Logs a change in the lane that has lost one.
       const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
@@ -421,7 +420,7 @@ describe('GET /changes', () => {
       while (lane(ids.at(-1)) !== lane(ids[0]));
       await applyStream();
       stopClock(Date.now() + 61_000);
-      expect((await ask({ since: lost })).status).toBe(410);
+      expect(await ask({ since: lost })).toHaveStatus(410);
       expect((await follow(old)).told.map(({ id }) => id)).toContain(ids.at(-1));
     });
 

@@ -8,7 +8,6 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
-import { restore } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import {
   addHistory,
@@ -23,8 +22,6 @@ import {
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers, type Person, text } from '../helpers/world.ts';
-
-afterEach(restore);
 
 describe('a mirror', () => {
   test.each([1, 2, 3])(

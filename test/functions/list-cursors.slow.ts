@@ -91,7 +91,7 @@ describe('a cursor', () => {
       const { status, body } = await list(query);
       expect([query, status, body.error]).toEqual([query, 400, 'invalid_request']);
     }
-    expect((await list({ cursor: next, offset: '0' })).status).toBe(200);
+    expect(await list({ cursor: next, offset: '0' })).toHaveStatus(200);
   });
 
   test.each([
@@ -103,6 +103,6 @@ describe('a cursor', () => {
     const { endAfter } = await readFromCursor(query, page, async () => ({ next: after }));
     const { cursor } = endAfter();
     const read = () => readFromCursor(query, { ...page, cursor }, async () => ({}));
-    await expect(read()).rejects.toMatchObject({ status: 400 });
+    await expect(read()).rejects.toHaveStatus(400);
   });
 });

@@ -55,6 +55,6 @@ describe('GET /user/me/tokens', () => {
     const { body } = await refresh(fourth, fourths);
     const [, , record] = await list(fourth);
     expect(record.refresh_token).toBe(body.refresh_token);
-    expect((await refresh(fourth, record.refresh_token)).status).toBe(200);
+    expect(await refresh(fourth, record.refresh_token)).toHaveStatus(200);
   });
 });

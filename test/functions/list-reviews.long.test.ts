@@ -173,7 +173,7 @@ describe('GET /review', () => {
     const { ids } = oracle(reviews, { user_id, rating: '4,5' });
     expect([...idsIn(first), ...idsIn(rest)]).toEqual(ids);
     const other = { ...query, rating: '4', cursor: first.next };
-    expect((await invoke(handler, { query: other })).status).toBe(400);
+    expect(await invoke(handler, { query: other })).toHaveStatus(400);
   });
 
   test('accepts ids in any case, and ignores unknown parameters', async () => {

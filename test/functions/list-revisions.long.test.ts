@@ -121,7 +121,7 @@ describe('GET /review/{review_id}/revisions', () => {
     expect(voted).toMatchObject({ status: 200, body: { revisions: [{ votes_positive: 1 }, {}] } });
     await author.edits(review_id, { rating: 1 });
     const tag = { 'if-none-match': voted.headers.etag ?? '' };
-    expect((await visitor.listsRevisions(review_id, {}, tag)).status).toBe(200);
+    expect(await visitor.listsRevisions(review_id, {}, tag)).toHaveStatus(200);
   });
 
   test('contains a revision that a replica does not have yet', async () => {

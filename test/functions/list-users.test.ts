@@ -48,7 +48,7 @@ describe('GET /user', () => {
   });
 
   test.each(['-1', '9007199254740992', '1.5', ''])('refuses offset=%j: 400', async (offset) => {
-    expect((await list({ offset })).status).toBe(400);
+    expect(await list({ offset })).toHaveStatus(400);
   });
 });
 

@@ -56,7 +56,7 @@ describe('GET /review/{review_id}/revisions', () => {
   ])('of a long history %s', async (_, edits, content) => {
     const [review_id = ''] = await store([reviewBy(author.id, content)], edits);
     const cost = await measure('list-revisions', { path: { review_id } });
-    expect(cost.status).toBe(200);
+    expect(cost).toHaveStatus(200);
     expect(cost.read).toBeLessThanOrEqual(mostUnits);
     const [{ text = '' }] = cost.body.revisions;
     expect(sizeOf(cost.body)).toBeLessThanOrEqual(Math.max(256 * 1024, sizeOf(text)) + 500);

@@ -27,7 +27,7 @@ describe('POST /review/new', () => {
     const user = await makeUser();
     const query = newEntity();
     const answer = await publishForm(user, query, filledForm({ text: `${text}\r\n‮مرحبا` }));
-    expect(answer.status).toBe(303);
+    expect(answer).toHaveStatus(303);
     const { review } = (await visitor.reads(idIn(answer))).body;
     expect(review).toMatchObject({
       ...query,
@@ -44,7 +44,7 @@ describe('POST /review/new', () => {
     const query = newEntity();
     const long = '🎷'.repeat(5_001);
     const refused = await publishForm(user, query, filledForm({ text: long }));
-    expect(refused.status).toBe(400);
+    expect(refused).toHaveStatus(400);
     expect(faultsOn(refused.shown)).toEqual({
       '': 'Nothing was saved. Correct the fields marked below.',
       text: 'It must have 25 to 5000 characters.',
@@ -168,7 +168,7 @@ describe('POST /review/new', () => {
     expect(second).not.toBe(first);
     await user.deletes(second);
     const third = await publishForm(user, query, filledForm({ language: 'fr' }));
-    expect(third.status).toBe(303);
+    expect(third).toHaveStatus(303);
     const id = idIn(third);
     expect(await reviewsOf(query.entity_id)).toMatchObject([{ id, language: 'fr' }]);
   });
@@ -190,10 +190,10 @@ describe('POST /review/new', () => {
     const user = await makeUser();
     const event = { ...query, entity_type: 'event' };
     const answer = await publishForm(user, event, filledForm());
-    expect(answer.status).toBe(303);
+    expect(answer).toHaveStatus(303);
     expect((await visitor.reads(idIn(answer))).body.review).toMatchObject(event);
     const draft = await publishForm(await makeUser(), event, filledForm({ is_draft: 'yes' }));
-    expect(draft.status).toBe(303);
+    expect(draft).toHaveStatus(303);
   });
 
   test('saves a draft that only its author sees', async () => {
@@ -201,7 +201,7 @@ describe('POST /review/new', () => {
     const answer = await publishForm(user, newEntity(), filledForm({ is_draft: 'yes' }));
     const id = idIn(answer);
     expect(answer.headers.location).toBe(`${at}/review/${id}/edit`);
-    expect((await visitor.reads(id)).status).toBe(404);
+    expect(await visitor.reads(id)).toHaveStatus(404);
   });
 
   test('of an older session shows the form again, and publishes with the next press', async () => {
@@ -211,7 +211,7 @@ describe('POST /review/new', () => {
     const { cookie } = await signInAs(user.id);
     const form = filledForm();
     const old = await sendForm(query, { ...form, csrf }, { ...ownForm, cookie });
-    expect(old.status).toBe(403);
+    expect(old).toHaveStatus(403);
     expect(faultsOn(old.shown)).toEqual({
       '': 'This page is from before you last signed in, so nothing was changed. Check the form, and press its button once more.',
     });
@@ -220,7 +220,7 @@ describe('POST /review/new', () => {
     expect(await reviewsOf(query.entity_id)).toEqual([]);
     const renewed = contentOf(old.shown, 'csrf') ?? '';
     const next = await sendForm(query, { ...form, csrf: renewed }, { ...ownForm, cookie });
-    expect(next.status).toBe(303);
+    expect(next).toHaveStatus(303);
     expect(await reviewsOf(query.entity_id)).toHaveLength(1);
   });
 
@@ -242,7 +242,7 @@ describe('POST /review/new', () => {
     expect(html).toContain(`action="${at}${action}`);
     const { cookie } = await signInAs((await makeUser()).id);
     const back = await sendForm(query, { ...form, csrf: '' }, { ...ownForm, cookie });
-    expect(back.status).toBe(403);
+    expect(back).toHaveStatus(403);
     expect(contentOf(back.shown, 'text')).toBe(typed);
     expect(languageIn(back.html)).toBe('de');
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invalid } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { makeUser, makeUsers, Person, text, visitor } from '../helpers/world.ts';
@@ -16,8 +16,6 @@ beforeEach(async () => {
   voter = await makeUser();
   id = await author.publishes();
 });
-
-afterEach(restore);
 
 /**
  * Returns the positive and negative votes of the review and of each revision from the first on,
@@ -145,9 +143,9 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await readItem(reviewKey(last))).toMatchObject({ popularity: 0 });
     expect(await spent()).toBe(limit);
     // An earlier vote can be changed at the limit. A withdrawn vote is not given back.
-    expect((await voter.triesToVote(id, { vote: false })).status).toBe(200);
-    expect((await voter.withdrawsVote(id)).status).toBe(200);
-    expect((await voter.triesToVote(id, { vote: true })).status).toBe(403);
+    expect(await voter.triesToVote(id, { vote: false })).toHaveStatus(200);
+    expect(await voter.withdrawsVote(id)).toHaveStatus(200);
+    expect(await voter.triesToVote(id, { vote: true })).toHaveStatus(403);
   });
 
   test('returns what is left of the daily limit, and its reset time', async () => {
@@ -182,14 +180,14 @@ describe('PUT /review/{review_id}/vote', () => {
   test('lets a user change a vote whatever the karma is by then', async () => {
     await voter.votes(id);
     await setAttributes(userKey(voter.id), { karma: -100 });
-    expect((await voter.triesToVote(id, { vote: false })).status).toBe(200);
-    expect((await voter.withdrawsVote(id)).status).toBe(200);
+    expect(await voter.triesToVote(id, { vote: false })).toHaveStatus(200);
+    expect(await voter.withdrawsVote(id)).toHaveStatus(200);
   });
 
   test('does not count votes of yesterday', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     await setAttributes(dailyVotesKey(voter.id, yesterday), { count: 10 });
-    expect((await voter.triesToVote(id, { vote: true })).status).toBe(200);
+    expect(await voter.triesToVote(id, { vote: true })).toHaveStatus(200);
   });
 
   test('leaves the deleted counter of a day over a month ago deleted', async () => {
@@ -199,9 +197,9 @@ describe('PUT /review/{review_id}/vote', () => {
       await setAttributes(voteKey(id, voter.id), { voted_at: past });
     };
     await castThen();
-    expect((await voter.triesToVote(id, { vote: false })).status).toBe(200);
+    expect(await voter.triesToVote(id, { vote: false })).toHaveStatus(200);
     await castThen();
-    expect((await voter.withdrawsVote(id)).status).toBe(200);
+    expect(await voter.withdrawsVote(id)).toHaveStatus(200);
     expect(await readItem(dailyVotesKey(voter.id, past.slice(0, 10)))).toBeUndefined();
   });
 });
@@ -230,14 +228,14 @@ describe('DELETE /review/{review_id}/vote', () => {
     expect(await readItem(voteKey(id, voter.id))).toBeUndefined();
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
     expect(await spent()).toBe(1);
-    expect((await voter.withdrawsVote(id)).status).toBe(404);
-    expect((await voter.readsVote(id)).status).toBe(404);
+    expect(await voter.withdrawsVote(id)).toHaveStatus(404);
+    expect(await voter.readsVote(id)).toHaveStatus(404);
   });
 
   test('withdraws the vote from a review that has lost its text', async () => {
     await voter.votes(id);
     await author.edits(id, { text: null });
-    expect((await voter.withdrawsVote(id)).status).toBe(200);
+    expect(await voter.withdrawsVote(id)).toHaveStatus(200);
     expect(await counts()).toEqual([[0, 0], [0, 0], [0, 0], 0]);
   });
 });
@@ -262,18 +260,18 @@ describe.each([
     }
     expect(await readItem(reviewKey(hidden))).toMatchObject({ votes_positive: 1 });
     await setHidden(hidden, false);
-    expect((await act(voter, hidden)).status).toBe(200);
+    expect(await act(voter, hidden)).toHaveStatus(200);
   });
 
   test('returns 404 for a review of an account being deleted', async () => {
     await voter.votes(id);
     await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
-    expect((await act(voter, id)).status).toBe(404);
+    expect(await act(voter, id)).toHaveStatus(404);
   });
 
   test('refuses a missing caller: 401', async () => {
     const nobody = Object.assign(new Person(voter.id), { caller: undefined });
-    expect((await act(nobody, id)).status).toBe(401);
+    expect(await act(nobody, id)).toHaveStatus(401);
   });
 });
 

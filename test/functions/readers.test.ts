@@ -6,6 +6,7 @@ import type { Entity } from '../../shared/entity/record.ts';
 import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
 import { routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { ownReads, visitedPages } from '../helpers/routes.ts';
@@ -102,7 +103,7 @@ describe('somebody who is signed in', () => {
     const fetching = jest.spyOn(globalThis, 'fetch');
     for (const route of [...visitedPages, ...ownReads]) {
       if (!route.isPage || route.asks) continue;
-      expect((await ask(route.operation, reader, sampleOf(route, scene))).status).toBe(200);
+      expect(await ask(route.operation, reader, sampleOf(route, scene))).toHaveStatus(200);
     }
     await ask('show-review-form', blocked, { query: { ...work() } });
     await ask('show-naming', blocked, { path: { ...work() }, query: { entity_type: 'work' } });
@@ -110,7 +111,7 @@ describe('somebody who is signed in', () => {
   });
 
   test('gets the form without a name if the database fails', async () => {
-    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    silence('warn');
     process.env.MUSICDB_API = 'data:application/json,<html>#{type}{id}';
     const { status, html } = await ask('show-review-form', await someone(), {
       query: { ...work() },

@@ -6,6 +6,7 @@ import { listReports } from '../../shared/moderation/report-repository.ts';
 import { caseKey, dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
 import { stopClock } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
@@ -22,7 +23,7 @@ describe('POST /review/{review_id}/report', () => {
     const stored = await readItem(reportKey(id, reader.id));
     expect(stored).toMatchObject({ review_id: id, user_id: reader.id, reason: 'An advertisement' });
 
-    expect((await reader.reports(id, { reason: 'Another reason' })).status).toBe(200);
+    expect(await reader.reports(id, { reason: 'Another reason' })).toHaveStatus(200);
     expect(await readItem(reportKey(id, reader.id))).toEqual(stored);
     const other = await makeUser();
     await other.reports(id, {});
@@ -52,7 +53,7 @@ describe('POST /review/{review_id}/report', () => {
     const user = await makeUser({ karma });
     const counter = dailyVotesKey(user.id, new Date().toISOString().slice(0, 10));
     await setAttributes(counter, { reports: limit - 1 });
-    expect((await user.reports(await author.publishes(), {})).status).toBe(200);
+    expect(await user.reports(await author.publishes(), {})).toHaveStatus(200);
     const last = await author.publishes();
     const { status, body, headers } = await user.reports(last, {});
     const description = `With your karma you may report ${limit} reviews a day (UTC)`;
@@ -90,7 +91,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(await told(ids[10])).toEqual([200, '"reports";r=9;t=86400', undefined]);
     // A month later both counters have expired.
     stopClock(Date.parse('2027-01-01T00:00:00.000Z'));
-    jest.spyOn(console, 'info').mockImplementation(() => {});
+    silence('info');
     await expire();
     jest.useRealTimers();
     const items = await scanTable();
@@ -116,7 +117,7 @@ describe('POST /review/{review_id}/report', () => {
     ['500 characters', { reason: '🎵'.repeat(500) }, '🎵'.repeat(500)],
   ])('accepts %s', async (_, body, reason) => {
     const id = await author.publishes();
-    expect((await reader.reports(id, body as object)).status).toBe(200);
+    expect(await reader.reports(id, body as object)).toHaveStatus(200);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason });
   });
 
@@ -137,7 +138,7 @@ describe('POST /review/{review_id}/report', () => {
   });
 
   test('refuses a report of the caller’s own review: 400', async () => {
-    expect((await author.reports(await author.publishes(), {})).status).toBe(400);
+    expect(await author.reports(await author.publishes(), {})).toHaveStatus(400);
   });
 
   test('refuses a body of another type: 415', async () => {
@@ -147,22 +148,22 @@ describe('POST /review/{review_id}/report', () => {
       body: 'reason=Spam',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
-    expect(answer.status).toBe(415);
+    expect(answer).toHaveStatus(415);
   });
 
   test('returns 404 for hidden, draft and unknown reviews', async () => {
     const hidden = await author.publishesHidden();
     for (const id of [hidden, await author.publishes({ is_draft: true }), randomUUID(), 'x']) {
-      expect((await reader.reports(id)).status).toBe(404);
-      expect((await author.reports(id, {})).status).toBe(404);
+      expect(await reader.reports(id)).toHaveStatus(404);
+      expect(await author.reports(id, {})).toHaveStatus(404);
     }
   });
 
   test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const id = await author.publishes();
-    expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);
+    expect(await invoke(handler, { path: { review_id: id } })).toHaveStatus(401);
     const going = await makeUser();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    expect((await going.reports(id, {})).status).toBe(401);
+    expect(await going.reports(id, {})).toHaveStatus(401);
   });
 });

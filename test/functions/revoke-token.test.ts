@@ -32,8 +32,8 @@ describe('POST /oauth/revoke', () => {
     expect((await refresh(client, all.refresh_token)).body.error).toBe('invalid_grant');
     // Another grant to the same client remains. Repeating the revocation is no error.
     expect(await listGrants(user.id)).toHaveLength(1);
-    expect((await revoke(client, { token: all[kind] })).status).toBe(200);
-    expect((await revoke(client, { token: access_token })).status).toBe(200);
+    expect(await revoke(client, { token: all[kind] })).toHaveStatus(200);
+    expect(await revoke(client, { token: access_token })).toHaveStatus(200);
     expect(await listGrants(user.id)).toEqual([]);
   });
 
@@ -41,18 +41,18 @@ describe('POST /oauth/revoke', () => {
     const { refresh_token } = await tokens();
     await refresh(client, refresh_token);
     const hint = { token_type_hint: 'access_token' };
-    expect((await revoke(client, { token: refresh_token, ...hint })).status).toBe(200);
+    expect(await revoke(client, { token: refresh_token, ...hint })).toHaveStatus(200);
     expect(await listGrants(user.id)).toEqual([]);
     const { access_token: token } = await tokens();
     const header = basic(client.client_id, client.client_secret);
-    expect((await postForm(handler, { token }, header)).status).toBe(200);
+    expect(await postForm(handler, { token }, header)).toHaveStatus(200);
     expect(await listGrants(user.id)).toEqual([]);
   });
 
   test.each(['x', 'rva_x', 'rvr_', `rvr_${'A'.repeat(118)}`])(
     'succeeds without effect for %s',
     async (token) => {
-      expect((await revoke(client, { token })).status).toBe(200);
+      expect(await revoke(client, { token })).toHaveStatus(200);
     },
   );
 
@@ -60,7 +60,7 @@ describe('POST /oauth/revoke', () => {
     const { refresh_token } = await tokens();
     const answer = await revoke(other, { token: refresh_token });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    expect((await refresh(client, refresh_token)).status).toBe(200);
+    expect(await refresh(client, refresh_token)).toHaveStatus(200);
   });
 
   test.each([
@@ -78,8 +78,8 @@ describe('POST /oauth/revoke', () => {
     const { refresh_token: token } = await tokens();
     const { client_id, client_secret } = client;
     const form = { client_id, client_secret, token };
-    expect((await postForm(handler, form, { 'X-Forwarded-Proto': 'http' })).status).toBe(400);
-    expect((await postForm(handler, form, {}, { token })).status).toBe(400);
+    expect(await postForm(handler, form, { 'X-Forwarded-Proto': 'http' })).toHaveStatus(400);
+    expect(await postForm(handler, form, {}, { token })).toHaveStatus(400);
     expect(await listGrants(user.id)).toHaveLength(1);
   });
 });

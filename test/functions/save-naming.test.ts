@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type EntityRecord,
-  readRecord,
-  recordWrites,
-  writeRecords,
-} from '../../shared/entity/record.ts';
+import { type EntityRecord, readRecord, recordWrites } from '../../shared/entity/record.ts';
+import { writeRecords } from '../../shared/entity/write-records.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { proposalKey, userKey } from '../../shared/table/keys.ts';
 import { countNews } from '../../shared/user/news.ts';

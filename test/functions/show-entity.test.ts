@@ -58,8 +58,9 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(page).toContain('<h1><bdi>Blue &amp; Green</bdi></h1>');
     expect(page).toMatch(/Album or single, described at <a href="[^"]*">music\.example<\/a>/);
     expect(linkOn(page, 'music.example')).toBe(`https://music.example/release-group/${entity_id}`);
-    expect(page).toContain('<span class="number">4</span>');
-    expect(page).toContain('>3 ratings<');
+    expect(page).toMatch(
+      /class="number" aria-hidden="true">4<[\s\S]*"4 of 5 stars"[\s\S]*>3 ratings</,
+    );
     expect(page).toContain('<h2>4 reviews</h2>');
     const bars = [...page.matchAll(/<tr>[\s\S]*?<\/tr>/g)].map(([row]) =>
       row
@@ -74,6 +75,18 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(queryOf(linkOn(page, 'German'))).toEqual({ language: 'de' });
     expect(page).toMatch(/>German<\/a> <span class="soft">2</);
     expect(page).not.toMatch(/>\s*(de|ja|release_group)\s*</);
+    // What it is and how to write come first, then the reviews, then ways to others of them.
+    const order = [
+      '<h1>',
+      'Correct or report<',
+      'class="number"',
+      'Write a review<',
+      '4 reviews<',
+      'German<',
+    ];
+    const places = [...order, 'Atom feed of', '/embed'].map((part) => page.lastIndexOf(part));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(page.split('Write a review<')).toHaveLength(2);
   });
 
   test('lists reviews by date or popularity, page by page', async () => {

@@ -1,23 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-home.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { databaseTypes } from '../../shared/entity/databases.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
-import { stopClock } from '../helpers/clock.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke, lambdaContext } from '../helpers/invoke.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 
 const listed = (body: unknown) =>
   [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
 
+afterAll(restore);
+
 describe('GET /', () => {
   test('explains what to do on an empty service', async () => {
     const { status, body } = await invoke(handler);
     expect(status).toBe(200);
-    expect(body).toContain('0 reviews by ');
+    expect(body).not.toContain('0 reviews');
     expect(body).toContain('Nobody has written a review yet.');
     expect(body).toContain('href="https://api.example/ws/find" rel="noreferrer">Write the first');
-    expect(body).not.toContain('Worth reading');
-    expect(body).not.toContain('What people wrote last');
+    expect(body).toContain('<li>Find an album, event or book by its name.</li>');
+    expect(body).not.toContain('What people talk about');
+    expect(body).not.toContain('Newest reviews');
     expect(body).toContain('curl "https://api.example/ws/1/review/?limit=3"');
   });
 
@@ -27,25 +34,26 @@ describe('GET /', () => {
     expect(await call(event, lambdaContext())).toMatchObject({ statusCode: 200 });
   });
 
-  test('shows the newest public reviews while nobody has voted, and how many there are', async () => {
+  test('shows the newest five public reviews, and how many there are', async () => {
     const ann = await makeUser({ display_name: 'Ann <b>' });
     const ben = await makeUser();
     const ids: string[] = [];
-    for (const text of ['first', 'second', 'third', 'fourth', 'fifth']) {
+    for (const text of ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh']) {
       stopClock(Date.now() + 1);
       const said = `This is the ${text} review of all of them.`;
       ids.push(await ann.publishes({ text: said, entity_type: 'bk_literary_work' }));
     }
     stopClock(Date.now() + 1);
     await ben.publishes({ is_draft: true });
-    await decideReview(`${ids[4]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
+    await decideReview(`${ids[5]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
     await applyStream();
     const { body, headers } = await invoke(handler);
-    expect(listed(body)).toEqual([ids[3], ids[2], ids[1]]);
-    expect(body).not.toContain('Worth reading');
-    expect(body).toContain(`/ws/user/${ann.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
+    expect(listed(body)).toEqual([6, 4, 3, 2, 1].map((i) => ids[i]));
+    // Nothing has a name.
+    expect(body).not.toContain('What people talk about');
+    expect(body).toMatch(new RegExp(`/ws/user/${ann.id}">.*<bdi>Ann &lt;b&gt;</bdi></a>`));
     expect(body).toContain('<bdi>Book without a name</bdi>');
-    expect(body).toContain('4 reviews by 2 members.');
+    expect(body).toContain('6 reviews by 2 members.');
     expect(body).not.toContain('bk_literary_work');
     expect(body).toMatch(/<meta name="description" content="People’s reviews/);
     expect(body).toMatch(/<meta property="og:title" content="Open reviews">/);
@@ -57,37 +65,56 @@ describe('GET /', () => {
     expect(again.status).toBe(304);
   });
 
-  test('begins with texts that people voted up, and shows no review twice', async () => {
-    const [ann, ben, eve] = await makeUsers(3);
-    const publish = (content: object) => {
+  test('begins with the six most reviewed things, then has reviews of one thing together', async () => {
+    const people = await makeUsers(4);
+    const things = Array.from({ length: 7 }, (_, i) => ({
+      entity_id: randomUUID(),
+      entity_type: i === 3 ? 'event' : 'release_group',
+    }));
+    const names = ['One', 'Two', 'Three', 'Four', 'Five', 'Six', '<i>Seven</i>'];
+    const named = (i: number) => ({ [`${things[i]?.entity_id}`]: `${names[i]}` });
+    await nameEntities(named(3), 'event');
+    for (const i of [0, 1, 2, 4, 5, 6]) await nameEntities(named(i));
+    const publish = (by: number, i: number, content: object = {}) => {
       stopClock(Date.now() + 1_000);
-      return ann.publishes(content as Record<string, unknown>);
+      return people[by]?.publishes({ ...things[i], ...content });
     };
-    const good = await publish({});
-    const best = await publish({});
-    const bad = await publish({});
-    const rating = await publish({ rating: 5 });
-    const newest = await publish({});
-    for (const id of [best, good, rating]) await ben.votes(id);
-    for (const id of [best, rating]) await eve.votes(id);
-    await ben.votes(bad, 'down');
-    await ann.edits(rating, { text: null });
+    for (const [i, reviews] of [1, 2, 2, 3, 2, 2, 4].entries()) {
+      for (let by = 0; by < reviews; by++) await publish(by, i, { rating: 5 - by });
+    }
+    const newest = [await publish(3, 3), await publish(3, 0), await publish(2, 4)];
     await applyStream();
     const { body } = await invoke(handler);
-    expect(listed(body)).toEqual([best, good, newest, rating, bad]);
-    const [before = '', after = ''] = `${body}`.split('<h2>What people wrote last</h2>');
-    expect(before).toContain('<h2>Worth reading</h2>');
-    expect([listed(before), listed(after)]).toEqual([
-      [best, good],
-      [newest, rating, bad],
-    ]);
-    expect(before).toContain('<a href="https://api.example/ws/reviews?sort=popularity">');
-    // A popular review among the newest leaves its place there to the next one.
-    await ben.votes(newest);
-    const [popular = '', others = ''] = `${(await invoke(handler)).body}`.split('<h2>What people');
-    expect(listed(popular)).toEqual([best, newest, good]);
-    expect(listed(others)).toEqual([rating, bad, expect.any(String)]);
-    expect(listed(popular)).not.toContain(listed(others)[2]);
-    expect(`${body}`.indexOf('For developers')).toBeGreaterThan(`${body}`.indexOf(`${bad}`));
+    const [shelf = '', list = ''] = `${body}`.split('<h2>Newest reviews</h2>');
+    const namesIn = (part: string) =>
+      [...part.matchAll(/<h3><a [^>]*><bdi>(.*?)<\/bdi>/g)].map(([, each]) => each);
+    // Of equal ones, that with the later first review.
+    const order = ['&lt;i&gt;Seven&lt;/i&gt;', 'Four', 'Five', 'Six', 'Three', 'Two'];
+    expect(namesIn(shelf)).toEqual(order);
+    expect(shelf).toMatch(/aria-label="3.5 of 5 stars".*<span class="soft">4 reviews</);
+    expect(shelf).toContain(`/ws/entity/${things[6]?.entity_id}?entity_type=release_group"`);
+    // The last written are of five, one, four, and seven, which has two.
+    expect(namesIn(list)).toEqual(['Five', 'One', 'Four', '&lt;i&gt;Seven&lt;/i&gt;']);
+    expect(listed(list).slice(0, 3)).toEqual(newest.toReversed());
+    expect(listed(list)).toHaveLength(5);
+  });
+
+  test('costs twelve units and three round trips, with the widest names of all types', async () => {
+    const wide = '\u{1f3b7}'.repeat(200);
+    const people = await makeUsers(7);
+    for (const entity_type of databaseTypes) {
+      for (const person of people) {
+        const entity = { entity_id: randomUUID(), entity_type };
+        stopClock(Date.now() + 1);
+        await nameEntities({ [entity.entity_id]: wide }, entity_type);
+        await person.publishes(entity);
+      }
+    }
+    await applyStream();
+    restore();
+    const { read, write, roundTrips, body } = await measure('show-home', {});
+    expect(`${body}`.match(/class="shelf"[\s\S]*?<\/ul>/)?.[0].split('<li>')).toHaveLength(7);
+    expect(listed(body)).toHaveLength(5);
+    expect([read <= 12, write, roundTrips <= 3]).toEqual([true, 0, true]);
   });
 });

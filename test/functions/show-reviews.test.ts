@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
@@ -145,6 +146,32 @@ describe('GET /reviews for people', () => {
     const foreign = nextOn(await show({ language: 'nl' })) ?? '';
     const { status } = await invoke(handler, { query: { cursor: foreign } });
     expect(status).toBe(400);
+  });
+
+  test('has reviews of one thing together, by the first of them, and pages of the list', async () => {
+    const things = ['aaaaaaaa', 'bbbbbbbb', 'cccccccc'].map((part) =>
+      randomUUID().replace(/^.{8}/, part),
+    );
+    const people = await makeUsers(22);
+    // The oldest is of c, then a and b alternate, and the newest is of b.
+    const reviews = people.map(({ id }, i) => {
+      const entity_id = `${things[i === 0 ? 2 : i % 2]}`;
+      const published_on = new Date(Date.now() + i).toISOString();
+      return { ...reviewBy(id, { entity_id, language: 'fy', rating: null }), published_on };
+    });
+    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await applyStream();
+    const idsOf = (...numbers: number[]) => numbers.map((i) => reviews[i]?.id);
+    const even = [20, 18, 16, 14, 12, 10, 8, 6, 4, 2];
+    const first = await show({ language: 'fy' });
+    const odd = [21, 19, 17, 15, 13, 11, 9, 7, 5, 3];
+    expect(listed(first)).toEqual(idsOf(...odd, ...even));
+    const headings = (page: string) =>
+      [...page.matchAll(/<h3><a href="[^"]*\/entity\/(\w{8})/g)].map(([, part]) => part);
+    expect(headings(first)).toEqual(['bbbbbbbb', 'aaaaaaaa']);
+    const second = await show({ language: 'fy', cursor: `${nextOn(first)}` });
+    expect(listed(second)).toEqual(idsOf(1, 0));
+    expect(headings(second)).toEqual(['bbbbbbbb', 'cccccccc']);
   });
 
   test('costs what a list costs, and few bytes', async () => {

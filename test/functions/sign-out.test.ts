@@ -5,7 +5,7 @@ import { handler as deleteAccount } from '../../functions/pages/delete-account.t
 import { handler as signOut } from '../../functions/pages/sign-out.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
-import { restore } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { postForm } from '../helpers/oauth-client.ts';
 import { makeUser } from '../helpers/world.ts';
@@ -24,8 +24,6 @@ afterAll(() => {
 
 process.env.OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/tenant/`;
 process.env.OIDC_CLIENT_ID = 'reviews & more';
-
-afterEach(restore);
 
 /** Sends the form of a signed-in user. Returns the answer and whether the session has ended. */
 async function leave(handler: unknown, fields: Record<string, string> = {}) {
@@ -51,7 +49,7 @@ test.each<[string, RequestListener]>([
 ])('a provider that %s does not prevent sign-out, and is asked again', async (_, how) => {
   answer = how;
   asked = 0;
-  const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  const warned = silence('warn');
   const { status, body, isOver } = await leave(signOut);
   expect(status).toBe(200);
   expect(isOver).toBe(true);
@@ -65,7 +63,7 @@ test.each<[string, RequestListener]>([
 test('waits for an unresponsive provider for three seconds at most', async () => {
   const waiting = new AbortController();
   const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(waiting.signal);
-  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  silence('warn');
   answer = () => waiting.abort(new DOMException('over', 'TimeoutError'));
   const { status, body, isOver } = await leave(deleteAccount, { name: 'Ann' });
   expect(timeout).toHaveBeenCalledWith(3_000);
@@ -99,12 +97,12 @@ describe('POST /account/sign-out without a body', () => {
     const cookie = (await startSession(id)).split(';')[0] ?? '';
     for (const type of ['', 'text/plain', 'application/x-www-form-urlencoded']) {
       const headers = { cookie, 'Content-Type': type };
-      expect((await invoke(signOut, { method: 'POST', headers })).status).toBe(403);
+      expect(await invoke(signOut, { method: 'POST', headers })).toHaveStatus(403);
     }
-    expect((await postForm(signOut, {}, { cookie })).status).toBe(403);
+    expect(await postForm(signOut, {}, { cookie })).toHaveStatus(403);
   });
 
   test('asks people without a session to sign in: 401', async () => {
-    expect((await invoke(signOut, { method: 'POST', headers: {} })).status).toBe(401);
+    expect(await invoke(signOut, { method: 'POST', headers: {} })).toHaveStatus(401);
   });
 });

@@ -4,13 +4,11 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
-import { restore } from '../helpers/clock.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
 /** Each batch meets exact numbers, whatever became of the batch before. */
 beforeEach(beginExact);
-afterEach(restore);
 
 const minute = 60_000;
 /** The trees by date count 512 hours as one block. One of them begins here. */

@@ -10,14 +10,12 @@ import {
   expectExactTotals,
   feed,
   records,
-  silence,
+  silenceConsumer,
 } from '../helpers/aggregates.ts';
-import { restore } from '../helpers/clock.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { makeUser } from '../helpers/world.ts';
 
-beforeEach(silence);
-afterEach(restore);
+beforeEach(silenceConsumer);
 
 describe('a batch that does not fit a transaction', () => {
   test.each(['before', 'after'] as const)(

@@ -1,7 +1,6 @@
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
-import { restore } from '../helpers/clock.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
 import { beforeSend } from '../helpers/sends.ts';
@@ -9,7 +8,6 @@ import { makeUser } from '../helpers/world.ts';
 
 /** Each batch meets exact numbers, whatever became of the batch before. */
 beforeEach(beginExact);
-afterEach(restore);
 
 describe('deferred counts that no update can add', () => {
   /** Leaves counts that take 4,282 bytes of an expression. */

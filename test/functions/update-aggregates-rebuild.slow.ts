@@ -13,7 +13,7 @@ import {
   lockTotals,
   records,
 } from '../helpers/aggregates.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { afterSend, beforeSend } from '../helpers/sends.ts';
 import { makeUser } from '../helpers/world.ts';
@@ -23,7 +23,6 @@ beforeEach(() => {
     jest.spyOn(console, level).mockImplementation(() => {});
   }
 });
-afterEach(restore);
 
 describe('a rebuild', () => {
   test('corrects nothing if all is right, and releases its lock', async () => {
@@ -68,7 +67,7 @@ describe('a rebuild', () => {
   test('does not interrupt another rebuild, unless that was silent for a minute', async () => {
     const now = Math.floor(Date.now() / 1000);
     await lockTotals('another', now + 60);
-    await expect(rebuildTotals()).rejects.toMatchObject({ status: 503 });
+    await expect(rebuildTotals()).rejects.toHaveStatus(503);
     expect(await locks()).toMatchObject(rebuildKeys.map(() => ({ id: 'another' })));
     await lockTotals('another', now - 1);
     await rebuildTotals();

@@ -10,15 +10,13 @@ import {
   live,
   lockTotals,
   records,
-  silence,
+  silenceConsumer,
   totals,
 } from '../helpers/aggregates.ts';
-import { restore } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 
-beforeEach(silence);
-afterEach(restore);
+beforeEach(silenceConsumer);
 
 const failureAt = (record?: DynamoDBRecord) => {
   return { batchItemFailures: [{ itemIdentifier: record?.dynamodb?.SequenceNumber }] };

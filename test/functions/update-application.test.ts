@@ -15,7 +15,7 @@ describe('POST /account/applications/{client_id}', () => {
   test.each(['Reviews', ' Reviews ', '評論', 'می‌خواهم', '👩‍💻 ❤️', '🎷'.repeat(64)])(
     'accepts the name %j',
     async (name) => {
-      expect((await rename(name)).status).toBe(303);
+      expect(await rename(name)).toHaveStatus(303);
       expect(await findApplication(client_id)).toMatchObject({ name });
     },
   );
@@ -44,7 +44,7 @@ describe('POST /account/applications/{client_id}', () => {
   });
 
   test('accepts an invisible description, but none with U+0000', async () => {
-    expect((await rename('Reviews', ' \u200b')).status).toBe(303);
+    expect(await rename('Reviews', ' \u200b')).toHaveStatus(303);
     const { status, body } = await rename('Reviews', 'a\0b');
     expect(status).toBe(400);
     expect(body).toContain('id="desc-fault">It must not contain U+0000.<');

@@ -32,7 +32,7 @@ describe('POST /user/me', () => {
     const { id, caller } = await makeUser();
     const before = await readItem(userKey(id));
     const answer = await invoke(handler, { caller, method: 'POST', body });
-    expect(answer.status).toBe(200);
+    expect(answer).toHaveStatus(200);
     expect(answer.body.message).toBe('Request processed successfully');
     const sent = body as { display_name?: string; email?: string };
     const { display_name = before?.display_name, email = null } = sent;
@@ -97,7 +97,7 @@ describe('POST /user/me', () => {
     await setAttributes(contactKey(id), { email: 'ann@example.com', musicdb_username: null });
     const before = [await readItem(userKey(id)), await readItem(contactKey(id))];
     for (const body of [{ display_name: null }, { display_name: null, email: null }]) {
-      expect((await invoke(handler, { caller, method: 'POST', body })).status).toBe(200);
+      expect(await invoke(handler, { caller, method: 'POST', body })).toHaveStatus(200);
       expect([await readItem(userKey(id)), await readItem(contactKey(id))]).toEqual(before);
     }
   });

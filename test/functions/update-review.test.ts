@@ -69,7 +69,7 @@ describe('POST /review/{review_id}', () => {
     { entity_id: randomUUID(), language: 'de', license_choice: 'CC0 1.0', edits: 7 },
   ])('adds no revision if nothing changes: %j', async (body) => {
     const before = await readItem(reviewKey(id));
-    expect((await author.edits(id, body)).status).toBe(200);
+    expect(await author.edits(id, body)).toHaveStatus(200);
     expect(await readItem(reviewKey(id))).toEqual(before);
     expect(await revisions()).toHaveLength(1);
   });
@@ -80,9 +80,9 @@ describe('POST /review/{review_id}', () => {
       id = await author.publishes({ is_draft: true });
       const day = '2024-01-01T00:00:00.000Z';
       await setAttributes(reviewKey(id), { created: day, last_updated: day });
-      expect((await author.edits(id, { is_draft: true })).status).toBe(200);
-      expect((await visitor.reads(id)).status).toBe(404);
-      expect((await author.edits(id, { ...change, is_draft: false })).status).toBe(200);
+      expect(await author.edits(id, { is_draft: true })).toHaveStatus(200);
+      expect(await visitor.reads(id)).toHaveStatus(404);
+      expect(await author.edits(id, { ...change, is_draft: false })).toHaveStatus(200);
       const review = await show();
       expect(review).toMatchObject({ edits, created: 'Mon, 01 Jan 2024 00:00:00 GMT' });
       expect(Date.now() - Date.parse(review.published_on)).toBeLessThan(5_000);
@@ -101,7 +101,7 @@ describe('POST /review/{review_id}', () => {
 
   test('changes a draft, and keeps it a draft', async () => {
     id = await author.publishes({ is_draft: true });
-    expect((await author.edits(id, { text: changed })).status).toBe(200);
+    expect(await author.edits(id, { text: changed })).toHaveStatus(200);
     const draft = { text: changed, published_on: null, edits: 1 };
     expect(await readItem(reviewKey(id))).toMatchObject(draft);
   });
@@ -112,7 +112,7 @@ describe('POST /review/{review_id}', () => {
 
   test('keeps a hidden review hidden', async () => {
     await setHidden(id, true);
-    expect((await author.edits(id, { text: changed })).status).toBe(200);
+    expect(await author.edits(id, { text: changed })).toHaveStatus(200);
     const hidden = { text: changed, is_hidden: true, edits: 1 };
     expect(await readItem(reviewKey(id))).toMatchObject(hidden);
     expect(await readItem(entityKey(entity_id))).toMatchObject({ release_group: 0 });
@@ -144,8 +144,8 @@ describe('POST /review/{review_id}', () => {
 
   test('refuses to remove the rating of a review without text: 400', async () => {
     id = await author.publishes({ text: null });
-    expect((await author.edits(id, { rating: null })).status).toBe(400);
-    expect((await author.edits(id, { text, rating: null })).status).toBe(200);
+    expect(await author.edits(id, { rating: null })).toHaveStatus(400);
+    expect(await author.edits(id, { text, rating: null })).toHaveStatus(200);
   });
 
   test('refuses another user: 403', async () => {
@@ -157,16 +157,16 @@ describe('POST /review/{review_id}', () => {
   test('returns 404 to other users for drafts and hidden reviews', async () => {
     await setHidden(id, true);
     for (const review_id of [id, await author.publishes({ is_draft: true }), randomUUID(), 'x']) {
-      expect((await other.edits(review_id, { rating: 1 })).status).toBe(404);
+      expect(await other.edits(review_id, { rating: 1 })).toHaveStatus(404);
     }
   });
 
   test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const answer = await invoke(handler, { path: { review_id: id }, body: { rating: 1 } });
-    expect(answer.status).toBe(401);
+    expect(answer).toHaveStatus(401);
     const going = await makeUser();
     const review_id = await going.publishes();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    expect((await going.edits(review_id, { rating: 1 })).status).toBe(401);
+    expect(await going.edits(review_id, { rating: 1 })).toHaveStatus(401);
   });
 });

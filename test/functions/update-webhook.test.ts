@@ -3,14 +3,12 @@ import { keysOf } from '../../shared/secrets.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { webhookSecret } from '../../shared/webhooks/signature.ts';
 import { listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask } from '../helpers/visit.ts';
 import { beginWebhook, read, run, startReceiver, status } from '../helpers/webhooks.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
-
-afterEach(restore);
 
 const address = 'https://receiver.example/hook';
 const types = { 'review.published': 'yes', 'review.removed': 'yes' };
@@ -45,7 +43,7 @@ describe('POST /account/applications/{client_id}/webhooks', () => {
     expect(await listWebhooks(client_id)).toMatchObject([
       { address, types: ['review.published', 'review.removed'], state: 'new', slot: 1 },
     ]);
-    expect((await register({ address: `${address}/2`, ...types })).status).toBe(303);
+    expect(await register({ address: `${address}/2`, ...types })).toHaveStatus(303);
     const third = await register({ address: `${address}/3`, ...types });
     expect(third).toMatchObject({ status: 400 });
     expect(third.html).toContain('An application can have at most 2 webhooks: delete one first.');
@@ -61,11 +59,11 @@ describe('POST /account/applications/{client_id}/webhooks', () => {
       (await ask('show-application', owner, { path: { client_id } })).html.includes('case.opened');
     expect(await shown()).toBe(false);
     const refused = await register(form);
-    expect(refused.status).toBe(403);
+    expect(refused).toHaveStatus(403);
     expect(refused.html).toContain('Only moderators can choose messages about moderation cases.');
     await setModerator(owner.id, true);
     expect(await shown()).toBe(true);
-    expect((await register(form)).status).toBe(303);
+    expect(await register(form)).toHaveStatus(303);
     const [webhook] = await listWebhooks(client_id);
     expect(webhook?.types).toContain('case.opened');
   });
@@ -96,16 +94,16 @@ describe('the page of a webhook', () => {
     const { register, act, show, client_id } = await own();
     await register({ address, ...types });
     const stranger = await makeUser();
-    expect((await show(stranger)).status).toBe(404);
+    expect(await show(stranger)).toHaveStatus(404);
     for (const action of ['pause', 'secret', 'test']) {
-      expect((await act({ action }, stranger)).status).toBe(404);
+      expect(await act({ action }, stranger)).toHaveStatus(404);
     }
-    expect((await act({ action: 'delete', confirm: 'yes' }, stranger)).status).toBe(404);
+    expect(await act({ action: 'delete', confirm: 'yes' }, stranger)).toHaveStatus(404);
     expect(await listWebhooks(client_id)).toMatchObject([{ version: 1 }]);
     const other = await own();
     const [webhook] = await listWebhooks(client_id);
     const path = { client_id: other.client_id, webhook_id: `${webhook?.id}` };
-    expect((await ask('show-webhook', other.owner, { path })).status).toBe(404);
+    expect(await ask('show-webhook', other.owner, { path })).toHaveStatus(404);
   });
 
   test('shows its secret, and a new one signs beside the old for a day', async () => {
@@ -116,11 +114,11 @@ describe('the page of a webhook', () => {
     const [webhook] = await listWebhooks(client_id);
     const [key] = await keysOf('WEBHOOK_KEYS');
     expect(before).toBe(webhookSecret(`${webhook?.secret_id}`, key));
-    expect((await act({ action: 'secret' })).status).toBe(303);
+    expect(await act({ action: 'secret' })).toHaveStatus(303);
     const { html } = await show();
     expect(secretOn(html)).not.toBe(before);
     expect(html).toContain('The old secret signs as well until');
-    expect((await act({ action: 'secret' })).status).toBe(400);
+    expect(await act({ action: 'secret' })).toHaveStatus(400);
     stopClock(Date.now() + 86_401_000);
     expect((await show()).html).toContain('Create new secret');
   });
@@ -149,15 +147,15 @@ describe('the page of a webhook', () => {
     expect(html).toContain('Status 500');
     const message = `${(await read(webhook)).stuck?.id}`;
     expect(message).toContain(id);
-    expect((await act({ action: 'skip', message })).status).toBe(303);
+    expect(await act({ action: 'skip', message })).toHaveStatus(303);
     expect((await read(webhook)).stuck).toBeUndefined();
     await act({ action: 'pause' });
     expect((await read(webhook)).state).toBe('paused');
-    expect((await act({ action: 'replay', from: 'yesterday' })).status).toBe(400);
+    expect(await act({ action: 'replay', from: 'yesterday' })).toHaveStatus(400);
     const today = new Date().toISOString().slice(0, 16).replace('T', ' ');
-    expect((await act({ action: 'replay', from: today })).status).toBe(303);
+    expect(await act({ action: 'replay', from: today })).toHaveStatus(303);
     const again = await act({ action: 'replay', from: today });
-    expect(again.status).toBe(403);
+    expect(again).toHaveStatus(403);
     expect(again.html).toMatch(/can be replayed once an hour: try again at \d\d:\d\d UTC/);
     const replayed = await ask('show-webhook', owner, { path });
     expect(replayed.html).toContain('The next replay can begin at');
@@ -173,7 +171,7 @@ describe('the page of a webhook', () => {
     async (action) => {
       const { register, act } = await own();
       await register({ address, ...types });
-      expect((await act({ action })).status).toBe(400);
+      expect(await act({ action })).toHaveStatus(400);
     },
   );
 

@@ -7,6 +7,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { rebuildKeys } from '../../shared/table/keys.ts';
+import { silence } from './console.ts';
 import { scanTable, setAttributes } from './items.ts';
 import { aggregateDifferences } from './recount.ts';
 import { readStream } from './stream.ts';
@@ -72,17 +73,16 @@ export const deferred = async () => (await scanTable()).filter(({ pk }) => pk ==
 
 /** Makes all numbers exact, and lets the stream begin here. Silences the consumer. */
 export async function beginExact(): Promise<void> {
-  silence();
+  silenceConsumer();
   await batchDelete(await deferred());
   await rebuildTotals();
   await readStream();
 }
 
 /** Silences the warnings and errors of the consumer. */
-export function silence(): void {
-  for (const level of ['warn', 'error'] as const) {
-    jest.spyOn(console, level).mockImplementation(() => {});
-  }
+export function silenceConsumer(): void {
+  silence('warn');
+  silence('error');
 }
 
 /** Returns the fewest records that make a batch a busy one. */

@@ -72,7 +72,7 @@ export async function startAuthorization() {
     /** Expects an error page of the service, with a link to go on. */
     expectErrorPage(page: Shown, status = 400, title = errorTitles[status]): void {
       expect(page.url.startsWith(`${issuer}/`)).toBe(true);
-      expect(page.status).toBe(status);
+      expect(page).toHaveStatus(status);
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(headingOf(page)).toMatch(title ?? /^$/);
       expect(Object.keys(nextSteps(page))).not.toEqual([]);
@@ -87,7 +87,7 @@ export async function startAuthorization() {
 
 /** Expects the form again, as it was sent, with the fault of one field. */
 export function expectFormAgain(page: Shown, name: string, value: string, fault?: string): void {
-  expect(page.status).toBe(400);
+  expect(page).toHaveStatus(400);
   expect(faultsOn(page)).toEqual({
     '': 'Nothing was saved. Correct the fields marked below.',
     [name]: fault ?? expect.stringMatching(/^(It must .*|Please fill this in)\.$/),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Stops the clock at this time, for dates only; timers go on. `jest.useRealTimers()` ends it. */
+/** Stops the clock at this time, for dates only; timers go on. The end of a test ends it. */
 export function stopClock(now: number): void {
   jest.useRealTimers();
   jest.useFakeTimers({
@@ -33,7 +33,7 @@ export async function settlesWithin(milliseconds: number, promise: Promise<unkno
   return isSettled;
 }
 
-/** For `afterEach`: lets the clock go on, and restores what was mocked. */
+/** Lets the clock go on, and restores what was mocked. The end of a test does so, too. */
 export function restore(): void {
   jest.useRealTimers();
   jest.restoreAllMocks();

@@ -65,7 +65,7 @@ export const community = {
   'a list of 50': 10,
 } as const;
 
-/** How many times the mean of a month its busiest second has. */
+/** The busiest second of a month, in multiples of the mean. */
 export const busiest = 5;
 
 /** Returns the requests of the community in its busiest second. */

@@ -10,11 +10,12 @@ import { clientOptions, type Database, startDatabase } from '../../infra/local/d
 import { followStream, type Stream } from '../../infra/local/stream.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { chunks } from '../../shared/chunks.ts';
+import { silenceAll } from './console.ts';
 
 type Consume = (event: DynamoDBStreamEvent) => unknown;
 
 export const TableName = 'reviews';
-export const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+export const logged = silenceAll('error');
 
 let folder: string;
 export let file: string;
@@ -29,7 +30,6 @@ beforeEach(async () => {
   folder = mkdtempSync(join(memory, 'stream-test-'));
   file = join(folder, 'dynamodb.sqlite');
   await start();
-  logged.mockClear();
 });
 
 afterEach(async () => {

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { startGateway } from '../../infra/local/gateway.ts';
 import type { Handler } from '../../infra/local/invoke.ts';
+import { silenceAll } from './console.ts';
 import { uncheckedFetch } from './contract.ts';
 
 // The API does not describe the responses of these functions.
@@ -29,13 +30,12 @@ export const gateway = await startGateway({
 export const { origin } = new URL(gateway.url);
 export const port = Number(new URL(origin).port);
 /** The errors that the gateway prints. */
-export const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+export const logged = silenceAll('error');
 
 beforeEach(() => {
   for (const operation of Object.keys(handlers)) delete handlers[operation];
   events.length = 0;
   authorizerEvents.length = 0;
-  logged.mockClear();
 });
 afterAll(() => gateway.stop());
 

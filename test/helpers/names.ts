@@ -2,12 +2,8 @@ import * as v from 'valibot';
 import { Described } from '../../shared/entity/database-answer.ts';
 import { type EntityType, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
-import {
-  type Entity,
-  type Origin,
-  recordWrites,
-  writeRecords,
-} from '../../shared/entity/record.ts';
+import { type Entity, type Origin, recordWrites } from '../../shared/entity/record.ts';
+import { writeRecords } from '../../shared/entity/write-records.ts';
 import { scanTable, setAttributes } from './items.ts';
 import { applyStream } from './stream.ts';
 import type { Person } from './world.ts';

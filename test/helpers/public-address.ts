@@ -72,7 +72,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     const home = await fetch(`${publicUrl}/`, { redirect: 'manual' });
     expect(new URL(home.headers.get('location') ?? '', `${publicUrl}/`).href).toBe(`${authUrl}/`);
     const base = await fetch(`${url}/`, { redirect: 'manual' });
-    expect(base.status).toBe(302);
+    expect(base).toHaveStatus(302);
     expect(base.headers.get('location')).toBe(`${authUrl}/docs`);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([expect.objectContaining({ url })]);
@@ -114,7 +114,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
         license_choice: 'CC BY-SA 3.0',
       }),
     );
-    expect(published.status).toBe(200);
+    expect(published).toHaveStatus(200);
     const list = await fetch(`${url}/review/?entity_id=${entity_id}&limit=1`);
     const [, feed = ''] = /<([^>]*)>; rel="alternate"/.exec(list.headers.get('link') ?? '') ?? [];
     const atom = await (await fetch(new URL(feed, url))).text();
@@ -123,9 +123,9 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     expect(await (await fetch(page)).text()).toContain(`<link rel="canonical" href="${page}">`);
 
     const call = callerOf(url, access_token);
-    expect((await call('GET', '/user/me')).status).toBe(200);
+    expect(await call('GET', '/user/me')).toHaveStatus(200);
     await connection.revoke(access_token);
-    expect((await call('GET', '/user/me')).status).toBe(401);
+    expect(await call('GET', '/user/me')).toHaveStatus(401);
 
     const left = await browser.submit(await browser.visit('account/connections'), 'Sign out');
     const over =

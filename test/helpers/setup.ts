@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { databaseEnvironment } from '../../infra/local/database.ts';
+import { restore } from './clock.ts';
 import './contract.ts';
 
 // Jest makes all its functions global but this one, because modules are ESM.
@@ -17,4 +18,25 @@ Object.assign(process.env, databaseEnvironment('http://127.0.0.1:1', ''), {
   SIGNING_KEYS: keyOf('test'),
   SESSION_KEYS: keyOf('session'),
   WEBHOOK_KEYS: keyOf('webhook'),
+});
+
+expect.extend({
+  toHaveStatus(answer: { status?: unknown }, status: number) {
+    const message = () => `expected the status ${status} of ${this.utils.printReceived(answer)}`;
+    return { pass: answer?.status === status, message };
+  },
+});
+
+// Each test leaves the clock, what it mocked, and the environment as it found them.
+let environment: NodeJS.ProcessEnv;
+beforeEach(() => {
+  environment = { ...process.env };
+});
+afterEach(() => {
+  restore();
+  for (const name of Object.keys(process.env)) {
+    if (!(name in environment)) delete process.env[name];
+  }
+  Object.assign(process.env, environment);
+  process.exitCode = 0;
 });

@@ -12,6 +12,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
 import { consumers, isFor } from '../../shared/background/consumers.ts';
+import { heartbeatKey } from '../../shared/health/heartbeat.ts';
 import { tableName } from '../../shared/table/client.ts';
 import './table.ts';
 
@@ -45,8 +46,17 @@ function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
   } as DynamoDBRecord;
 }
 
-/** Lets the consumers of the table's stream do what is left for them to do. */
+/** Lets the consumers do what is left for them to do, and what they do every minute. */
 export async function applyStream(): Promise<void> {
+  await applyRecords();
+  const { pk, sk } = heartbeatKey;
+  const beat = { dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } };
+  await updateAggregates({ Records: [beat] });
+  await applyRecords();
+}
+
+/** Lets the consumers of the table's stream do what is left for them to do at once. */
+export async function applyRecords(): Promise<void> {
   const handlers: Record<string, (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>> = {
     'update-aggregates': updateAggregates,
     eraser,

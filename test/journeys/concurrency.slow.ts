@@ -4,6 +4,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { transact } from '../../shared/table/transact.ts';
+import { silence } from '../helpers/console.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
@@ -278,17 +279,17 @@ describe('a deletion while votes make each of its writes too late', () => {
   }
 
   test('succeeds, and refuses votes from its first success on', async () => {
-    expect((await removeInStorm()).status).toBe(200);
+    expect(await removeInStorm()).toHaveStatus(200);
     // Too late, withdrawn although a vote came first, deleted.
     expect(votes.map(({ status }) => status)).toEqual([200, 200, 404]);
     expect(await readItem(reviewKey(id))).toBeUndefined();
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     await expectExactCounts();
-    expect((await author.deletes(id)).status).toBe(404);
+    expect(await author.deletes(id)).toHaveStatus(404);
   });
 
   test.each<[string, () => Promise<unknown>]>([
-    ['the author tries again', async () => expect((await author.deletes(id)).status).toBe(200)],
+    ['the author tries again', async () => expect(await author.deletes(id)).toHaveStatus(200)],
     ['the stream is followed', applyStream],
     [
       'the author leaves',
@@ -298,8 +299,8 @@ describe('a deletion while votes make each of its writes too late', () => {
       },
     ],
   ])('that stops half-way shows nothing, and completes when %s', async (_, finish) => {
-    jest.spyOn(console, 'error').mockImplementation(() => {});
-    expect((await removeInStorm(2)).status).toBe(503);
+    silence('error');
+    expect(await removeInStorm(2)).toHaveStatus(503);
     jest.mocked(console.error).mockRestore();
     expect(await readItem(reviewKey(id))).toMatchObject({ votes_positive: 2 });
 
@@ -312,9 +313,9 @@ describe('a deletion while votes make each of its writes too late', () => {
       author.edits(id, again),
     ]);
     expect(statuses(answers)).toEqual({ 404: 5 });
-    await expect(setHidden(id, false)).rejects.toMatchObject({ status: 404 });
+    await expect(setHidden(id, false)).rejects.toHaveStatus(404);
     const own = await author.listsOwnReviews();
-    expect(own.status).toBe(200);
+    expect(own).toHaveStatus(200);
     expect(own.body.reviews).toEqual([]);
     const all = await visitor.lists({ user_id: author.id });
     expect(all.body).toMatchObject({ count: 0, reviews: [] });

@@ -54,7 +54,7 @@ test('every acknowledged write survives kill -9, and all counts are right', asyn
   const { url } = await startService();
   expect(await missing(url, published)).toEqual([]);
   for (const [id, token] of votes) {
-    expect((await callerOf(url, token)('GET', `/review/${id}/vote`)).status).toBe(200);
+    expect(await callerOf(url, token)('GET', `/review/${id}/vote`)).toHaveStatus(200);
   }
   await fixtures();
   const { differences } = await import('../helpers/recount.ts');

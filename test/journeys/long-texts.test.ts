@@ -189,7 +189,7 @@ describe('an edit', () => {
     const author = await makeUser();
     const id = await importsOne(author);
     const before = await readItem({ pk: reviewKey(id).pk, sk: 'LONGTEXT' });
-    expect((await author.edits(id, { rating: 1 })).status).toBe(200);
+    expect(await author.edits(id, { rating: 1 })).toHaveStatus(200);
     expect(await readItem({ pk: reviewKey(id).pk, sk: 'LONGTEXT' })).toEqual(before);
     expect((await visitor.reads(id)).body.review).toMatchObject({ text: long, rating: 1 });
     expect((await visitor.listsRevisions(id)).body.revisions).toMatchObject([
@@ -203,7 +203,7 @@ describe('an edit', () => {
     const author = await makeUser();
     const id = await importsOne(author);
     const { entity_id } = (await visitor.reads(id)).body.review;
-    expect((await author.edits(id, { text: edited })).status).toBe(200);
+    expect(await author.edits(id, { text: edited })).toHaveStatus(200);
     expect(await partsOf(id)).toEqual(expect.not.arrayContaining(['LONGTEXT']));
     const { body } = await visitor.lists({ entity_id });
     expect(body.reviews).toMatchObject([{ text: edited, rating: 4 }]);
@@ -215,9 +215,9 @@ describe('an edit', () => {
   test('that sends the long text again is refused, and the same beginning is a change', async () => {
     const author = await makeUser();
     const id = await importsOne(author);
-    expect((await author.edits(id, { text: long })).status).toBe(400);
+    expect(await author.edits(id, { text: long })).toHaveStatus(400);
     const beginning = (await readItem(reviewKey(id)))?.text;
-    expect((await author.edits(id, { text: beginning })).status).toBe(200);
+    expect(await author.edits(id, { text: beginning })).toHaveStatus(200);
     expect((await visitor.reads(id)).body.review).toMatchObject({ text: beginning, edits: 1 });
     expect((await visitor.readsRevision(id, '1')).body.revision.text).toBe(long);
   });
@@ -245,7 +245,7 @@ describe('an edit', () => {
       await author.edits(id, { text: edited });
       await setHidden(id, true);
     });
-    expect((await visitor.reads(id)).status).toBe(404);
+    expect(await visitor.reads(id)).toHaveStatus(404);
   });
 
   test.each([
@@ -264,7 +264,7 @@ describe('an edit', () => {
     const author = await makeUser();
     const id = await importsOne(author);
     beforeText(() => author.edits(id, { text: edited }));
-    expect((await author.edits(id, { rating: 3 })).status).toBe(200);
+    expect(await author.edits(id, { rating: 3 })).toHaveStatus(200);
     expect((await visitor.reads(id)).body.review).toMatchObject({
       text: edited,
       rating: 3,

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as pathOf } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
 import { callerOf } from '../helpers/api.ts';
+import { silence } from '../helpers/console.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 import { membersFile } from '../helpers/printed-commands.ts';
 
@@ -85,7 +86,7 @@ test('a community of another system comes with its members, and no attacker', as
   const folder = mkdtempSync(pathOf(tmpdir(), 'members-'));
   const file = pathOf(folder, 'members.jsonl');
   writeFileSync(file, `${fileOf()}\n`);
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   const counts = { user: 1_000, review: 5_000, vote: 1_000 };
   expect(await importExport(file, { isDryRun: false })).toMatchObject({
     written: counts,

@@ -50,7 +50,7 @@ async function publishLong(url: string, token: string): Promise<string> {
   const text = '🎷'.repeat(4_998);
   const { id } = (await call('POST', '/review', reviewBody({ text }))).body;
   for (let i = 10; i < 36; i++) {
-    expect((await call('POST', `/review/${id}`, { text: `${text}${i}` })).status).toBe(200);
+    expect(await call('POST', `/review/${id}`, { text: `${text}${i}` })).toHaveStatus(200);
   }
   return id;
 }
@@ -115,7 +115,7 @@ test(
 
     // A name and a karma are sent with the next changed review of that user.
     for (const token of tokens) {
-      expect((await callerOf(url, token)('POST', '/review', reviewBody())).status).toBe(200);
+      expect(await callerOf(url, token)('POST', '/review', reviewBody())).toHaveStatus(200);
     }
     const named = await nameSome(url);
     const mirror = await dump(url);

@@ -28,6 +28,7 @@ import {
 } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
 import { listAccounts } from '../../shared/user/user-repository.ts';
+import { silenceAll } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { ask } from '../helpers/visit.ts';
@@ -42,7 +43,7 @@ import {
 
 // After a deployment is taken back, the table has values that this code does not know.
 
-const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+const logged = silenceAll('error');
 
 /** Stores a value of newer code, and expects the log to name it once, without the value. */
 async function plant({ pk, sk }: Key, field: string, value: unknown = 'newer') {
@@ -105,14 +106,14 @@ test.each([
   }
   const votes = await ask('show-my-votes', ben);
   expect([votes.status, votes.html.includes('not public any more')]).toEqual([200, true]);
-  expect((await ask('show-account', ann)).status).toBe(200);
+  expect(await ask('show-account', ann)).toHaveStatus(200);
   const changes = [newer, other].map((id) => ({ id, version: 1, kind: 'edited' }));
   const changed = (await findChangedReviews(changes)).map(({ review }) => review.id);
   expect(changed).toEqual([other]);
   const exported = (await ann.exports()).body.reviews.map(({ id }: { id: string }) => id);
   expect(exported).toEqual([other]);
   expectLog();
-  expect((await visitor.reads(newer)).status).toBe(500);
+  expect(await visitor.reads(newer)).toHaveStatus(500);
 });
 
 test('an author with a value of newer code is in no list, and alone an error', async () => {
@@ -130,7 +131,7 @@ test('an author with a value of newer code is in no list, and alone an error', a
   for (const { id } of [ann, zoe]) expect(accounts).not.toContain(id);
   expectLog();
   expectOther();
-  expect((await visitor.readsUser(ann.id)).status).toBe(500);
+  expect(await visitor.readsUser(ann.id)).toHaveStatus(500);
 });
 
 test('a revision of newer code is left out, and alone an error', async () => {
@@ -146,7 +147,7 @@ test('a revision of newer code is left out, and alone an error', async () => {
   );
   expect(exported).toEqual(numbers.toReversed());
   expectLog();
-  expect((await visitor.readsRevision(id, '1')).status).toBe(500);
+  expect(await visitor.readsRevision(id, '1')).toHaveStatus(500);
 });
 
 test('a case of newer code is not in the queue, and alone an error', async () => {
@@ -159,7 +160,7 @@ test('a case of newer code is not in the queue, and alone an error', async () =>
   expect([html.includes(newer), html.includes(other)]).toEqual([false, true]);
   expectLog();
   const path = { review_id: newer };
-  expect((await ask('show-case', moderator, { path })).status).toBe(500);
+  expect(await ask('show-case', moderator, { path })).toHaveStatus(500);
 });
 
 test('a decision of newer code is left out of the logs', async () => {
@@ -172,8 +173,8 @@ test('a decision of newer code is left out of the logs', async () => {
   const expectLog = await plant(decisionKey(`${newer?.id}`), 'decision');
   const left = await listDecisions(50, { userId: ann.id });
   expect(left.decisions).toMatchObject([{ review_id: second }]);
-  expect((await ask('show-decisions', moderator)).status).toBe(200);
-  expect((await ask('show-account', ann)).status).toBe(200);
+  expect(await ask('show-decisions', moderator)).toHaveStatus(200);
+  expect(await ask('show-account', ann)).toHaveStatus(200);
   expect((await ann.exports()).body.decisions).toHaveLength(1);
   expectLog();
 });
@@ -190,7 +191,7 @@ test('votes, reports and marked claims of newer code are left out of lists', asy
     await plant(reportKey(newer, ben.id), 'reported_at', 2030),
   ];
   expect((await ask('show-my-votes', ben)).html).toContain(other);
-  expect((await ask('show-user', ben, { path: { user_id: ann.id } })).status).toBe(200);
+  expect(await ask('show-user', ben, { path: { user_id: ann.id } })).toHaveStatus(200);
   expect(await readReports({ review_id: newer, round: 0 })).toEqual({ open: [], earlier: [] });
   const { votes, reports } = (await ben.exports()).body;
   expect([votes.length, reports.length]).toEqual([1, 0]);
@@ -198,7 +199,7 @@ test('votes, reports and marked claims of newer code are left out of lists', asy
   await ann.deletes(newer);
   expectLogs.push(await plant(claimKey(ann.id, entity_id), 'entity_type'));
   const path = { user_id: ann.id };
-  expect((await ask('show-author', moderator, { path })).status).toBe(200);
+  expect(await ask('show-author', moderator, { path })).toHaveStatus(200);
   for (const expectLog of expectLogs) expectLog();
 });
 
@@ -227,7 +228,7 @@ test('applications, grants and tokens of newer code are left out of lists', asyn
   expect(all).toContain(other.client_id);
   expect(all).not.toContain(grant.client_id);
   for (const operation of ['show-connections', 'show-tokens', 'show-applications']) {
-    expect((await ask(operation, ann)).status).toBe(200);
+    expect(await ask(operation, ann)).toHaveStatus(200);
   }
   for (const expectLog of expectLogs) expectLog();
 });

@@ -151,7 +151,7 @@ describe.each(programs)('$file', ({ file, command, shown }) => {
       return (await ann('POST', '/review/', review)).body.id as string;
     };
     const edit = async (id: string, text: string) => {
-      expect((await ann('POST', `/review/${id}`, { text })).status).toBe(200);
+      expect(await ann('POST', `/review/${id}`, { text })).toHaveStatus(200);
     };
     const first = await publish('First: a record that gets better.');
     const second = await publish('Second: a record that gets better.');

@@ -44,12 +44,12 @@ test('a review is published, read, voted on, reported, changed, hidden, restored
   expect(status).toBe(200);
   const path = `/review/${body.id}`;
 
-  expect((await reader.call('PUT', `${path}/vote`, { vote: true })).status).toBe(200);
+  expect(await reader.call('PUT', `${path}/vote`, { vote: true })).toHaveStatus(200);
   expect((await reader.call('GET', `${path}/vote/`)).body.vote.vote).toBe(true);
-  expect((await reader.call('POST', `${path}/report`)).status).toBe(200);
-  expect((await reader.call('POST', `${path}/report`, '')).status).toBe(200);
+  expect(await reader.call('POST', `${path}/report`)).toHaveStatus(200);
+  expect(await reader.call('POST', `${path}/report`, '')).toHaveStatus(200);
   const change = { text: `${text} Even today.` };
-  expect((await author.call('POST', path, change)).status).toBe(200);
+  expect(await author.call('POST', path, change)).toHaveStatus(200);
   const { revision } = (await anyone('GET', `${path}/revisions/1`)).body;
   expect(revision).toMatchObject({ text, votes_positive: 1 });
   expect((await anyone('GET', `${path}/revisions`)).body.revisions).toHaveLength(2);
@@ -70,16 +70,16 @@ test('a review is published, read, voted on, reported, changed, hidden, restored
   await setHidden(body.id, true);
   await stream.idle();
   for (const hidden of [path, `${path}/revisions`, `${path}/revisions/1`]) {
-    expect((await anyone('GET', hidden)).status).toBe(404);
+    expect(await anyone('GET', hidden)).toHaveStatus(404);
   }
   expect((await anyone('GET', '/review')).body).toMatchObject({ count: 0, reviews: [] });
-  expect((await reader.call('DELETE', `${path}/vote`)).status).toBe(404);
+  expect(await reader.call('DELETE', `${path}/vote`)).toHaveStatus(404);
   await setHidden(body.id, false);
   expect((await anyone('GET', path)).body.review.popularity).toBe(1);
 
-  expect((await reader.call('DELETE', `${path}/vote`)).status).toBe(200);
-  expect((await author.call('DELETE', path)).status).toBe(200);
-  expect((await anyone('GET', path)).status).toBe(404);
+  expect(await reader.call('DELETE', `${path}/vote`)).toHaveStatus(200);
+  expect(await author.call('DELETE', path)).toHaveStatus(200);
+  expect(await anyone('GET', path)).toHaveStatus(404);
   await expectExactCounts();
   expect((await anyone('GET', '/review')).body.count).toBe(0);
 });
@@ -89,23 +89,23 @@ test('a token allows its scopes only', async () => {
   const path = `/review/${(await author.call('POST', '/review', reviewBody())).body.id}`;
 
   const anonymous = await anyone('PUT', `${path}/vote`, { vote: true });
-  expect(anonymous.status).toBe(401);
+  expect(anonymous).toHaveStatus(401);
   expect(anonymous.body.error).toBe('invalid_token');
   const forged = await caller('rva_forged')('DELETE', path);
-  expect(forged.status).toBe(401);
+  expect(forged).toHaveStatus(401);
   expect(forged.body.error).toBe('invalid_token');
   const lacking = await author.call('PUT', `${path}/vote`, { vote: true });
-  expect(lacking.status).toBe(403);
+  expect(lacking).toHaveStatus(403);
   expect(lacking.body.error).toBe('insufficient_scope');
   expect(lacking.headers.get('www-authenticate')).toContain('scope="vote"');
   const other = await client('review', 'vote', 'user');
   const denied = await other.call('DELETE', path);
-  expect(denied.status).toBe(403);
+  expect(denied).toHaveStatus(403);
   expect(denied.body.error).toBe('access_denied');
 
   await deleteGrants(author.user.id, author.grant.client_id);
-  expect((await author.call('DELETE', path)).status).toBe(401);
-  expect((await anyone('GET', path)).status).toBe(200);
+  expect(await author.call('DELETE', path)).toHaveStatus(401);
+  expect(await anyone('GET', path)).toHaveStatus(200);
 });
 
 test('all errors have one shape', async () => {

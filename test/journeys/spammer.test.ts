@@ -41,7 +41,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   for (let i = 0; i < 30; i++) {
     const entity = newEntity();
     const form = { name: `Cheap watches ${i}`, about: 'Call now' };
-    expect((await correct(spammer, entity, form)).status).toBe(303);
+    expect(await correct(spammer, entity, form)).toHaveStatus(303);
     names.push(entity);
   }
   const held = [await spammer.publishes(), await spammer.publishes()];
@@ -114,7 +114,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
 
   // Undone, although the background stops again and again.
   const undo = { decision: 'hide_all', reason: 'spam', note: 'One shop.' };
-  expect((await ask('decide-user', mia, { ...at, form: undo })).status).toBe(303);
+  expect(await ask('decide-user', mia, { ...at, form: undo })).toHaveStatus(303);
   await untilDone(() => undoAll(spammer.id));
   await applyStream();
   const undone = await state();
@@ -137,14 +137,14 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   // It was a mistake: another moderator brings everything back at once.
   expect(page).toContain('Unblock and bring everything back');
   const back = { decision: 'restore_all', reason: 'other', note: 'A real shop club.' };
-  expect((await ask('decide-user', ben, { ...at, form: back })).status).toBe(303);
+  expect(await ask('decide-user', ben, { ...at, form: back })).toHaveStatus(303);
   await untilDone(() => undoAll(spammer.id));
   await applyStream();
   expect(await state()).toEqual(before);
   expect((await findThings('cheap watches')).things.length).toBeGreaterThan(1);
   // The vote is gone for good.
-  expect((await spammer.readsVote(liked)).status).toBe(404);
-  expect((await correct(spammer, newEntity(), { name: 'One more' })).status).toBe(303);
+  expect(await spammer.readsVote(liked)).toHaveStatus(404);
+  expect(await correct(spammer, newEntity(), { name: 'One more' })).toHaveStatus(303);
   await applyStream();
   expect(await findings()).toEqual([]);
   const again = (await ask('show-author', mia, at)).html;

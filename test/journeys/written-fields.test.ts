@@ -104,7 +104,7 @@ describe.each(names)('%s', (name) => {
   test('makes a revision if it alone is edited, and none if it stays', async () => {
     const ann = await makeUser();
     const id = await ann.publishes(first as never);
-    for (let i = 0; i < 2; i++) expect((await ann.edits(id, { [name]: second })).status).toBe(200);
+    for (let i = 0; i < 2; i++) expect(await ann.edits(id, { [name]: second })).toHaveStatus(200);
     expect((await visitor.reads(id)).body.review).toMatchObject({ ...changed, edits: 1 });
     const { revisions } = (await visitor.listsRevisions(id)).body;
     expect(revisions.map(written)).toEqual([changed, first]);
@@ -118,12 +118,12 @@ describe.each(names)('%s', (name) => {
     const refused = await publishForm(ann, query, filledForm({ ...typed, language: '' }));
     expect([refused.status, contentsOf(refused.html)]).toEqual([400, typed]);
     const signedOut = await sendForm(query, filledForm({ ...typed, csrf: 'old' }), ownForm);
-    expect(signedOut.status).toBe(401);
+    expect(signedOut).toHaveStatus(401);
     const { [name]: carried } = Object.fromEntries(
       names.map((each) => [each, contentOf(signedOut.shown, each)]),
     );
     expect(carried).toBe(typed[name]);
-    expect((await publishForm(ann, query, filledForm(typed))).status).toBe(303);
+    expect(await publishForm(ann, query, filledForm(typed))).toHaveStatus(303);
     const { reviews } = (await visitor.lists({ entity_id: query.entity_id })).body;
     expect(reviews.map(written)).toEqual([first]);
   });
@@ -147,7 +147,7 @@ describe.each(names)('%s', (name) => {
     }
     expect((await visitor.reads(id)).body.review).toMatchObject(first);
     const same = await ask('save-review', ann, { path, form: { ...typed, revision } });
-    expect(same.status).toBe(303);
+    expect(same).toHaveStatus(303);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   openBrowser,
   textBetween,
 } from '../helpers/browser.ts';
+import { rowsOf } from '../helpers/rows.ts';
 
 const { issuer, client, client_id, ann, stranger, come, authorizeUrl, expectErrorPage } =
   await startAuthorization();
@@ -53,54 +54,57 @@ describe('the account pages', () => {
     expect(registered.html).toContain('&lt;/textarea&gt;');
   });
 
-  test.each([
-    ['redirect_uri', 'javascript:alert(1)'],
-    ['redirect_uri', 'data:text/html,x'],
-    ['redirect_uri', 'http://client.example/'],
-    ['redirect_uri', 'https://client.example/#x'],
-    ['redirect_uri', 'https://client.example/#'],
-    ['redirect_uri', 'https://u:p@client.example/'],
-    ['redirect_uri', 'https:client.example/'],
-    ['redirect_uri', 'https:/client.example/'],
-    ['redirect_uri', 'https:///client.example/'],
-    ['redirect_uri', 'https:\\\\client.example/'],
-    ['redirect_uri', 'https://client.example\\@evil.example/'],
-    ['redirect_uri', 'com.example.app:/callback'],
-    ['redirect_uri', 'http://localhost.evil.example/'],
-    ['redirect_uri', 'http://127.0.0.2/'],
-    ['redirect_uri', 'https://client.example/ x'],
-    ['redirect_uri', 'https://client.example/\nx'],
-    ['redirect_uri', 'https://\nevil.example/cb'],
-    ['redirect_uri', 'https://\revil.example/cb'],
-    ['redirect_uri', 'https://\tevil.example/cb'],
-    ['redirect_uri', 'https://\nX-Injected:1/cb'],
-    ['redirect_uri', 'https://日.example/'],
-    ['redirect_uri', 'https://\u200bevil.example/'],
-    ['redirect_uri', 'https://"evil/'],
-    ['redirect_uri', 'https://@evil/'],
-    ['redirect_uri', 'https://*.example/'],
-    ['redirect_uri', 'https://client.example/é'],
-    ['redirect_uri', 'https://client.example@evil.example/'],
-    ['redirect_uri', 'https://'],
-    ['redirect_uri', 'https://client.example:x/'],
-    ['redirect_uri', '/callback'],
-    ['redirect_uri', ''],
-    ['website', 'javascript:alert(1)'],
-    ['website', 'JaVaScRiPt:alert(1)'],
-    ['website', ' javascript:alert(1)'],
-    ['website', 'data:text/html,x'],
-    ['website', 'vbscript:x'],
-    ['website', 'client.example'],
-    ['website', 'https://accounts.google.com@evil.example/'],
-    ['website', 'https://accounts.google.com:x@evil.example/'],
-    ['website', 'https://\nevil.example/'],
-    ['website', 'https://日.example/'],
-    ['name', ''],
-    ['name', ' '],
-    ['name', 'x'.repeat(65)],
-    ['name', 'a\u0000b'],
-    ['desc', 'x'.repeat(501)],
-  ])('register no application with the %s %j', async (field, value) => {
+  test.each(
+    rowsOf({
+      redirect_uri: [
+        'javascript:alert(1)',
+        'data:text/html,x',
+        'http://client.example/',
+        'https://client.example/#x',
+        'https://client.example/#',
+        'https://u:p@client.example/',
+        'https:client.example/',
+        'https:/client.example/',
+        'https:///client.example/',
+        'https:\\\\client.example/',
+        'https://client.example\\@evil.example/',
+        'com.example.app:/callback',
+        'http://localhost.evil.example/',
+        'http://127.0.0.2/',
+        'https://client.example/ x',
+        'https://client.example/\nx',
+        'https://\nevil.example/cb',
+        'https://\revil.example/cb',
+        'https://\tevil.example/cb',
+        'https://\nX-Injected:1/cb',
+        'https://日.example/',
+        'https://\u200bevil.example/',
+        'https://"evil/',
+        'https://@evil/',
+        'https://*.example/',
+        'https://client.example/é',
+        'https://client.example@evil.example/',
+        'https://',
+        'https://client.example:x/',
+        '/callback',
+        '',
+      ],
+      website: [
+        'javascript:alert(1)',
+        'JaVaScRiPt:alert(1)',
+        ' javascript:alert(1)',
+        'data:text/html,x',
+        'vbscript:x',
+        'client.example',
+        'https://accounts.google.com@evil.example/',
+        'https://accounts.google.com:x@evil.example/',
+        'https://\nevil.example/',
+        'https://日.example/',
+      ],
+      name: ['', ' ', 'x'.repeat(65), 'a\u0000b'],
+      desc: ['x'.repeat(501)],
+    }),
+  )('register no application with the %s %j', async (field, value) => {
     const form = await ann.visit('account/applications');
     const good = { name: 'A', desc: 'B\r\nC', website: 'http://localhost/', redirect_uri };
     const fields = { ...good, [field]: value };
@@ -152,7 +156,7 @@ describe('the account pages', () => {
       await makeClient({ id });
     }
     const shown = await browser.register({ name: 'X', redirect_uri });
-    expect(shown.status).toBe(400);
+    expect(shown).toHaveStatus(400);
     const fault = 'An account can have at most 25 applications: delete one first.';
     expect(faultsOn(shown)).toEqual({ '': fault });
     expect(contentOf(shown, 'name')).toBe('X');
@@ -244,6 +248,6 @@ describe('the account pages', () => {
       headers: { 'Content-Type': 'application/json', Cookie },
       body: JSON.stringify({ display_name: 'X' }),
     });
-    expect(response.status).toBe(400);
+    expect(response).toHaveStatus(400);
   });
 });

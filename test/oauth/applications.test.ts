@@ -127,9 +127,9 @@ describe('revoking everybody’s access', () => {
 
     stopClock(Date.now() + 1_000);
     const again = await redeem(client, await makeCode(client, user));
-    expect(again.status).toBe(200);
+    expect(again).toHaveStatus(200);
     expect(await meAs(again.body.access_token)).toBe(200);
-    expect((await refresh(client, again.body.refresh_token)).status).toBe(200);
+    expect(await refresh(client, again.body.refresh_token)).toHaveStatus(200);
   });
 
   test('requires the tick', async () => {
@@ -200,7 +200,7 @@ test('an application that is deleted twice is reported as deleted', async () => 
   const first = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
   expect(noticeOn(first)).toContain('The application is deleted.');
   const second = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
-  expect(second.status).toBe(404);
+  expect(second).toHaveStatus(404);
   expect(headingOf(second)).toBe('Application not found');
   expect(await readItem({ pk: `APP#${client.client_id}`, sk: 'APP' })).toBeUndefined();
 });

@@ -29,6 +29,43 @@ const { deleteAccount } = await import('../../shared/account/delete-account.ts')
 const { challenge, makeClient, redeem } = await import('../helpers/oauth-client.ts');
 
 describe('an authorization request without a valid client and redirect URI shows an error page', () => {
+  const redirectUris: Record<string, Parameters[string]> = {
+    'no redirect_uri': undefined,
+    'an empty redirect_uri': '',
+    'two redirect URIs': [redirect_uri, redirect_uri],
+    'the good redirect URI and an evil one': [redirect_uri, evilUri],
+    'no query': 'https://client.example/cb/a',
+    'an empty query': 'https://client.example/cb/a?',
+    'more in the query': `${redirect_uri}&x=1`,
+    'another query': 'https://client.example/cb/a?kept=2',
+    'a fragment': `${redirect_uri}#x`,
+    'an empty fragment': `${redirect_uri}#`,
+    'a slash at the end': 'https://client.example/cb/a/?kept=1',
+    'a doubled slash': 'https://client.example/cb//a?kept=1',
+    'a folder above': 'https://client.example/cb/',
+    'a path below': 'https://client.example/cb/a/b?kept=1',
+    traversal: 'https://client.example/cb/x/../a?kept=1',
+    'encoded traversal': 'https://client.example/cb/x/%2e%2e/a?kept=1',
+    'an encoded letter': 'https://client.example/cb/%61?kept=1',
+    'a path in capitals': 'https://client.example/CB/a?kept=1',
+    'a host in capitals': 'https://CLIENT.example/cb/a?kept=1',
+    'a scheme in capitals': 'HTTPS://client.example/cb/a?kept=1',
+    'plain http': 'http://client.example/cb/a?kept=1',
+    'its default port': 'https://client.example:443/cb/a?kept=1',
+    'another port': 'https://client.example:8443/cb/a?kept=1',
+    'a user': 'https://x@client.example/cb/a?kept=1',
+    'the host as user': 'https://client.example@evil.example/cb/a?kept=1',
+    'a subdomain': 'https://www.client.example/cb/a?kept=1',
+    'a longer domain': 'https://client.example.evil.example/cb/a?kept=1',
+    'a domain with a dot at the end': 'https://client.example./cb/a?kept=1',
+    'a backslash': 'https://client.example\\cb/a?kept=1',
+    'a trailing space': `${redirect_uri} `,
+    'a leading space': ` ${redirect_uri}`,
+    'a line break': `${redirect_uri}\n`,
+    'a null character': `${redirect_uri}\0`,
+    'no scheme': redirect_uri.slice('https:'.length),
+    'a script': 'javascript:alert(1)',
+  };
   test.each<[string, Parameters]>([
     ['no client_id', { client_id: undefined }],
     ['an empty client_id', { client_id: '' }],
@@ -36,42 +73,11 @@ describe('an authorization request without a valid client and redirect URI shows
     ['a client id in capitals', { client_id: client_id.toUpperCase() }],
     ['a client id with a space', { client_id: `${client_id} ` }],
     ['two client ids', { client_id: [client_id, client_id] }],
-    ['no redirect_uri', { redirect_uri: undefined }],
-    ['an empty redirect_uri', { redirect_uri: '' }],
-    ['two redirect URIs', { redirect_uri: [redirect_uri, redirect_uri] }],
-    ['the good redirect URI and an evil one', { redirect_uri: [redirect_uri, evilUri] }],
-    ['no query', { redirect_uri: 'https://client.example/cb/a' }],
-    ['an empty query', { redirect_uri: 'https://client.example/cb/a?' }],
-    ['more in the query', { redirect_uri: `${redirect_uri}&x=1` }],
-    ['another query', { redirect_uri: 'https://client.example/cb/a?kept=2' }],
-    ['a fragment', { redirect_uri: `${redirect_uri}#x` }],
-    ['an empty fragment', { redirect_uri: `${redirect_uri}#` }],
-    ['a slash at the end', { redirect_uri: 'https://client.example/cb/a/?kept=1' }],
-    ['a doubled slash', { redirect_uri: 'https://client.example/cb//a?kept=1' }],
-    ['a folder above', { redirect_uri: 'https://client.example/cb/' }],
-    ['a path below', { redirect_uri: 'https://client.example/cb/a/b?kept=1' }],
-    ['traversal', { redirect_uri: 'https://client.example/cb/x/../a?kept=1' }],
-    ['encoded traversal', { redirect_uri: 'https://client.example/cb/x/%2e%2e/a?kept=1' }],
-    ['an encoded letter', { redirect_uri: 'https://client.example/cb/%61?kept=1' }],
-    ['a path in capitals', { redirect_uri: 'https://client.example/CB/a?kept=1' }],
-    ['a host in capitals', { redirect_uri: 'https://CLIENT.example/cb/a?kept=1' }],
-    ['a scheme in capitals', { redirect_uri: 'HTTPS://client.example/cb/a?kept=1' }],
-    ['plain http', { redirect_uri: 'http://client.example/cb/a?kept=1' }],
-    ['its default port', { redirect_uri: 'https://client.example:443/cb/a?kept=1' }],
-    ['another port', { redirect_uri: 'https://client.example:8443/cb/a?kept=1' }],
-    ['a user', { redirect_uri: 'https://x@client.example/cb/a?kept=1' }],
-    ['the host as user', { redirect_uri: 'https://client.example@evil.example/cb/a?kept=1' }],
-    ['a subdomain', { redirect_uri: 'https://www.client.example/cb/a?kept=1' }],
-    ['a longer domain', { redirect_uri: 'https://client.example.evil.example/cb/a?kept=1' }],
-    ['a domain with a dot at the end', { redirect_uri: 'https://client.example./cb/a?kept=1' }],
-    ['a backslash', { redirect_uri: 'https://client.example\\cb/a?kept=1' }],
-    ['a trailing space', { redirect_uri: `${redirect_uri} ` }],
-    ['a leading space', { redirect_uri: ` ${redirect_uri}` }],
-    ['a line break', { redirect_uri: `${redirect_uri}\n` }],
-    ['a null character', { redirect_uri: `${redirect_uri}\0` }],
-    ['no scheme', { redirect_uri: redirect_uri.slice('https:'.length) }],
-    ['a script', { redirect_uri: 'javascript:alert(1)' }],
     ['an evil state beside it', { redirect_uri: evilUri, state: '<script>' }],
+    ...Object.entries(redirectUris).map(([name, uri]): [string, Parameters] => [
+      name,
+      { redirect_uri: uri },
+    ]),
   ])('%s', async (_, parameters) => {
     const requests = await countRequests();
     for (const browser of [ann, stranger]) {
@@ -214,7 +220,7 @@ describe('an invalid authorization request returns to the client', () => {
     const request = { client_id: other.client_id, scope: 'x', state: 'y' };
     expectErrorPage(await ann.visit(authorizeUrl(request)), 400, /^Demo was not connected$/);
     const consent = await ann.visit(authorizeUrl({ ...request, scope: '' }));
-    expect((await redeem(other, codeIn(await ann.allow(consent)))).status).toBe(200);
+    expect(await redeem(other, codeIn(await ann.allow(consent)))).toHaveStatus(200);
     for (const shown of await visitTwice(request, 'Ann')) {
       const answer = Object.fromEntries(sentBack(shown));
       expect(answer).toMatchObject({ error: 'invalid_scope', state: 'y', iss: issuer });

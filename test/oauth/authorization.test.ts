@@ -160,7 +160,7 @@ describe('the consent page', () => {
     const back = await ann.submit(consent, 'Allow', { decision: 'approve', code_challenge: '' });
     const code = codeIn(back);
     expect((await redeem(client, code)).body.error).toBe('invalid_grant');
-    expect((await redeem(client, code, { code_verifier: verifier })).status).toBe(200);
+    expect(await redeem(client, code, { code_verifier: verifier })).toHaveStatus(200);
   });
 
   test.each<[string, Record<string, string>, number]>([
@@ -225,7 +225,7 @@ describe('the consent page', () => {
       const consent = await ann.visit(authorizeUrl());
       const [first, second] = await Promise.all([ann.allow(consent), ann.allow(consent)]);
       expect(second.url).toBe(first.url);
-      expect((await redeem(client, codeIn(first))).status).toBe(200);
+      expect(await redeem(client, codeIn(first))).toHaveStatus(200);
     }
     const start = Date.now();
     const consent = await ann.visit(authorizeUrl());

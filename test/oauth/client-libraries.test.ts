@@ -38,7 +38,7 @@ async function revoke(access_token: string): Promise<void> {
   const connections = await browser.visit('account/connections');
   const after = await browser.submit(connections, 'Revoke access');
   expect(after.html).toContain('No application is connected.');
-  expect((await profile(access_token)).status).toBe(401);
+  expect(await profile(access_token)).toHaveStatus(401);
 }
 
 describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
@@ -82,7 +82,7 @@ describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
       expect(await resource.json()).toHaveProperty('user.display_name', name);
 
       await openid.tokenRevocation(config, again.refresh_token ?? '');
-      expect((await profile(again.access_token)).status).toBe(401);
+      expect(await profile(again.access_token)).toHaveStatus(401);
       await expect(
         openid.refreshTokenGrant(config, again.refresh_token ?? '', { redirect_uri }),
       ).rejects.toMatchObject({ error: 'invalid_grant', status: 400 });
@@ -127,7 +127,7 @@ describe.each(['header', 'body'] as const)('simple-oauth2, secret in the %s', (m
     const again = await token.refresh({ redirect_uri });
     expect(await profile(again.token.access_token)).toEqual({ status: 200, name });
     await again.revoke('refresh_token');
-    expect((await profile(again.token.access_token)).status).toBe(401);
+    expect(await profile(again.token.access_token)).toHaveStatus(401);
     await expect(again.refresh({ redirect_uri })).rejects.toMatchObject({
       data: { payload: { error: 'invalid_grant' } },
     });

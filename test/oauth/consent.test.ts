@@ -190,7 +190,7 @@ describe('a person who cancels the sign-in', () => {
     const browser = openBrowser(issuer);
     const signIn = await browser.visit(authorizeUrl(client));
     const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
-    expect(shown.status).toBe(400);
+    expect(shown).toHaveStatus(400);
     expect(headingOf(shown)).toBe('You are not signed in');
     expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
     const { 'Try again': again = '', 'Go back to client.example': back = '' } = nextSteps(shown);

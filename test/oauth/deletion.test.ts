@@ -75,7 +75,7 @@ describe('POST /account/delete', () => {
       const { browser, id } = await signUp('cat@example.com');
       const page = await browser.visit('account/delete');
       const shown = await browser.submit(page, 'Delete account', { name });
-      expect(shown.status).toBe(400);
+      expect(shown).toHaveStatus(400);
       expect(Object.keys(faultsOn(shown))).toEqual(['', 'name']);
       expect(shown.html).toContain(deleteButton);
       expect(await isThere(id)).toBe(true);
@@ -107,7 +107,7 @@ describe('POST /account/delete', () => {
     await browser.submit(page, 'Delete account', { name });
     if (session) browser.jar.set('session /', session);
     const second = await browser.submit(page, 'Delete account', { name });
-    expect(second.status).toBe(401);
+    expect(second).toHaveStatus(401);
     expect(headingOf(second)).toBe('Your account was deleted');
   });
 });

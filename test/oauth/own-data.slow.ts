@@ -75,13 +75,13 @@ describe('GET /account/data', () => {
   test('requires a sign-in, and returns no part of another user’s data', async () => {
     const nobody = openBrowser(authUrl, issuer);
     const shown = await nobody.visit('account/data');
-    expect(shown.status).toBe(200);
+    expect(shown).toHaveStatus(200);
     expect(shown.html).toEqual(expect.stringContaining('Sign in'));
     const ann = await join('ann@example.com');
     const ben = await join('ben@example.com');
     const page = await ben.browser.visit('account/data');
     const [, address = ''] = /<a href="([^"]+cursor[^"]+)">Part 2/.exec(page.html) ?? [];
     expect(address).not.toBe('');
-    expect((await ann.browser.visit(address.replaceAll('&amp;', '&'))).status).toBe(400);
+    expect(await ann.browser.visit(address.replaceAll('&amp;', '&'))).toHaveStatus(400);
   });
 });

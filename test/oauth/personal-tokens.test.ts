@@ -29,7 +29,7 @@ async function ask(browser: Browser, fields: Record<string, string>): Promise<Sh
 
 /** Returns the whole token that a page shows. */
 function tokenOn(shown: Shown): string {
-  expect(shown.status).toBe(200);
+  expect(shown).toHaveStatus(200);
   return textBetween(shown, '<code class="copy">', '</code>');
 }
 
@@ -55,10 +55,10 @@ describe('a personal access token', () => {
     const shown = curlOn(made);
     expect(shown).toContain(`-H "Authorization: Bearer ${token}" ${url}/review/ `);
     const [, offered = ''] = /-d '(.*)'$/.exec(shown) ?? [];
-    expect((await call(token, '/review', 'POST', JSON.parse(offered))).status).toBe(200);
+    expect(await call(token, '/review', 'POST', JSON.parse(offered))).toHaveStatus(200);
 
     expect(await call(token, '/user/me')).toMatchObject({ status: 200, body: { user: { id } } });
-    expect((await call(token, '/review', 'POST', reviewBody())).status).toBe(200);
+    expect(await call(token, '/review', 'POST', reviewBody())).toHaveStatus(200);
     expect(await call(token, '/user/me', 'POST', { display_name: 'X' })).toMatchObject({
       status: 403,
       body: { error: 'insufficient_scope' },
@@ -81,9 +81,9 @@ describe('a personal access token', () => {
     const made = await ask(browser, { name: 'Backup' });
     const path = `account/connections/${'0'.repeat(32)}/revoke`;
     const shown = await browser.post(path, { csrf: csrfOn(made) });
-    expect(shown.status).toBe(404);
+    expect(shown).toHaveStatus(404);
     expect(headingOf(shown)).toBe('Application not found');
-    expect((await call(tokenOn(made), '/user/me')).status).toBe(200);
+    expect(await call(tokenOn(made), '/user/me')).toHaveStatus(200);
   });
 
   test.each([7, 30, 90, 365])('lives for %i days, and is listed until then', async (days) => {
@@ -92,9 +92,9 @@ describe('a personal access token', () => {
     const { browser } = await signIn(`Days ${days}`);
     const token = tokenOn(await ask(browser, { days: `${days}` }));
     jest.setSystemTime(now + days * day - 60_000);
-    expect((await call(token, '/user/me')).status).toBe(200);
+    expect(await call(token, '/user/me')).toHaveStatus(200);
     jest.setSystemTime(now + days * day + 60_000);
-    expect((await call(token, '/user/me')).status).toBe(401);
+    expect(await call(token, '/user/me')).toHaveStatus(401);
     const { browser: again } = await signIn(`Days ${days}`);
     expect((await again.visit('account/tokens')).html).toContain('You have no tokens.');
   });
@@ -106,25 +106,25 @@ describe('a personal access token', () => {
     const listed = await browser.visit('account/tokens');
     const [, path = ''] = /action="([^"]*\/revoke)"/.exec(listed.html) ?? [];
     await stranger.post(path, { csrf: csrfOn(await stranger.visit('account/tokens')) });
-    expect((await call(token, '/user/me')).status).toBe(200);
+    expect(await call(token, '/user/me')).toHaveStatus(200);
     const revoked = await browser.submit(listed, '/revoke"');
     expect(noticeOn(revoked)).toBe('The token is revoked.');
     expect(revoked.html).toContain('You have no tokens.');
-    expect((await call(token, '/user/me')).status).toBe(401);
+    expect(await call(token, '/user/me')).toHaveStatus(401);
   });
 
   test('is deleted with the account', async () => {
     const { browser } = await signIn('Cora');
     const token = tokenOn(await ask(browser, { user: 'yes' }));
-    expect((await call(token, '/user/me', 'DELETE')).status).toBe(200);
-    expect((await call(token, '/user/me')).status).toBe(401);
+    expect(await call(token, '/user/me', 'DELETE')).toHaveStatus(200);
+    expect(await call(token, '/user/me')).toHaveStatus(401);
   });
 
   test('is limited to twenty per user', async () => {
     const { browser } = await signIn('Dora');
     for (let i = 0; i < 20; i++) tokenOn(await ask(browser, { name: `Script ${i}` }));
     const refused = await ask(browser, { name: 'One more', vote: 'yes', days: '90' });
-    expect(refused.status).toBe(400);
+    expect(refused).toHaveStatus(400);
     expect(faultsOn(refused)).toEqual({
       '': 'You have 20 personal access tokens already; revoke one that you no longer need.',
     });
@@ -141,7 +141,7 @@ describe('a personal access token', () => {
   ])('requires a readable name: %j', async (fields, name) => {
     const { browser } = await signIn('Emil');
     const refused = await ask(browser, fields);
-    expect(refused.status).toBe(400);
+    expect(refused).toHaveStatus(400);
     expect(faultsOn(refused)).toMatchObject({ name });
   });
 
@@ -150,7 +150,7 @@ describe('a personal access token', () => {
     async (fields) => {
       const { browser } = await signIn('Finn');
       const refused = await ask(browser, fields);
-      expect(refused.status).toBe(400);
+      expect(refused).toHaveStatus(400);
       expect(refused.html).not.toContain('rva_');
     },
   );

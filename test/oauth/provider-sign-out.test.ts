@@ -35,7 +35,7 @@ describe('with an identity provider that has its own session', () => {
     const id = userIdOn(account);
     const page = await browser.visit('account/delete');
     const asked = await browser.submit(page, 'Delete account', { name: headingOf(account) });
-    expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
+    expect(await fetch(`${url}/user/${id}`)).toHaveStatus(404);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('Your account was deleted');
     // The confirmation appears once.
@@ -52,7 +52,7 @@ describe('with an identity provider that has its own session', () => {
     const body = new URLSearchParams({ csrf: csrfOn(account) });
     const headers = { Cookie: `session=${browser.jar.get('session /')?.value}` };
     const response = await fetch(`${authUrl}/account/sign-out`, { method: 'POST', headers, body });
-    expect(response.status).toBe(200);
+    expect(response).toHaveStatus(200);
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
     const shown = { html: await response.text() } as Shown;
     expect(headingOf(shown)).toBe('You are signed out');

@@ -40,7 +40,7 @@ test('backups under load are private, and contain every acknowledged write', asy
     backups.push({ folder, before });
   }
   const health = await fetch(new URL('/ws/health', service.url));
-  expect(health.status).toBe(200);
+  expect(health).toHaveStatus(200);
   const { backup_age_seconds } = (await health.json()) as { backup_age_seconds: number };
   expect(backup_age_seconds).toBeGreaterThanOrEqual(0);
   expect(backup_age_seconds).toBeLessThan(60);

@@ -40,7 +40,7 @@ test('key rotate: earlier tokens, secrets and sessions go on, and new ones have 
 
   expect(await writes(token)).toBe(200);
   const after = await page();
-  expect(after.status).toBe(200);
+  expect(after).toHaveStatus(200);
   // The service makes secrets by the new key.
   expect(after.secret).toMatch(/^rvs_/);
   expect(after.secret).not.toBe(before.secret);

@@ -78,13 +78,13 @@ test('health answers within three seconds while the database hangs', async () =>
   const dataDir = fresh('data');
   const service = await start(dataDir, { options: ['--quiet'] });
   const health = new URL('/ws/health', service.url);
-  expect((await fetch(health)).status).toBe(200);
+  expect(await fetch(health)).toHaveStatus(200);
   const { engine_pid } = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
   process.kill(engine_pid, 'SIGSTOP');
   const begin = performance.now();
   const response = await fetch(health);
   expect(performance.now() - begin).toBeLessThan(3_000);
-  expect(response.status).toBe(503);
+  expect(response).toHaveStatus(503);
   process.kill(engine_pid, 'SIGCONT');
   await service.end('SIGTERM');
 });

@@ -43,16 +43,16 @@ test('every command works on a service with every option, from DATA_DIR alone', 
 
   const { id, entity_id } = await reviewFilm(operator, ann);
   const held = await service.url;
-  expect((await fetch(`${held}/review/${id}`)).status).toBe(404);
+  expect(await fetch(`${held}/review/${id}`)).toHaveStatus(404);
   await run('review unhide', id);
-  expect((await fetch(`${held}/review/${id}`)).status).toBe(200);
+  expect(await fetch(`${held}/review/${id}`)).toHaveStatus(200);
   // With one review to approve, no edit of a public review ever waits.
   used.add('review refuse');
   const refusal = await shell(`npm run -s admin -- review refuse ${id} --reason spam`, env);
   expect(refusal).toMatchObject({ code: 1, stderr: expect.stringMatching(/wait/) });
   // Ann has a public review, so nothing of hers waits any longer.
   const second = await reviewFilm(operator, ann);
-  expect((await ann.call('GET', `/review/${second.id}`)).status).toBe(200);
+  expect(await ann.call('GET', `/review/${second.id}`)).toHaveStatus(200);
   await ben.call('POST', `/review/${id}/report`, { reason: 'spam' });
   expect(await run('report list')).toMatchObject({ reports: [{ review_id: id }] });
   await run('report dismiss', id);

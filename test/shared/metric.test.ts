@@ -6,6 +6,7 @@ import { handler as sendHeartbeat } from '../../functions/background/send-heartb
 import { runAs } from '../../shared/operation.ts';
 import { withinBudget } from '../../shared/table/budget.ts';
 import { findUser } from '../../shared/user/user-repository.ts';
+import { silence } from '../helpers/console.ts';
 import { makeModerator, makeUsers } from '../helpers/world.ts';
 
 let written: string[];
@@ -121,7 +122,7 @@ describe('repeated writes', () => {
 });
 
 test('functions that serve no route log their cold start, once', async () => {
-  const log = jest.spyOn(console, 'info').mockImplementation(() => {});
+  const log = silence('info');
   await eraser({ Records: [] });
   expect(log).not.toHaveBeenCalled();
   process.env.AWS_LAMBDA_FUNCTION_NAME = 'reviews-eraser';
@@ -139,7 +140,7 @@ test('functions that serve no route log their cold start, once', async () => {
 });
 
 test('a request over its budget counts for its operation, and for all together', async () => {
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   const budget = { read: 0, commands: 10, bytes: 10_000, answer: 10_000 };
   const reading = withinBudget({ name: 'an-operation' }, budget, () => findUser(randomUUID()));
   await expect(reading).rejects.toThrow('This takes more than one request may read');

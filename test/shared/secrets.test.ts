@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { keysOf, readSecret, secretLifetime } from '../../shared/secrets.ts';
-import { restore } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 
 const secretsManager = mockClient(SecretsManagerClient);
 const key = (text: string) => Buffer.alloc(32, text).toString('base64url');
@@ -16,7 +16,6 @@ beforeEach(() => {
   process.env.SESSION_KEYS_ARN = arn;
   secretsManager.reset();
 });
-afterEach(restore);
 
 function answer(...values: (string | Error)[]): void {
   const stub = secretsManager.on(GetSecretValueCommand, { SecretId: arn });
@@ -42,7 +41,7 @@ describe('a secret of Secrets Manager', () => {
     expect(await readSecret('SESSION_KEYS')).toBe('a');
   });
   test('keeps its value if it cannot be read again', async () => {
-    const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const warned = silence('warn');
     answer('a', new Error('no route'), 'b');
     await readSecret('SESSION_KEYS');
     jest.setSystemTime(secretLifetime);

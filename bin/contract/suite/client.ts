@@ -16,7 +16,7 @@ export class Unreachable extends Error {}
 
 /** In milliseconds: the longest wait for an answer. A function of AWS may take ten seconds. */
 const patience = 15_000;
-/** How often a request is repeated that the service refuses because there are too many. */
+/** Repetitions of a request that the service refuses because there are too many. */
 const mostRepetitions = 10;
 
 export type Client = ReturnType<typeof makeClient>;

@@ -74,8 +74,9 @@ function isLike(value: unknown, expected: Expected): boolean {
   if (expected instanceof RegExp) return expected.test(`${value ?? ''}`);
   if (typeof expected === 'function') return expected(value);
   if (typeof expected !== 'object' || expected === null) return value === expected;
-  const fields = Object.entries(expected as Record<string, Expected>);
-  const [[rule, each] = []] = fields;
+  const fields = expected as Record<string, Expected>;
+  const [rule = ''] = Object.keys(fields);
+  const each = fields[rule];
   if (rule === 'one of') return (each as Expected[]).some((one) => isLike(value, one));
   if (rule === 'every element' || rule === 'some element') {
     if (!Array.isArray(value)) return false;
@@ -84,7 +85,9 @@ function isLike(value: unknown, expected: Expected): boolean {
   }
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(expected) && expected.length !== (value as unknown[]).length) return false;
-  return fields.every(([field, one]) => isLike((value as Record<string, unknown>)[field], one));
+  return Object.entries(fields).every(([field, one]) =>
+    isLike((value as Record<string, unknown>)[field], one),
+  );
 }
 
 /** Returns what differs in a field of an object, or in an element of a list. */

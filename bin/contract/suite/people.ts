@@ -16,7 +16,7 @@ export const people = {
 
 type Person = keyof typeof people;
 
-/** Access tokens by their names: whose they are, and their scopes. */
+/** Access tokens by their names: the owner, and the scopes. */
 const tokens: Record<string, [owner: Person, scopes: string]> = {
   ann: ['ann', 'review,vote,user'],
   ann_none: ['ann', ''],
@@ -31,7 +31,7 @@ const tokens: Record<string, [owner: Person, scopes: string]> = {
 
 const applications: Record<string, Person> = { client: 'ann', other: 'ben' };
 
-/** What Ann grants: to which application, and the seconds until its access token expires. */
+/** Grants by Ann: the application, and the seconds until its access token expires. */
 const grants: Record<string, [application: string, seconds: number]> = {
   first: ['client', 3600],
   again: ['client', 3600],

@@ -46,6 +46,6 @@ export function summaryOf(results: readonly Result[]): string {
     ...rows,
     ...differing.map((result) => `\n${result.section}\n${lineOf(result)}`),
     reasons.size > 0 ? '\nCould not be tried:' : '',
-    ...[...reasons].map(([why, { length }]) => `${`${length}`.padStart(4)}  ${why}`),
+    ...Array.from(reasons, ([why, { length }]) => `${`${length}`.padStart(4)}  ${why}`),
   ].join('\n');
 }

@@ -10,9 +10,9 @@ export interface Exchange {
   /** A body as it is. */
   body?: string;
   headers?: Record<string, string>;
-  /** By status: what the body must have. A string is the code of an error. */
+  /** By status: what the body must have. A string is the code of an error. Otherwise it is 200. */
   [status: number]: Expected;
-  /** What the headers of the answer must have. */
+  /** Expected headers of the answer. */
   has?: Record<string, Expected>;
   /** Values of the answer for later rows: a path such as `review.id`, or a header as `@etag`. */
   keep?: Record<string, string>;
@@ -26,13 +26,13 @@ export interface Exchange {
 
 /** One statement of the contract. */
 export interface Row {
-  /** Says who states it. A `given` row only prepares the rows after it. */
+  /** The source of the claim. A `given` row only prepares the rows after it. */
   source: 'specification' | 'decision' | 'given';
   claim: string;
   /** A person, a method and a path: `ann PUT /review/{album}/vote`. */
   request: string;
   exchange: Exchange;
-  /** Why the suite cannot try it over HTTP. */
+  /** The reason why the suite cannot try it over HTTP. */
   untried?: string;
 }
 
@@ -41,13 +41,17 @@ export interface Section {
   rows: readonly Row[];
 }
 
+/** Returns the statuses that an exchange may end with. */
+export const statusesIn = (exchange: Exchange) =>
+  Object.keys(exchange).filter((field) => /^\d+$/.test(field));
+
 const rowOf =
   (source: Row['source']) =>
-  (claim: string, request: string, exchange: Exchange): Row => ({
+  (claim: string, request: string, exchange: Exchange = {}): Row => ({
     source,
     claim,
     request,
-    exchange,
+    exchange: statusesIn(exchange).length > 0 ? exchange : { 200: {}, ...exchange },
   });
 
 /**
@@ -63,5 +67,5 @@ export const beyond = (source: Row['source'], claim: string, untried: string): R
   untried,
 });
 /** Prepares the rows after it. */
-export const given = (request: string, exchange: Exchange): Row =>
+export const given = (request: string, exchange?: Exchange): Row =>
   rowOf('given')(request, request, exchange);

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, type Client, Unreachable } from './client.ts';
 import { type Expected, faultOf, sentence } from './match.ts';
 import { isOfPeople } from './people.ts';
-import type { Exchange, Row, Section } from './row.ts';
+import { type Exchange, type Row, type Section, statusesIn } from './row.ts';
 import { Missing, type Things } from './things.ts';
 
-/** What became of a row. */
+/** The outcome of a row. */
 export interface Result {
   section: string;
   source: Row['source'];
@@ -13,7 +13,7 @@ export interface Result {
   /** The request as it was sent. */
   request: string;
   outcome: 'holds' | 'differs' | 'untried';
-  /** What differs, or why it could not be tried. */
+  /** The difference, or the reason why it could not be tried. */
   why?: string;
 }
 
@@ -82,7 +82,7 @@ type Outcome = Omit<Result, 'section'>;
 /** Returns the names that later rows have from a row: what it keeps, and what it reviews. */
 function namesMadeBy({ exchange: { keep, json } }: Row): string[] {
   const reviewed = JSON.stringify(json ?? '').matchAll(/\{(entity\w+)/g);
-  return [...Object.keys(keep ?? {}), ...[...reviewed].map(([, name = '']) => name)];
+  return [...Object.keys(keep ?? {}), ...Array.from(reviewed, ([, name = '']) => name)];
 }
 
 async function tryRow(row: Row, tools: Tools): Promise<Outcome[]> {
@@ -156,7 +156,7 @@ function faultIn(
   request: string,
   exchange: Exchange,
 ): Fault | undefined {
-  const statuses = Object.keys(exchange).filter((field) => /^\d+$/.test(field));
+  const statuses = statusesIn(exchange);
   if (!statuses.includes(`${status}`)) {
     const wanted = statuses.join(' or ');
     const why = `expected status ${wanted}, got ${status} ${JSON.stringify(body ?? '').slice(0, 200)}`;

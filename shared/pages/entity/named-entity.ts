@@ -94,10 +94,14 @@ export function aboutLine(entity: TypedEntity, metadata: About | null | undefine
   return html`<p class="soft">${about(entity, metadata)}</p>`;
 }
 
-/** As `aboutLine`, with a link to the page that describes the entity; without a name, its id. */
+/**
+ * As `aboutLine`, with a link to the page that describes the entity, and links that follow it.
+ * Without a name, it has the id.
+ */
 export function entityLine(
   entity: TypedEntity & { entity_id: string },
   metadata: Metadata | null,
+  more: readonly Html[] = [],
 ): Html {
   const { entity_id, entity_type } = entity;
   const page = metadata?.url ?? publicPageOf(entity_type, entity_id);
@@ -105,7 +109,7 @@ export function entityLine(
   // A person may have given another address.
   const isByPerson = page !== publicPageOf(entity_type, entity_id);
   return html`<p class="soft">
-    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}"${isByPerson && html` rel="nofollow ugc"`}>${hostOf(page)}</a>`}
+    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}"${isByPerson && html` rel="nofollow ugc"`}>${hostOf(page)}</a>`}${more.map((link) => html` · ${link}`)}
   </p>`;
 }
 

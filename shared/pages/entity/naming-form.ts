@@ -49,6 +49,6 @@ export function recordUrl({ entity_id, entity_type }: Entity): string {
 
 /** The link to name something or to correct its name. */
 export function namingLink(entity: Entity, isNamed: boolean): Html {
-  const text = isNamed ? 'Correct or report this' : 'Give it a name';
+  const text = isNamed ? 'Correct or report' : 'Give it a name';
   return html`<a rel="nofollow" href="${namingUrl(entity)}">${text}</a>`;
 }

@@ -1,11 +1,14 @@
 // Lists of things, and the tabs between things and reviews.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import { nameOfEntityType } from '../../entity/entity-type.ts';
 import { knownEntity } from '../../entity/metadata.ts';
 import type { FoundThing } from '../../things/found.ts';
 import type { Html } from '../frame/layout.ts';
 import { tabs } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';
+import { stars } from '../frame/stars.ts';
+import type { TileSize } from '../frame/tile.ts';
 import { counted } from '../frame/words.ts';
 import { aboutLine } from './named-entity.ts';
 import { pictureTile } from './picture.ts';
@@ -21,29 +24,42 @@ export function browseTabs(path: '/reviews' | '/things'): Html {
 
 /** Rows of things: picture, name, line, average and number of reviews. */
 export function thingList(things: readonly FoundThing[]): Html {
-  return html`<ul class="plain">${things.map((thing) => html`<li>${row(thing)}</li>`)}</ul>`;
+  return html`<ul class="plain">${things.map(
+    (thing) => html`<li class="thing">
+      ${pictureOf(thing, 64)}
+      <div>
+        <h3>${linkTo(thing)}</h3>
+        ${aboutLine(thing.record, knownEntity(thing.record))}
+        <p>${numbersOf(thing)}</p>
+      </div>
+    </li>`,
+  )}</ul>`;
 }
 
-function row(thing: FoundThing): Html {
-  const { entity_id, entity_type } = thing.record;
-  const entity = { entity_id, entity_type };
-  const known = knownEntity(thing.record);
-  return html`<div class="thing">
-    ${pictureTile(entity, known)}
-    <div>
-      <h3><a href="${withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type })}"><bdi>${known.name}</bdi></a></h3>
-      ${aboutLine(entity, known)}
+/** Things side by side, by their pictures. The line has no room for the type. */
+export function thingShelf(things: readonly FoundThing[]): Html {
+  return html`<ul class="shelf">${things.map(
+    (thing) => html`<li>
+      ${pictureOf(thing, 128)}
+      <h3>${linkTo(thing)}</h3>
+      <p class="soft"><bdi>${thing.record.about ?? nameOfEntityType(thing.record.entity_type)}</bdi></p>
       <p>${numbersOf(thing)}</p>
-    </div>
-  </div>`;
+    </li>`,
+  )}</ul>`;
 }
 
-/** The average and the number of reviews of a thing, in words. */
-export function numbersOf({ review_count, average_rating }: Omit<FoundThing, 'record'>): string {
-  const { rating, count } = average_rating;
-  if (review_count === 0) return 'No reviews yet';
-  const reviews = counted(review_count, 'review');
-  return rating === null
-    ? reviews
-    : `${rating} of 5 stars from ${counted(count, 'rating')} · ${reviews}`;
+function pictureOf({ record }: FoundThing, size: TileSize): Html {
+  return pictureTile(record, knownEntity(record), size);
+}
+
+function linkTo({ record: { entity_id, entity_type, name } }: FoundThing): Html {
+  const url = withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type });
+  return html`<a href="${url}"><bdi>${name}</bdi></a>`;
+}
+
+/** The average of a thing in stars, if there is one, and the number of its reviews. */
+export function numbersOf({ review_count, average_rating }: Omit<FoundThing, 'record'>): Html {
+  const { rating } = average_rating;
+  if (review_count === 0) return html`No reviews yet`;
+  return html`${rating !== null && html`<span class="average"><b aria-hidden="true">${rating}</b> ${stars(rating)}</span> `}<span class="soft">${counted(review_count, 'review')}</span>`;
 }

@@ -1,4 +1,4 @@
-// The layout of the guides and the reference: a menu beside an article.
+// What stands beside an article or a list in a wide window, and is folded in a narrow one.
 import { html } from 'hono/html';
 import type { Html } from './layout.ts';
 
@@ -9,14 +9,19 @@ import type { Html } from './layout.ts';
 export function beside(name: string, menu: Html, more: Html, article: Html): Html {
   return html`<div class="beside">
         <nav class="menu" aria-label="${name}">
-          <details>
-            <summary>${name}</summary>
-            ${menu}
-          </details>
+          ${fold(name, menu)}
           <p>${more}</p>
         </nav>
         <article>
           ${article}
         </article>
       </div>`;
+}
+
+/** Content with a name: folded in a narrow window, and open, without the name, in a wide one. */
+export function fold(name: string, content: Html): Html {
+  return html`<details class="fold">
+            <summary>${name}</summary>
+            ${content}
+          </details>`;
 }

@@ -10,7 +10,7 @@ import { titleInTab } from './title.ts';
 
 /** A whole page. */
 export function framed(page: Page, visitor?: Visitor): Html {
-  const { title, heading, content, description, next, isWide, head: more } = page;
+  const { title, content, description, next, isWide, head: more } = page;
   const { name } = site();
   const isBare = page.isDecision || page.isLast;
   return html`<!doctype html>
@@ -26,7 +26,7 @@ ${description && about(title, description)}${more}<link rel="icon" href="${icon(
 <body${isWide && html` class="wide"`}>
 ${isBare ? html`<header><span class="brand">${mark()}${name}</span></header>` : header(page, visitor)}
 <main id="main">
-<h1>${heading ?? title}</h1>
+${page.top ?? html`<h1>${page.heading ?? title}</h1>`}
 ${content}
 </main>
 ${!isBare && footer()}

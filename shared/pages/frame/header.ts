@@ -21,26 +21,26 @@ const lens = raw(
 );
 
 /** Leads past the header, then to the parts of the service and to the person's own pages. */
-export function header({ here, signIn }: Page, visitor?: Visitor): Html {
+export function header({ here, signIn, hasWriting }: Page, visitor?: Visitor): Html {
   const base = authUrl();
   const pathname = URL.parse(visitor?.here ?? here ?? '')?.pathname ?? '';
   return html`<a class="skip" href="#main">Skip to the content</a>
 <header>
     <a class="brand" href="${base}/">${mark()}<bdi>${site().name}</bdi></a>
     <nav aria-label="Main">${linksOf([['/reviews', 'Browse']], pathname)}</nav>
-    ${pathname !== pathOf('/find') && search()}
+    ${pathname !== pathOf('/find') && search(hasWriting)}
     ${visitor ? account(visitor, pathname) : html`<a class="enter" href="${signIn ?? `${base}/account`}">${signIn ? 'Sign in' : 'Your account'}</a>`}
   </header>`;
 }
 
 /** The search, and the button that leads to it: the page that has both larger leaves them out. */
-function search() {
+function search(hasWriting = false) {
   return html`<form class="search" role="search" action="${authUrl()}/find">
       <span class="unseen"><label for="search">Search by name</label></span>
       <input type="search" id="search" name="q" maxlength="2000" placeholder="Search">
       <button aria-label="Search">${lens}</button>
     </form>
-    <a class="button write" href="${authUrl()}/find">Write a review</a>`;
+    ${!hasWriting && html`<a class="button write" href="${authUrl()}/find">Write a review</a>`}`;
 }
 
 function account({ user, csrf, waiting = 0 }: Visitor, pathname: string) {

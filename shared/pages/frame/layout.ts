@@ -21,6 +21,8 @@ export interface Page {
   title: string;
   /** Heading with markup, if it differs from the title. */
   heading?: Html;
+  /** The head of a page about one thing or person, with its `h1`. Otherwise that stands alone. */
+  top?: Html;
   content: Html;
   /** For search engines and for previews of links. */
   description?: string;
@@ -28,6 +30,8 @@ export interface Page {
   next?: string;
   /** Set for tables and pages with a column beside the text. */
   isWide?: boolean;
+  /** Set for a page with its own button to write a review, so that its header has none. */
+  hasWriting?: boolean;
   /** More for the head: alternate formats, data for search engines. */
   head?: Html;
   status?: number;

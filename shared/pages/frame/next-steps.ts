@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import type { Html } from './layout.ts';
 import { withQuery } from './own-url.ts';
+import { star } from './stars.ts';
 
 /** A link to a next step. */
 export interface NextStep {
@@ -25,6 +26,15 @@ export function nextSteps(...ways: readonly NextStep[]): Html {
   return html`<div class="buttons">
     ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
   </div>`;
+}
+
+/** A place that is still empty: a picture of no stars, a text, and links to next steps. */
+export function nothingYet(text: Html | string, ...ways: readonly NextStep[]): Html {
+  return html`<section class="nothing">
+    <p class="none" aria-hidden="true">${[star, star, star, star, star]}</p>
+    <p>${text}</p>
+    ${nextSteps(...ways)}
+  </section>`;
 }
 
 /**

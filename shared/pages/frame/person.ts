@@ -5,10 +5,21 @@ import type { Viewer } from '../../entity/state.ts';
 import type { User } from '../../user/user.ts';
 import { canModerate, userTypeOf } from '../../user/user-type.ts';
 import type { Html, Visitor } from './layout.ts';
+import { initialsOf, type TileSize, tile } from './tile.ts';
 
 /** The public name, isolated from the direction of the text around it, with a moderator's mark. */
 export function nameWithRole(user: User): Html {
   return html`<bdi>${user.display_name}</bdi>${canModerate(user) && html` <span class="role">moderator</span>`}`;
+}
+
+/** The person's tile, round, with one initial. */
+export function face({ id, display_name }: User, size: TileSize = 24): Html {
+  return tile(id, initialsOf(display_name, 1), { size, isRound: true });
+}
+
+/** A link to the person's page: the tile and the name. */
+export function personLink(user: User, rel?: 'author'): Html {
+  return html`<a class="person"${rel && html` rel="${rel}"`} href="${authUrl()}/user/${user.id}">${face(user)}${nameWithRole(user)}</a>`;
 }
 
 /** The person as somebody who may read names that others do not. */
@@ -18,10 +29,11 @@ export function viewerOf(visitor: Pick<Visitor, 'user'> | undefined): Viewer | u
 
 /** The author of a review, with a link to the author's page, and the karma in one quiet line. */
 export function authorLine(author: User, when?: Html): Html {
-  return html`<p>
-      Reviewed by <a rel="author" href="${authUrl()}/user/${author.id}">${nameWithRole(author)}</a>${when && html` on ${when}`}<br>
-      <span class="soft">${standingOf(author)}</span>
-    </p>`;
+  return html`<div class="author">
+      ${face(author, 40)}
+      <p><a rel="author" href="${authUrl()}/user/${author.id}">${nameWithRole(author)}</a>${when && html` <span class="soft">${when}</span>`}<br>
+      <span class="soft">${standingOf(author)}</span></p>
+    </div>`;
 }
 
 /** The user type and karma, or the block of an account. */

@@ -38,6 +38,29 @@ export function ageOf(iso: string): Html {
   return html`<time datetime="${iso}">${age.replace(' ', '\u00a0')}</time>`;
 }
 
+/** In milliseconds. */
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/**
+ * The time of something that was published: its age under a week, and otherwise its day. The exact
+ * time is in `title` and `datetime`.
+ *
+ * An hour is the smallest unit. Caches keep a page for ten seconds each, so its ages are at most
+ * twenty seconds late, which nobody sees in hours. The tag of an unchanged page also stays the same
+ * for an hour.
+ */
+export function when(iso: string): Html {
+  const age = Date.now() - Date.parse(iso);
+  // The clock of another machine may be ahead.
+  if (age < 0 || age >= 7 * day) return dayOf(iso);
+  const words =
+    age < hour
+      ? 'within the hour'
+      : `${age < day ? counted(Math.floor(age / hour), 'hour') : counted(Math.floor(age / day), 'day')} ago`;
+  return html`<time datetime="${iso}" title="${wordsOf(iso)} at ${iso.slice(11, 16)} UTC">${words}</time>`;
+}
+
 function wordsOf(iso: string): string {
   const [year, month, day] = iso.slice(0, 10).split('-').map(Number);
   return `${day} ${months[Number(month) - 1]} ${year}`;

@@ -75,7 +75,8 @@ type Logged = NonNullable<Decision['after']>;
 
 /** The state before and after, if a decision has changed it. */
 function stateChange(before: Logged, after: Logged): Html | '' {
-  const [was, is] = [before, after].map(stateInWords);
+  const was = stateInWords(before);
+  const is = stateInWords(after);
   return was === is ? '' : html`<p class="soft">Before: ${was}. Now: ${is}.</p>`;
 }
 

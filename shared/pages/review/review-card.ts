@@ -8,41 +8,65 @@ import type { AuthoredReview } from '../../review/review-repository.ts';
 import { aboutLine } from '../entity/named-entity.ts';
 import { pictureTile } from '../entity/picture.ts';
 import type { Html } from '../frame/layout.ts';
-import { nameWithRole } from '../frame/person.ts';
-import { dayOf } from '../frame/words.ts';
+import { personLink } from '../frame/person.ts';
+import { when } from '../frame/words.ts';
 import { inShort, isCut, shortParts } from './written-parts.ts';
 
 const { rating: shortRating, ...belowAuthor } = shortParts;
 
 /**
- * Renders a review in a list. `metadata` is for lists about several entities. Each review has a
- * heading, by which a screen reader goes from one to the next.
+ * Renders a review in a list, below the heading of its thing. Its own heading is by what a screen
+ * reader goes from one review to the next.
  */
 export function reviewCard(
   { review, author }: AuthoredReview,
-  about: { metadata?: Metadata | null; isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},
+  { isOfOneEntity, isOfOneAuthor }: { isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},
 ): Html {
-  const { id, entity_id, published_on, created } = review;
+  const { id, published_on, created } = review;
   const base = authUrl();
-  const byLine = html`${shortRating(review)}
-      <span class="soft">
-        ${!about.isOfOneAuthor && html`<a href="${base}/user/${author.id}">${nameWithRole(author)}</a>,`}
-        <a href="${base}/review/${id}">${dayOf(published_on ?? created)}</a>
-      </span>`;
+  const byLine = html`${!isOfOneAuthor && personLink(author)} ${shortRating(review)}
+      <a href="${base}/review/${id}">${when(published_on ?? created)}</a>`;
   return html`<div>
-    ${
-      !about.isOfOneEntity &&
-      html`<div class="thing">
-        ${pictureTile(review, about.metadata)}
-        <div>
-          <h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>
-          ${aboutLine(review, about.metadata)}
-        </div>
-      </div>`
-    }
-    ${about.isOfOneEntity ? html`<h3 class="by">${byLine}</h3>` : html`<p class="by">${byLine}</p>`}
+    ${isOfOneEntity ? html`<h3 class="by soft">${byLine}</h3>` : html`<h4 class="by soft">${byLine}</h4>`}
     ${Object.values(belowAuthor).map((part) => part(review))}
     ${isCut(review) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
+  </div>`;
+}
+
+/** A review on a page about several things, as an item of a list. */
+interface Listed {
+  review: Review;
+  metadata: Metadata | null | undefined;
+  item: Html;
+}
+
+/**
+ * Renders the reviews of a page, those of one thing together below its name. A thing stands where
+ * its first review does, so by date the one with the newest review is first. Which reviews a page
+ * has, and where the next one begins, depends on the order of the list alone.
+ */
+export function listByThing(reviews: readonly Listed[]): Html {
+  const groups = Map.groupBy(reviews, ({ review }) => review.entity_id);
+  return html`<ul class="plain">
+    ${[...groups.values()].map(
+      (group) => html`<li class="group">
+        ${group.slice(0, 1).map(({ review, metadata }) => thingHead(review, metadata))}
+        <ul class="plain">
+          ${group.map(({ item }) => item)}
+        </ul>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+/** The thing that reviews below it are about: its picture, name and line. */
+export function thingHead(review: Review, metadata?: Metadata | null): Html {
+  return html`<div class="thing">
+    ${pictureTile(review, metadata)}
+    <div>
+      <h3><a href="${authUrl()}/entity/${review.entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a></h3>
+      ${aboutLine(review, metadata)}
+    </div>
   </div>`;
 }
 

@@ -16,8 +16,8 @@ import { attributeList, type FormState, field, fieldParts } from '../form/fields
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html } from '../frame/layout.ts';
 import { namePageUrl } from '../frame/next-steps.ts';
+import { star } from '../frame/stars.ts';
 import { counted } from '../frame/words.ts';
-import { star } from './written-parts.ts';
 
 /** A field of a form, in which no text is null, and how the rest is read. */
 function Typed<T extends v.GenericSchema>(

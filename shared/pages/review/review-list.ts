@@ -27,7 +27,7 @@ import { perPage, readDated, tabs } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { viewerOf } from '../frame/person.ts';
 import { counted } from '../frame/words.ts';
-import { reviewCard } from './review-card.ts';
+import { listByThing, reviewCard, thingHead } from './review-card.ts';
 import { type Votes, voteLine } from './vote-form.ts';
 
 /** Query parameters of a list of reviews, named as in the API. */
@@ -111,14 +111,17 @@ export function reviewSection(
   const isFiltered = (rating ?? language ?? entity_type ?? review_type) !== undefined;
   if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
   const cards = reviews.map((each, i) => {
+    const { review, author } = each;
     const metadata = about.metadata?.[i] ?? null;
-    const { id } = each.review;
-    return html`<li id="review-${id}">
-          ${reviewCard(each, { ...about, metadata })}
-          ${voteLine(each.review, about.isOfOneEntity ? each.author.display_name : titleOfEntity(each.review, metadata), about.votes)}
+    const name = about.isOfOneEntity ? author.display_name : titleOfEntity(review, metadata);
+    const item = html`<li id="review-${review.id}">
+          ${reviewCard(each, about)}
+          ${voteLine(review, name, about.votes)}
         </li>`;
+    const head = about.isOfOneEntity ? '' : thingHead(review, metadata);
+    return { review, metadata, item, bytes: Buffer.byteLength(`${item}${head}`) };
   });
-  const shown = cards.slice(0, fitting(cards.map((card) => Buffer.byteLength(`${card}`))));
+  const shown = cards.slice(0, fitting(cards.map(({ bytes }) => bytes)));
   const { cursor } = endAfter(shown.length);
   return html`<section>
     <h2>${reviewCount(count)}${filterInWords(query)}</h2>
@@ -130,9 +133,7 @@ export function reviewSection(
         [listUrl(url, { ...query, sort: 'popularity' }), 'Most popular'],
       ])
     }
-    <ul class="plain">
-      ${shown}
-    </ul>
+    ${about.isOfOneEntity ? html`<ul class="plain">${shown.map(({ item }) => item)}</ul>` : listByThing(shown)}
     ${cursor && html`<p><a class="button quiet" rel="next" href="${listUrl(url, query, cursor)}">Next page</a></p>`}
   </section>`;
 }

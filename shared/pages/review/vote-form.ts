@@ -21,6 +21,8 @@ function wordsOf(choice: Choice, { votes_positive, votes_negative }: Review): st
   return choice === 'up' ? `Yes ${votes_positive}` : `No ${votes_negative}`;
 }
 
+const directions = ['up', 'down'] as const;
+
 const question = 'Was this helpful?';
 
 /** Reviews at the top of a list that show the visitor's vote. More would cost too much to read. */
@@ -56,16 +58,17 @@ export function voteLine(review: Review, name: string, mine?: Votes): Html | '' 
   if (text === null) return '';
   const address = `${authUrl()}/review/${id}`;
   if (mine?.visitor.user.id === user_id) {
-    return html`<p class="votes soft">${question} ${tally(review)} <a href="${address}">Your review</a></p>`;
+    return html`<p class="votes soft">${question} ${tallyChips(review)} <a href="${address}">Your review</a></p>`;
   }
   if (!mine?.votes.has(id) || mine.visitor.user.blocked_at !== undefined) {
-    return html`<p class="votes soft">${question} <a href="${address}#vote">${tally(review)}</a></p>`;
+    return html`<p class="votes soft">${question} <a href="${address}#vote">${tallyChips(review)}</a></p>`;
   }
   const vote = mine.votes.get(id);
   return html`<form class="votes soft" method="post" action="${voteUrl(id)}">
       ${csrfField(mine.visitor.csrf)}<input type="hidden" name="return_to" value="${mine.visitor.here}">
-      ${vote ? html`${tally(review)} <strong>${stateOf(vote)}</strong>` : question}
-      ${choicesAfter(vote).map((choice) => button(review, choice, 'link', name))}
+      ${!vote && question}
+      ${directions.map((choice) => (vote && choice === directionOf(vote) ? chosenChip(review, choice) : button(review, choice, 'chip', name)))}
+      ${vote && html`${stateOf(vote)} ${button(review, 'none', 'link', name)}`}
     </form>`;
 }
 
@@ -80,7 +83,7 @@ export function voteSection(review: Review, visitor?: Visitor, ballot?: Ballot):
 
 function signInToVote(review: Review) {
   return html`<div class="buttons">
-      ${(['up', 'down'] as const).map((choice) => html`<a class="button quiet" rel="nofollow" href="${voteUrl(review.id, choice)}">${wordsOf(choice, review)}</a>`)}
+      ${directions.map((choice) => html`<a class="button quiet" rel="nofollow" href="${voteUrl(review.id, choice)}">${wordsOf(choice, review)}</a>`)}
     </div>
     <p class="soft">Everybody has one vote on a review, so you sign in first. Then you confirm your vote and come back here.</p>`;
 }
@@ -118,8 +121,11 @@ function restOf(left: number): string {
   return `You can vote on ${left} more ${left === 1 ? 'review' : 'reviews'} today (UTC).`;
 }
 
+/** The looks of a button: to confirm a choice, on a review's page, and in a list. */
+type ButtonKind = 'confirm' | 'quiet' | 'chip' | 'link';
+
 /** The choice is in the address, so that a sign-in in between leads back to it. */
-function button(review: Review, choice: Choice, kind: 'confirm' | 'quiet' | 'link', name?: string) {
+function button(review: Review, choice: Choice, kind: ButtonKind, name?: string) {
   const words = wordsOf(choice, review);
   const label = name && html` aria-label="${words}: ${name}"`;
   const look = kind !== 'confirm' && html` class="${kind}"`;
@@ -127,8 +133,12 @@ function button(review: Review, choice: Choice, kind: 'confirm' | 'quiet' | 'lin
 }
 
 function choicesAfter(vote: Vote | undefined): Choice[] {
-  if (!vote) return ['up', 'down'];
+  if (!vote) return [...directions];
   return [vote.vote ? 'down' : 'up', 'none'];
+}
+
+function directionOf({ vote }: Vote) {
+  return vote ? 'up' : 'down';
 }
 
 function stateOf({ vote }: Vote) {
@@ -137,4 +147,14 @@ function stateOf({ vote }: Vote) {
 
 function tally({ votes_positive, votes_negative }: Review) {
   return `Yes ${votes_positive} · No ${votes_negative}`;
+}
+
+/** Both counts, as a list shows them where there is nothing to press. */
+function tallyChips(review: Review) {
+  return directions.map((choice) => html`<span class="chip">${wordsOf(choice, review)}</span> `);
+}
+
+/** The count of the visitor's own vote. */
+function chosenChip(review: Review, choice: Choice) {
+  return html`<strong class="chip">${wordsOf(choice, review)}</strong> `;
 }

@@ -1,27 +1,14 @@
 // The written fields of a review as pages show them: in full, and in short.
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { beginningOf } from '../../review/long-text.ts';
 import { writtenBytes } from '../../review/page-size.ts';
 import type { Review } from '../../review/review.ts';
 import type { WholeWritten, Written, WrittenName } from '../../review/written.ts';
 import type { Html } from '../frame/layout.ts';
+import { stars } from '../frame/stars.ts';
 
 /** UTF-16 units of an excerpt in a list: three lines of a wide window. */
 const excerptLength = 280;
-
-const five = raw(
-  `<path d="${[0, 20, 40, 60, 80].map((x) => `M${x + 10} 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z`).join('')}"/>`,
-);
-
-/** One star, of the same shape as in `stars`, without a word for screen readers. */
-export const star = raw(
-  '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M10 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z"/></svg>',
-);
-
-/** A rating from 0 to 5 as a row of stars, with fractions. Screen readers say it in words. */
-export function stars(rating: number): Html {
-  return html`<svg class="stars" viewBox="0 0 100 20" role="img" aria-label="${rating} of 5 stars">${five}<svg width="${rating * 20}" height="20">${five}</svg></svg>`;
-}
 
 /** The written fields of a review or revision, and their language. */
 type Content = Written & Pick<Review, 'language'>;

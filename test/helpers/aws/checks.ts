@@ -92,6 +92,12 @@ export function functions(template: Template): [string, Resource][] {
   });
 }
 
+/** Returns the environment of the function of an operation. */
+export function variables(template: Template, operation: string): Record<string, unknown> {
+  const found = functions(template).find(([name]) => name === functionNameOf(operation))?.[1];
+  return found?.Properties.Environment.Variables;
+}
+
 /** Tests if a resource belongs to the function of a name. CDK omits hyphens in ids. */
 export function isOf(functionName: string, logicalId: string): boolean {
   const name = functionName.replaceAll('-', '');
@@ -243,25 +249,21 @@ function withoutStatement(
   return resources(template, type).flatMap(([id]) => (named.includes(id) ? [] : [id]));
 }
 
-/** The metrics of an alarm and its condition. */
+/** The metrics of an alarm, its periods, and whom it tells. */
 export interface Watch {
   /**
    * `namespace name statistic`, then `of` an operation, a route or an index. Metrics of the API and
    * the table omit `of`.
    */
   metrics: string[];
-  expression?: string;
-  rings: string;
   /** Periods that must breach, of how many, and their length in seconds. */
   within: string;
-  missing: string;
   /** The topic that hears when it rings and when it ends, unless it is a part of another alarm. */
   tells?: string;
 }
 
 /** Returns all alarms, by their ids in their stack. */
 export function alarms(template: Template): Record<string, Watch> {
-  const operators: Record<string, string> = { GreaterThanThreshold: '>', LessThanThreshold: '<' };
   return Object.fromEntries(
     resources(template, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => {
       const { EvaluationPeriods: of, DatapointsToAlarm: must = of, ...alarm } = Properties;
@@ -275,7 +277,6 @@ export function alarms(template: Template): Record<string, Watch> {
         },
       ];
       const stats = all.flatMap(({ MetricStat }: Resource) => MetricStat ?? []);
-      const expressions = all.flatMap(({ Expression }: Resource) => Expression ?? []);
       return [
         id.replace(/^Monitoring|[0-9A-F]{8}$/g, ''),
         {
@@ -283,10 +284,7 @@ export function alarms(template: Template): Record<string, Watch> {
             ({ Metric, Stat }: Resource) =>
               `${Metric.Namespace} ${Metric.MetricName} ${Stat}${dimensionOf(template, Metric)}`,
           ),
-          ...(expressions.length > 0 ? { expression: expressions.join('; ') } : {}),
-          rings: `${operators[alarm.ComparisonOperator]} ${alarm.Threshold}`,
           within: `${must} of ${of} × ${[...new Set(stats.map(({ Period }: Resource) => Period))]} s`,
-          missing: alarm.TreatMissingData,
           ...toldBy(Properties),
         },
       ];

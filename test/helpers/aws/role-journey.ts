@@ -160,11 +160,11 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const page = await eve.visit(`account/moderation/reviews/${review}`);
   const why = { reason: 'spam', note: '' };
   const nothing = await eve.submit(page, 'value="hide"', { decision: 'hide' });
-  expect(nothing.status).toBe(400);
+  expect(nothing).toHaveStatus(400);
   const late = await fay.visit(`account/moderation/reviews/${review}`);
   await eve.submit(page, 'value="hide"', { decision: 'hide', ...why });
   const second = await fay.submit(late, 'value="hide"', { decision: 'hide', ...why });
-  expect(second.status).toBe(400);
+  expect(second).toHaveStatus(400);
   await call('GET', '/user/me/reviews', { token });
   await cora.visit('account/reviews');
   await fillIn(cora, 'account', '/appeal"', { statement: 'It is none.' });
@@ -176,7 +176,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const about = `account/moderation/users/${user_id}`;
   const decide = (decision: string, grounds = {}) =>
     fillIn(eve, about, `value="${decision}"`, { decision, ...grounds });
-  expect((await decide('block')).status).toBe(400);
+  expect(await decide('block')).toHaveStatus(400);
   for (const [decision, status] of [
     ['block', 403],
     ['unblock', 200],
@@ -245,7 +245,7 @@ async function nameJourney(
   const log = await eve.visit('account/moderation/log');
   expect((await eve.submit(log, 'name="id"', {})).html).toContain('role="status"');
   // The second time shows the log again, with the reason.
-  expect((await eve.submit(log, 'name="id"', {})).status).toBe(400);
+  expect(await eve.submit(log, 'name="id"', {})).toHaveStatus(400);
   expect((await cora.visit('account/names')).html).toContain('Decided');
   const film = { name: 'A film', entity_type: 'film' };
   const added = await fillIn(cora, 'entity/new', 'Add it', film);
@@ -263,7 +263,7 @@ async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
   const form = () => `review/new?entity_id=${randomUUID()}&entity_type=work`;
   const content = { text: '', rating: '4', license_choice: 'CC0 1.0', language: 'nv' };
   const refused = await fillIn(hal, form(), 'name="license_choice"', { ...content, rating: '' });
-  expect(refused.status).toBe(400);
+  expect(refused).toHaveStatus(400);
   const address = form();
   const sent = await hal.visit(address);
   const draft = await hal.submit(sent, 'name="license_choice"', { ...content, is_draft: 'yes' });
@@ -273,7 +273,7 @@ async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
   const edited = { text: '', rating: '2', is_draft: 'yes' };
   await hal.submit(draft, 'name="revision"', edited);
   const conflict = await hal.submit(draft, 'name="revision"', { ...edited, rating: '1' });
-  expect(conflict.status).toBe(412);
+  expect(conflict).toHaveStatus(412);
   await hal.submit(conflict, 'name="revision"', { ...edited, rating: '1', is_draft: 'no' });
   expect((await hal.visit(address)).url).toBe(draft.url);
   const unnamed = `review/new?entity_id=${randomUUID()}&entity_type=bk_author`;

@@ -150,6 +150,17 @@ describe('on made-up data points', () => {
   test.each(cases)('the alarm %s rings: %s, after %j', (alarm, expected, points) => {
     expect(rings(service, alarm, points)).toBe(expected);
   });
+  test('without any data, only the alarms of jobs that run by the clock ring', () => {
+    const ringing = Object.entries(alarms(service)).filter(([alarm, { metrics }]) =>
+      rings(
+        service,
+        alarm,
+        metrics.map(() => days(26, undefined)),
+      ),
+    );
+    const jobs = ['expirevotecounters', 'sendheartbeat', 'sendwebhooks', 'updatenames'];
+    expect(ringing.map(([alarm]) => alarm).sort()).toEqual(jobs.map((job) => `NotRun${job}`));
+  });
   test('each alarm rings once, and once it does not', () => {
     for (const ringing of [true, false]) {
       const shown = cases.filter(([, rings]) => rings === ringing).map(([alarm]) => alarm);

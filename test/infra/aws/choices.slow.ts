@@ -8,13 +8,13 @@ import { rings } from '../../helpers/aws/alarm-state.ts';
 import {
   alarms,
   deafTopics,
-  functionNameOf,
   functions,
   only,
   propertiesOf,
   resources,
   type Template,
   theOne,
+  variables,
   withoutTls,
 } from '../../helpers/aws/checks.ts';
 import { definitionIn } from '../../helpers/aws/definition.ts';
@@ -35,8 +35,7 @@ function text(value: unknown): string {
 }
 
 function logoutUrl(template: Template): string {
-  const [, found] = functions(template).find(([name]) => name === functionNameOf('sign-out')) ?? [];
-  return text(found?.Properties.Environment.Variables.OIDC_LOGOUT_URL);
+  return text(variables(template, 'sign-out').OIDC_LOGOUT_URL);
 }
 
 const { plain } = await synthesized();

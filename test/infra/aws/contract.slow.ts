@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRoleWorld } from '../../helpers/aws/role-world.ts';
+import { silence } from '../../helpers/console.ts';
 import { tryContract } from '../../helpers/contract-run.ts';
 
 const { AWS_ENDPOINT_URL_DYNAMODB: database } = process.env;
@@ -16,8 +17,8 @@ describe('the functions of AWS', () => {
   });
 
   test('keep the contract, each with its own rights', async () => {
-    jest.spyOn(console, 'info').mockImplementation(() => {});
-    const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
+    silence('info');
+    const errors = silence('error');
     // The operator's tool finds the service and its database there.
     const stack = {
       pid: process.pid,

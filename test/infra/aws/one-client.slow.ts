@@ -11,6 +11,7 @@ import { rings } from '../../helpers/aws/alarm-state.ts';
 import { alarms, countedBy, only } from '../../helpers/aws/checks.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
+import { silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { makeClient } from '../../helpers/oauth-client.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -132,7 +133,7 @@ describe('one account', () => {
       return counted.push(Metrics[0].Name) > 0;
     });
     jest.spyOn(console, 'warn').mockImplementation(({ message }) => logged.push(message));
-    jest.spyOn(console, 'info').mockImplementation(() => {});
+    silence('info');
     await act();
     jest.restoreAllMocks();
     delete process.env.METRICS_NAMESPACE;

@@ -42,8 +42,9 @@ const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, sumsKey } = a
 const { databaseTypes } = await import('../../../shared/entity/databases.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
+console.info = () => {};
+const failures = jest.fn();
+console.error = failures;
 
 // Who waits for what AWS refuses to everybody waits for long.
 beforeEach(() => {
@@ -121,7 +122,7 @@ describe('each function does with its role', () => {
     await visitPages(sessionOf(ann), unknown);
     for (const page of ['account/applications', at, 'account']) {
       const refused = await fillIn(ann, page, `${page}"`, { name: ' ', display_name: ' ' });
-      expect(refused.status).toBe(400);
+      expect(refused).toHaveStatus(400);
     }
 
     const ben = openBrowser(authUrl);
@@ -206,7 +207,7 @@ describe('each function does with its role', () => {
     for (const seeming of [1_000, 0]) {
       await setAttributes(rankTreeKey('all|work', 'root', []), { '0b': seeming });
       const response = await fetch(`${authUrl}/sitemap.xml?page=2`);
-      expect(response.status).toBe(seeming > 0 ? 200 : 404);
+      expect(response).toHaveStatus(seeming > 0 ? 200 : 404);
     }
     const lists = [...proxy.used].filter(([right]) =>
       /^list-(reviews|users)$/.test(right.operation),

@@ -8,7 +8,6 @@ import { tableDefinition } from '../../../shared/table/definition.ts';
 import {
   circles,
   excessRights,
-  functionNameOf,
   functions,
   missingRights,
   missingVariables,
@@ -20,17 +19,13 @@ import {
   unretained,
   wildcardRights,
   withoutTls,
+  variables,
 } from '../../helpers/aws/checks.ts';
 import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
 import { newFolder } from '../../helpers/folder.ts';
 
 const { said, plain, everything } = await synthesized();
 const { data, service, code, isProtected } = plain;
-
-function variables(template: Template, operation: string): Record<string, unknown> {
-  const found = functions(template).find(([name]) => name === functionNameOf(operation))?.[1];
-  return found?.Properties.Environment.Variables;
-}
 
 describe.each([
   ['with its defaults', plain],

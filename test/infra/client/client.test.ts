@@ -112,7 +112,7 @@ describe('a repetition', () => {
   ])('does not follow %s', async (_, answer, status) => {
     const { sent, call } = serviceOf(answer);
     const failure = new ReviewClient(base, { fetch: call }).get('/review/languages');
-    await expect(failure).rejects.toMatchObject({ status });
+    await expect(failure).rejects.toHaveStatus(status);
     expect(sent).toHaveLength(1);
   });
 

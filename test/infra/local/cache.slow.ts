@@ -57,7 +57,7 @@ describe('the cache of the server guide', () => {
   test('asks the service once for what many clients ask for', async () => {
     const path = freshList(10);
     const first = await ask(path);
-    expect(first.status).toBe(200);
+    expect(first).toHaveStatus(200);
     expect(first.headers['x-cache']).toBe('MISS');
     const all = await Promise.all(Array.from({ length: 20 }, () => ask(path)));
     for (const { status, headers, body } of all) {
@@ -204,7 +204,7 @@ describe('the cache of the server guide', () => {
       const known = await ask(path, { 'If-None-Match': etag, ...who });
       expect([known.status, known.body]).toEqual([304, '']);
       const other = await ask(path, { 'If-None-Match': '"other"', ...who });
-      expect(other.status).toBe(200);
+      expect(other).toHaveStatus(200);
     }
   });
   test('compresses for clients that ask for it, and for no others', async () => {
@@ -222,12 +222,12 @@ describe('the cache of the server guide', () => {
   test('shows a hidden review for at most 10 seconds', async () => {
     const shown = await ben.publishes();
     const path = `/ws/review/${shown}`;
-    expect((await ask(path)).status).toBe(200);
+    expect(await ask(path)).toHaveStatus(200);
     await moderator.decides(shown, 'hide');
-    expect((await ask(path)).status).toBe(200);
+    expect(await ask(path)).toHaveStatus(200);
     const hidden = Date.now();
     while ((await ask(path)).status === 200) await sleep(200);
-    expect((await ask(path)).status).toBe(404);
+    expect(await ask(path)).toHaveStatus(404);
     // One second, because nginx counts whole seconds.
     expect(Date.now() - hidden).toBeLessThan(11_500);
   });

@@ -52,7 +52,7 @@ test('listens on another address of this machine at each start, and on no other'
   expect(new Set(hosts.map((host) => host.split('.')[1])).size).toBeGreaterThan(1);
   expect(hosts).not.toContain('127.0.0.1');
   for (const { port, origin } of urls) {
-    expect((await fetch(origin)).status).toBe(200);
+    expect(await fetch(origin)).toHaveStatus(200);
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed');
   }
 });

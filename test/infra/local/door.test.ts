@@ -12,8 +12,10 @@ import { uncheckedFetch } from '../../helpers/contract.ts';
 globalThis.fetch = uncheckedFetch;
 
 /** A stop cuts connections by this only if it takes eight seconds. */
-const cut = jest.spyOn(Server.prototype, 'closeAllConnections');
-beforeEach(() => void cut.mockClear());
+let cut: jest.SpiedFunction<Server['closeAllConnections']>;
+beforeEach(() => {
+  cut = jest.spyOn(Server.prototype, 'closeAllConnections');
+});
 
 const succeed: Handler = async () => {
   await sleep(3);
@@ -91,7 +93,7 @@ describe('a port that is open before the service is ready', () => {
     await sleep(100);
     expect(isAnswered).toBe(false);
     gateway.begin();
-    expect((await response).status).toBe(200);
+    expect(await response).toHaveStatus(200);
     await gateway.stop();
   });
 
@@ -100,7 +102,7 @@ describe('a port that is open before the service is ready', () => {
     const response = fetch(urlOf(door));
     await sleep(50);
     await door.close();
-    expect((await response).status).toBe(503);
+    expect(await response).toHaveStatus(503);
     expect(await (await response).json()).toEqual({
       error: 'service_unavailable',
       description: 'The service could not start',
@@ -115,11 +117,11 @@ test('listens on the given address', async () => {
   const all = await startGateway({ port: 0, host: '0.0.0.0', load });
   const { port } = new URL(all.url);
   expect(all.url).toBe(`http://localhost:${port}/ws/1`);
-  expect((await fetch(`http://127.0.0.2:${port}/ws/1/review`, last)).status).toBe(200);
+  expect(await fetch(`http://127.0.0.2:${port}/ws/1/review`, last)).toHaveStatus(200);
   await all.stop();
   const one = await startGateway({ port: 0, host: '127.0.0.3', load });
   expect(one.url).toMatch(/^http:\/\/127\.0\.0\.3:\d+\/ws\/1$/);
-  expect((await fetch(`${one.url}/review`, last)).status).toBe(200);
+  expect(await fetch(`${one.url}/review`, last)).toHaveStatus(200);
   await one.stop();
 });
 
@@ -151,7 +153,7 @@ test('stops after the requests in flight are answered', async () => {
   const stopped = own.stop();
   await refused(Number(new URL(own.url).port));
   answer.resolve({ statusCode: 200, body: '{}' });
-  expect((await response).status).toBe(200);
+  expect(await response).toHaveStatus(200);
   await stopped;
 });
 

@@ -28,7 +28,7 @@ describe('the response', () => {
       body: Buffer.from([1, 2, 255]).toString('base64'),
       isBase64Encoded: true,
     }));
-    expect(response.status).toBe(201);
+    expect(response).toHaveStatus(201);
     const headers = Object.fromEntries(response.headers);
     expect(headers).toMatchObject({ 'x-one': '1', 'www-authenticate': 'Basic' });
     expect(headers).toHaveProperty('x-amzn-remapped-server', 'mine');
@@ -39,7 +39,7 @@ describe('the response', () => {
 
   test.each([204, 304])('%i has no body', async (statusCode) => {
     const response = await answerOf(() => ({ statusCode, body: 'dropped' }));
-    expect(response.status).toBe(statusCode);
+    expect(response).toHaveStatus(statusCode);
     expect(await response.text()).toBe('');
   });
 
@@ -60,7 +60,7 @@ describe('the response', () => {
     ],
   ])('is 502 if the handler %s', async (_, handler) => {
     const response = await answerOf(handler);
-    expect(response.status).toBe(502);
+    expect(response).toHaveStatus(502);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(await response.json()).toMatchObject({ error: 'server_error' });
     expect(logged).toHaveBeenCalledTimes(1);
@@ -68,7 +68,7 @@ describe('the response', () => {
 
   test('is 503 if the handler takes too long', async () => {
     const response = await answerOf(() => new Promise(() => {}));
-    expect(response.status).toBe(503);
+    expect(response).toHaveStatus(503);
     expect(await response.json()).toMatchObject({ error: 'service_unavailable' });
   });
 
@@ -92,7 +92,7 @@ describe('HEAD', () => {
 
   test('omits the body of the gateway’s own refusals', async () => {
     const response = await fetch(`${origin}/nothing`, { method: 'HEAD' });
-    expect(response.status).toBe(404);
+    expect(response).toHaveStatus(404);
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(20);
     expect(await response.text()).toBe('');
   });

@@ -19,7 +19,7 @@ describe('the event', () => {
     const query = 'sort=published_on&limit=5&limit=7&q=a+b%20%C3%A9&e';
     const headers = { 'X-Forwarded-Proto': 'https', 'User-Agent': 'test' };
     const response = await fetch(`${gateway.url}/review?${query}`, { headers });
-    expect(response.status).toBe(200);
+    expect(response).toHaveStatus(200);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({
       resource: '/1/review',
@@ -73,7 +73,7 @@ describe('the event', () => {
     [`/review//${review}//`, '/1/review/{review_id}'],
     ['/review/languages/', '/1/review/languages'],
   ])('accepts %s, and keeps the path as sent', async (path, resource) => {
-    expect((await fetch(gateway.url + path)).status).toBe(200);
+    expect(await fetch(gateway.url + path)).toHaveStatus(200);
     expect(events[0]).toMatchObject({
       resource,
       path: `/1${path}`,
@@ -99,7 +99,7 @@ describe('a body that is not UTF-8', () => {
   ])('is refused at %s: 400', async (path, body) => {
     handlers.authorizer = allow;
     const response = await post(path, body, token);
-    expect(response.status).toBe(400);
+    expect(response).toHaveStatus(400);
     expect(await response.json()).toEqual({
       error: 'invalid_request',
       description: 'The body must be text in UTF-8',
@@ -108,20 +108,20 @@ describe('a body that is not UTF-8', () => {
   });
 
   test('is not read if a token is missing: 401', async () => {
-    expect((await post('/review', latin1)).status).toBe(401);
+    expect(await post('/review', latin1)).toHaveStatus(401);
   });
 
   test('is left to the function if another charset is named', async () => {
     handlers.authorizer = allow;
     const headers = { ...token, 'Content-Type': 'application/json; charset=iso-8859-1' };
-    expect((await post('/review', latin1, headers)).status).toBe(200);
+    expect(await post('/review', latin1, headers)).toHaveStatus(200);
     expect(events[0]?.body).toBe('{"text":"caf\ufffd"}');
   });
 
   test('excludes valid UTF-8 with a byte order mark or U+FFFD', async () => {
     handlers.authorizer = allow;
     const text = '\ufeff{"text":"\ufffd é 🎷 \u0000"}';
-    expect((await post('/review', text, token)).status).toBe(200);
+    expect(await post('/review', text, token)).toHaveStatus(200);
     expect(events[0]?.body).toBe(text);
   });
 });
@@ -133,7 +133,7 @@ describe('the authorizer', () => {
       return policy('Allow', methodArn, { user_id: 'user-1', number: 5, flag: true });
     };
     const response = await vote('bearer rva_x-_.~+/==', `/review/${review}/vote/`);
-    expect(response.status).toBe(200);
+    expect(response).toHaveStatus(200);
     expect(authorizerEvents).toEqual([
       {
         type: 'TOKEN',
@@ -152,7 +152,7 @@ describe('the authorizer', () => {
   const malformed = [undefined, 'Basic abc', 'Bearer', 'Bearer a b', 'Bearer a"'];
   test.each(malformed)('is not called for %p: 401', async (token) => {
     const response = await vote(token);
-    expect(response.status).toBe(401);
+    expect(response).toHaveStatus(401);
     expect(response.headers.get('www-authenticate')).toContain('invalid_token');
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -176,7 +176,7 @@ describe('the authorizer', () => {
   ])('%s: %i', async (_, status, handler) => {
     handlers.authorizer = handler;
     const response = await vote('Bearer t');
-    expect(response.status).toBe(status);
+    expect(response).toHaveStatus(status);
     expect(events).toHaveLength(status === 200 ? 1 : 0);
     expect(response.headers.get('access-control-allow-origin')).toBe(status === 200 ? null : '*');
     expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
@@ -190,7 +190,7 @@ describe('the authorizer', () => {
     const challenge = 'Bearer scope="vote"';
     handlers.authorizer = () => policy('Deny', '*', { description, challenge });
     const response = await vote('Bearer t');
-    expect(response.status).toBe(403);
+    expect(response).toHaveStatus(403);
     expect(response.headers.get('www-authenticate')).toBe('Bearer scope="vote"');
     expect(await response.json()).toEqual({ error: 'insufficient_scope', description });
   });
@@ -206,7 +206,7 @@ describe('paths without a route', () => {
   ])('%s %s goes to no-route', async (method, path) => {
     handlers['no-route'] = () => ({ statusCode: 404, body: '{"error":"not_found"}' });
     const response = await fetch(gateway.url + path, { method });
-    expect(response.status).toBe(404);
+    expect(response).toHaveStatus(404);
     const pathParameters = { proxy: `1${path}` };
     expect(events[0]).toMatchObject({ resource: '/{proxy+}', pathParameters, httpMethod: method });
     expect(await response.text()).toBe(method === 'HEAD' ? '' : '{"error":"not_found"}');
@@ -221,14 +221,14 @@ describe('paths without a route', () => {
     const { status, headers } = await fetch(`${origin}/`, { redirect: 'manual' });
     expect(status).toBe(302);
     const location = new URL(headers.get('location') ?? '', origin);
-    expect((await fetch(location)).status).toBe(200);
+    expect(await fetch(location)).toHaveStatus(200);
     expect(events[0]?.resource).toBe(location.pathname.replace(/^\/ws/, ''));
   });
 
   const outside = ['/review', '/wsx/1/review', '/w%73/1/review'];
   test.each(outside)('%s is outside the stage: 404', async (path) => {
     const response = await fetch(origin + path);
-    expect(response.status).toBe(404);
+    expect(response).toHaveStatus(404);
     expect(await response.json()).toMatchObject({ error: 'not_found' });
     expect(events).toHaveLength(0);
   });
@@ -238,7 +238,7 @@ describe('CORS', () => {
   const paths = ['/ws/1/review', '/ws/1/nothing', '/elsewhere'];
   test.each(paths)('answers the preflight of %s', async (path) => {
     const response = await fetch(origin + path, { method: 'OPTIONS' });
-    expect(response.status).toBe(204);
+    expect(response).toHaveStatus(204);
     expect(response.headers.get('access-control-allow-methods')).toContain('PUT');
     expect(await response.text()).toBe('');
     expect(events).toHaveLength(0);

@@ -39,12 +39,12 @@ test('the root of the host redirects to the first page', async () => {
       expect(headers.get('location')).toEqual(location);
     }
   }
-  expect((await get(`${bare}/`, 'POST')).status).toBe(404);
+  expect(await get(`${bare}/`, 'POST')).toHaveStatus(404);
 });
 
 test('favicon.ico is the mark of the pages, for browsers that show JSON', async () => {
   const response = await get(`${bare}/favicon.ico`);
-  expect(response.status).toBe(200);
+  expect(response).toHaveStatus(200);
   expect(response.headers.get('content-type')).toBe('image/svg+xml');
   expect(await response.text()).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" viewBox/);
 });
@@ -85,7 +85,7 @@ Canonical: https://example.org/.well-known/security.txt
   });
 
   test('returns 404 unless a contact is set', async () => {
-    expect((await get(`${bare}/.well-known/security.txt`)).status).toBe(404);
+    expect(await get(`${bare}/.well-known/security.txt`)).toHaveStatus(404);
   });
 
   test.each([
@@ -110,12 +110,12 @@ test.each([
   ['/reviews/ws/.well-known/oauth-authorization-server', 'get-server-metadata'],
 ])('%s behind a proxy leads to %s', async (path, operation) => {
   asked.mockClear();
-  expect((await get(proxied + path)).status).toBe(200);
+  expect(await get(proxied + path)).toHaveStatus(200);
   expect(asked.mock.calls).toEqual([[operation]]);
 });
 
 test('ignores addresses of another issuer', async () => {
   const path = '/.well-known/oauth-authorization-server/ws';
-  expect((await get(proxied + path)).status).toBe(404);
-  expect((await get(bare + path)).status).toBe(200);
+  expect(await get(proxied + path)).toHaveStatus(404);
+  expect(await get(bare + path)).toHaveStatus(200);
 });

@@ -17,9 +17,6 @@ function change() {
 }
 const megabyte = 1024 * 1024;
 beforeEach(change);
-afterEach(() => {
-  jest.useRealTimers();
-});
 
 function keep(mostBytes = megabyte) {
   // Each change is one of everything.
@@ -135,6 +132,23 @@ describe('equal requests that arrive together', () => {
 });
 
 describe('memory', () => {
+  test.each<[string, () => Promise<Reply>]>([
+    ['an answer', counter()],
+    ['an error', counter({ statusCode: 404 })],
+    ['a failure', () => Promise.reject(new Error('late'))],
+  ])('is that of the newer answer if an earlier run ends later with %s', async (_, run) => {
+    const { find, use } = keep();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = find('a', () => promise.then(run));
+    change();
+    await find('a', counter());
+    const { bytes } = use;
+    resolve();
+    await late.catch(() => {});
+    await find('a', counter());
+    expect(use).toMatchObject({ bytes, hits: 1 });
+  });
+
   test('is bounded, and the least recently used answers go first', async () => {
     const size = 40_000;
     const { find, use } = keep(10 * size);

@@ -131,8 +131,8 @@ test('the rest is served while the table cannot be read', async () => {
 
 test('serves nothing else', async () => {
   const { origin } = new URL(metrics.url);
-  expect((await fetch(`${origin}/`)).status).toBe(404);
-  expect((await fetch(`${origin}/metrics`, { method: 'POST' })).status).toBe(404);
+  expect(await fetch(`${origin}/`)).toHaveStatus(404);
+  expect(await fetch(`${origin}/metrics`, { method: 'POST' })).toHaveStatus(404);
 });
 
 test('says which option to change if the port is in use', async () => {

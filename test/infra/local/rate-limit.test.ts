@@ -43,7 +43,7 @@ describe('a limit of 2 requests a second', () => {
     asked.mockClear();
     const headers = { 'X-Forwarded-For': '203.0.113.1', Authorization: 'Bearer x' };
     const response = await fetch(`${limited}/ws/1/review`, { method: 'POST', headers, body: '{}' });
-    expect(response.status).toBe(429);
+    expect(response).toHaveStatus(429);
     expect(asked).not.toHaveBeenCalled();
     expect(await response.json()).toEqual({
       error: 'too_many_requests',
@@ -85,7 +85,7 @@ describe('a limit of 2 requests a second', () => {
         headers: { 'X-Forwarded-For': '203.0.113.21', Accept: 'text/html,*/*;q=0.8' },
       });
     for (const answer of [await open('/ws/reviews'), await open('/ws/review/new', 'POST')]) {
-      expect(answer.status).toBe(429);
+      expect(answer).toHaveStatus(429);
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
       const seconds = answer.headers.get('retry-after');
       expect(await answer.text()).toContain(`<h1>Please wait ${seconds} seconds</h1>`);
@@ -122,7 +122,7 @@ describe('a limit of 2 requests a second', () => {
   test('does not apply to this machine and to proxies, behind which may be several', async () => {
     expect(await send(30, '192.0.2.1')).toEqual(passed(30));
     for (const origin of [limited, bare]) {
-      for (let i = 0; i < 30; i++) expect((await fetch(`${origin}/ws/1/review`)).status).toBe(200);
+      for (let i = 0; i < 30; i++) expect(await fetch(`${origin}/ws/1/review`)).toHaveStatus(200);
     }
   });
 

@@ -1,5 +1,6 @@
 import { followClock } from '../../../infra/local/schedule.ts';
 import type { Schedule } from '../../../shared/background/schedules.ts';
+import { silence } from '../../helpers/console.ts';
 
 const daily: Schedule = { operation: 'sweep', runs: { hour: 0, minute: 15 }, table: 'write' };
 const minutely: Schedule = { operation: 'beat', runs: 'every minute', table: 'health' };
@@ -14,7 +15,7 @@ const sweep = (event: unknown) => {
 beforeEach(() => {
   runs.length = 0;
   broken = false;
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   jest.useFakeTimers({ now: new Date('2026-11-20T22:00:30Z') });
 });
 afterEach(() => {

@@ -126,7 +126,7 @@ describe('a running stack', () => {
     expect(data_format).toEqual(expect.any(Number));
     expect(identity_provider).toBe(`${new URL(base).origin}/identity-provider`);
     expect(isAlive(engine_pid)).toBe(true);
-    expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
+    expect(await fetch(dynamodb_endpoint ?? '')).toHaveStatus(200);
     for (const name of ['signing-key', 'stack.json']) {
       expect([name, statSync(join(DATA_DIR, name)).mode & 0o777]).toEqual([name, 0o600]);
     }

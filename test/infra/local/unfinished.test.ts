@@ -57,26 +57,26 @@ async function ask(client: string) {
 describe('unfinished forms behind a proxy', () => {
   test('are at most 20 for each address: 429', async () => {
     await stall('203.0.113.1', 19);
-    expect((await ask('203.0.113.1')).status).toBe(200);
+    expect(await ask('203.0.113.1')).toHaveStatus(200);
     await stall('203.0.113.1', 1);
     const refused = await ask('203.0.113.1');
-    expect(refused.status).toBe(429);
+    expect(refused).toHaveStatus(429);
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(await text(await begin(formOf('203.0.113.1', 100)))).toMatch(/^HTTP\/1.1 429 /);
-    expect((await ask('203.0.113.2')).status).toBe(200);
+    expect(await ask('203.0.113.2')).toHaveStatus(200);
   });
 
   test('make room when they are complete, or given up', async () => {
     const [first, second] = await stall('203.0.113.3', 20);
-    expect((await ask('203.0.113.3')).status).toBe(429);
+    expect(await ask('203.0.113.3')).toHaveStatus(429);
     first?.write('x'.repeat(99));
     expect(`${await once(first as Socket, 'data')}`).toMatch(/^HTTP\/1.1 200 /);
-    expect((await ask('203.0.113.3')).status).toBe(200);
+    expect(await ask('203.0.113.3')).toHaveStatus(200);
     await stall('203.0.113.3', 1);
-    expect((await ask('203.0.113.3')).status).toBe(429);
+    expect(await ask('203.0.113.3')).toHaveStatus(429);
     second?.destroy();
     await sleep(50);
-    expect((await ask('203.0.113.3')).status).toBe(200);
+    expect(await ask('203.0.113.3')).toHaveStatus(200);
   });
 
   test.each([
@@ -87,18 +87,18 @@ describe('unfinished forms behind a proxy', () => {
     'are at most a few times as many for IPv6 networks of %s',
     async (_, most, addressOf) => {
       for (let i = 0; i < most; i++) {
-        expect((await ask(addressOf(i))).status).toBe(200);
+        expect(await ask(addressOf(i))).toHaveStatus(200);
         await stall(addressOf(i), 1);
       }
-      expect((await ask(addressOf(0))).status).toBe(429);
-      expect((await ask('2001:db8:d::1')).status).toBe(200);
+      expect(await ask(addressOf(0))).toHaveStatus(429);
+      expect(await ask('2001:db8:d::1')).toHaveStatus(200);
     },
     30_000,
   );
 
   test('have no limit from the proxy itself', async () => {
     await stall('127.0.0.1', 25);
-    expect((await ask('127.0.0.1')).status).toBe(200);
+    expect(await ask('127.0.0.1')).toHaveStatus(200);
   });
 });
 

@@ -395,7 +395,7 @@ describe('GET /openapi.json', () => {
   test('returns 304 to a client that has it', async () => {
     const { headers } = await invoke(handler);
     const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
     expect(again.body).toBe('');
   });
 });

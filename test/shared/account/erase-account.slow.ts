@@ -7,15 +7,13 @@ import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
-import { restore } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { makeClient, makeCode } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { readStream } from '../../helpers/stream.ts';
 import { makeUser, makeUsers, type Person, reviewBody, signIn, text } from '../../helpers/world.ts';
-
-afterEach(restore);
 
 /** Returns the stream records that a consumer subscribes to. */
 function dueTo(name: string, records: readonly DynamoDBRecord[]): DynamoDBRecord[] {
@@ -121,7 +119,7 @@ async function expectNothingOf(users: readonly Person[]): Promise<void> {
 
 describe('the erasure of an account', () => {
   test('resumes wherever it was killed, and leaves nothing behind', async () => {
-    jest.spyOn(console, 'error').mockImplementation(() => {});
+    silence('error');
     const user = await makeRichUser();
     await follow();
     const before = await scanTable();

@@ -6,7 +6,13 @@ import { batchDelete } from '../../../shared/table/batch.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { sumsKey, totalKey } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transact.ts';
-import { dieAt, expectExactTotals, feed, records, silence } from '../../helpers/aggregates.ts';
+import {
+  dieAt,
+  expectExactTotals,
+  feed,
+  records,
+  silenceConsumer,
+} from '../../helpers/aggregates.ts';
 import { restore } from '../../helpers/clock.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { afterSend } from '../../helpers/sends.ts';
@@ -56,7 +62,7 @@ describe('the sums', () => {
   test('are copied with a repeated record, if the consumer dies once it has counted', async () => {
     await author.publishes({ entity_type: 'work' });
     const all = await records();
-    silence();
+    silenceConsumer();
     dieAt(1, 'after');
     await handler({ Records: all });
     restore();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
-import { keepRecords } from '../../../shared/entity/record.ts';
+import { keepRecords } from '../../../shared/entity/write-records.ts';
 import { nameEntities } from '../../helpers/names.ts';
 import '../../helpers/table.ts';
 

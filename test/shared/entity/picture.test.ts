@@ -26,7 +26,7 @@ describe('pictures', () => {
     process.env.IMAGE_HOSTS = 'https://*.archive.example';
     const page = await ask('show-entity', ann, { path });
     const url = `https://covers.example/works/${entity_id}/250`;
-    expect(page.html).toContain(`<img src="${url}" alt="" width="64" height="64" loading="lazy"`);
+    expect(page.html).toContain(`<img src="${url}" alt="" width="128" height="128" loading="lazy"`);
     expect(page.html).toContain('>BT</text>');
     expect(page.headers['content-security-policy']).toContain(
       'img-src data: https://covers.example https://*.archive.example;',
@@ -38,17 +38,15 @@ describe('pictures', () => {
     expect(other.html).not.toContain('<img');
   });
 
-  test('a tile has the same colour for the same id, dark enough for white letters', async () => {
+  test('a thing without one has the same tile on every page', async () => {
     const ann = await makeUser();
     const entity = await reviewNew(ann, { name: '千と千尋' });
-    const fills = new Set<string>();
+    const fills: (string | undefined)[] = [];
     for (const operation of ['show-entity', 'show-home']) {
       const { html } = await ask(operation, ann, { path: { entity_id: entity.entity_id } });
-      const [, fill = ''] = /fill="(hsl\(\d+ 45% 30%\))"\/><text[^>]*>千<\/text>/.exec(html) ?? [];
-      fills.add(fill);
+      fills.push(/fill="(#\w{6})"\/><text[^>]*>千<\/text>/.exec(html)?.[1]);
     }
-    expect(fills.size).toBe(1);
-    expect([...fills][0]).toMatch(/^hsl/);
+    expect(fills).toEqual([expect.any(String), fills[0]]);
   });
 
   test.each([

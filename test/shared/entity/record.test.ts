@@ -4,12 +4,12 @@ import { findMetadata } from '../../../shared/entity/metadata.ts';
 import {
   anonymous,
   type EntityRecord,
-  keepRecords,
   type Origin,
   recordIn,
   recordKey,
   recordWrites,
 } from '../../../shared/entity/record.ts';
+import { keepRecords } from '../../../shared/entity/write-records.ts';
 import { updateNames } from '../../../shared/names/update.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { StaleRead, transact } from '../../../shared/table/transact.ts';

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { checkAddress } from '../../../shared/health/address.ts';
+import { silence } from '../../helpers/console.ts';
 import { listen } from '../../helpers/listen.ts';
 
 let answer = 200;
@@ -20,7 +21,7 @@ beforeEach(() => {
   asked.length = 0;
   process.env.METRICS_NAMESPACE = 'reviews';
   process.env.OWN_ADDRESS = `${origin}/ws`;
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
     const [{ Metrics, Dimensions }] = JSON.parse(`${text}`)._aws.CloudWatchMetrics;
     expect(Dimensions).toContainEqual([]);

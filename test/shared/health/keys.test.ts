@@ -2,6 +2,7 @@ import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../functions/background/send-heartbeat.ts';
 import { lastRunKey } from '../../../shared/table/keys.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -15,7 +16,7 @@ let counted: string[];
 beforeEach(() => {
   counted = [];
   process.env.METRICS_NAMESPACE = 'reviews';
-  errors = jest.spyOn(console, 'error').mockImplementation(() => {});
+  errors = silence('error');
   jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
     const [{ Metrics, Dimensions }] = JSON.parse(`${text}`)._aws.CloudWatchMetrics;
     // An alarm reads the metric without dimensions.

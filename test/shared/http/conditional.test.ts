@@ -36,7 +36,7 @@ describe('a public GET', () => {
     'of %s has a strong ETag, and returns 304 if it matches',
     async (_, handler, request) => {
       const first = await invoke(handler, request());
-      expect(first.status).toBe(200);
+      expect(first).toHaveStatus(200);
       expect(first.headers.etag).toMatch(/^"[\w.-]+"$/);
       expect(first.headers['cache-control']).toMatch(/^public/);
       const { etag = '' } = first.headers;
@@ -130,7 +130,7 @@ describe.each([
     review_id = await author.publishes();
     const other = await tagOf();
     review_id = mine;
-    expect((await change(other)).status).toBe(412);
+    expect(await change(other)).toHaveStatus(412);
   });
 
   test('returns 400 if it is not a list of ETags', async () => {
@@ -149,25 +149,25 @@ describe.each([
   test('matches the ETag of any coding', async () => {
     const { headers } = await visitor.reads(review_id, { 'Accept-Encoding': 'gzip' });
     expect(headers.etag).not.toBe(await tagOf());
-    expect((await change(`${headers.etag}`, (await makeUser()).caller)).status).toBe(403);
-    expect((await change(`${headers.etag}`)).status).toBe(200);
+    expect(await change(`${headers.etag}`, (await makeUser()).caller)).toHaveStatus(403);
+    expect(await change(`${headers.etag}`)).toHaveStatus(200);
     review_id = await author.publishes();
   });
 
   test('does not help another user', async () => {
-    expect((await change(await tagOf(), (await makeUser()).caller)).status).toBe(403);
+    expect(await change(await tagOf(), (await makeUser()).caller)).toHaveStatus(403);
   });
 
   test('matches although there have been votes since', async () => {
     const tag = await tagOf();
     await (await makeUser()).votes(review_id);
     expect(await tagOf()).not.toBe(tag);
-    expect((await change(['"x"', tag])).status).toBe(200);
+    expect(await change(['"x"', tag])).toHaveStatus(200);
   });
 
   test('with * matches any state', async () => {
     review_id = await author.publishes();
-    expect((await change('*')).status).toBe(200);
+    expect(await change('*')).toHaveStatus(200);
   });
 });
 
@@ -198,19 +198,19 @@ describe('the ETag of an answer to a write', () => {
     for (const tag of tags) expect(tag).toMatch(/^"[\w-]+"$/);
     expect(new Set(tags).size).toBe(4);
     for (const stale of tags.slice(0, 4)) {
-      expect((await edit(id, { rating: 5 }, stale)).status).toBe(412);
+      expect(await edit(id, { rating: 5 }, stale)).toHaveStatus(412);
     }
     const headers = { 'If-Match': tags.at(-1) ?? '' };
     const path = { review_id: id };
-    expect((await invoke(deleteReview, { caller: author.caller, path, headers })).status).toBe(200);
+    expect(await invoke(deleteReview, { caller: author.caller, path, headers })).toHaveStatus(200);
   });
 
   test('follows a draft to its publication', async () => {
     const draft = await send(createReview, reviewBody({ is_draft: true }));
     const published = await edit(draft.body.id, { is_draft: false }, draft.headers.etag);
-    expect(published.status).toBe(200);
+    expect(published).toHaveStatus(200);
     const later = await edit(draft.body.id, { rating: 1 }, published.headers.etag);
-    expect(later.status).toBe(200);
+    expect(later).toHaveStatus(200);
   });
 
   test('of a repeated publication is that of the first revision', async () => {
@@ -223,12 +223,12 @@ describe('the ETag of an answer to a write', () => {
       etag: first.headers.etag,
       'idempotent-replayed': 'true',
     });
-    expect((await edit(first.body.id, { rating: 2 }, again.headers.etag)).status).toBe(412);
+    expect(await edit(first.body.id, { rating: 2 }, again.headers.etag)).toHaveStatus(412);
   });
 
   test('is not there where a write was refused', async () => {
     const refused = await send(createReview, reviewBody({ rating: 9 }));
-    expect(refused.status).toBe(400);
+    expect(refused).toHaveStatus(400);
     expect(refused.headers).not.toHaveProperty('etag');
   });
 });

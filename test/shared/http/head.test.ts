@@ -1,5 +1,6 @@
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { loadFunction } from '../../../infra/local/invoke.ts';
+import { silenceAll } from '../../helpers/console.ts';
 import { makeUser } from '../../helpers/world.ts';
 
 const user = await makeUser();
@@ -13,7 +14,7 @@ Object.assign(process.env, {
   OIDC_CLIENT_ID: 'reviews',
   OIDC_CLIENT_SECRET: 'secret',
 });
-jest.spyOn(console, 'error').mockImplementation(() => {});
+silenceAll('error');
 afterAll(() => gateway.stop());
 
 /** Returns the response without headers that differ for each connection or request. */
@@ -51,7 +52,7 @@ describe('HEAD', () => {
   ])('returns the headers of GET for %s: %i', async (path, status) => {
     const get = await ask('GET', path, { 'Accept-Encoding': 'identity' });
     const head = await ask('HEAD', path, { 'Accept-Encoding': 'identity' });
-    expect(get.status).toBe(status);
+    expect(get).toHaveStatus(status);
     expect(head).toEqual({ ...get, length: null, body: '' });
   });
 

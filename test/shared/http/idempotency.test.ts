@@ -4,7 +4,8 @@ import { preflightHeaders } from '../../../shared/http/response.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { reportKey, userKey } from '../../../shared/table/keys.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { invalid, type TestResponse } from '../../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../../helpers/world.ts';
@@ -16,9 +17,8 @@ beforeAll(async () => {
   [author, reader] = await makeUsers(2);
 });
 beforeEach(() => {
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
 });
-afterEach(restore);
 
 const quoted = () => `"${randomUUID()}"`;
 
@@ -42,11 +42,11 @@ describe('POST /review/ with an Idempotency-Key', () => {
     const key = quoted();
     const body = reviewBody();
     const first = await author.triesToPublish(body, withKey(key));
-    expect(first.status).toBe(200);
+    expect(first).toHaveStatus(200);
     expect(replayed(first)).toBe(undefined);
     for (let i = 0; i < 2; i++) {
       const again = await author.triesToPublish(body, withKey(key));
-      expect(again.status).toBe(200);
+      expect(again).toHaveStatus(200);
       expect(replayed(again)).toBe('true');
       expect(again.body).toEqual(first.body);
     }
@@ -61,7 +61,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect(again.body).toEqual(first.body);
     expect(replayed(again)).toBe('true');
     const escaped = await author.triesToPublish(reviewBody(), withKey('"a \\"b\\" \\\\ c"'));
-    expect(escaped.status).toBe(200);
+    expect(escaped).toHaveStatus(200);
     expect(replayed(escaped)).toBe(undefined);
   });
 
@@ -82,7 +82,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test.each(['a', 'a'.repeat(255), `"${'a'.repeat(254)}b"`, "0:!#$%&'*+-./<=>?@[]^_`{|}~"])(
     'accepts the key %j',
     async (key) => {
-      expect((await author.triesToPublish(reviewBody(), withKey(key))).status).toBe(200);
+      expect(await author.triesToPublish(reviewBody(), withKey(key))).toHaveStatus(200);
     },
   );
 
@@ -101,8 +101,8 @@ describe('POST /review/ with an Idempotency-Key', () => {
       expect(await reviewsOf(other.entity_id)).toHaveLength(made);
     }
     const id = await (await makeUser()).publishes();
-    expect((await author.reports(id, {}, withKey(key))).status).toBe(422);
-    expect((await reader.reports(id, undefined, withKey(key))).status).toBe(200);
+    expect(await author.reports(id, {}, withKey(key))).toHaveStatus(422);
+    expect(await reader.reports(id, undefined, withKey(key))).toHaveStatus(200);
   });
 
   test('separates keys by user', async () => {
@@ -110,7 +110,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
     const body = reviewBody();
     const first = await author.triesToPublish(body, withKey(key));
     const other = await reader.triesToPublish(body, withKey(key));
-    expect(other.status).toBe(200);
+    expect(other).toHaveStatus(200);
     expect(replayed(other)).toBe(undefined);
     expect(other.body.id).not.toBe(first.body.id);
   });
@@ -130,11 +130,11 @@ describe('POST /review/ with an Idempotency-Key', () => {
     const key = quoted();
     const body = reviewBody();
     const before = await records();
-    expect((await author.triesToPublish({ ...body, rating: 6 }, withKey(key))).status).toBe(400);
+    expect(await author.triesToPublish({ ...body, rating: 6 }, withKey(key))).toHaveStatus(400);
     await author.publishes({ entity_id: body.entity_id });
-    expect((await author.triesToPublish(body, withKey(key))).status).toBe(400);
+    expect(await author.triesToPublish(body, withKey(key))).toHaveStatus(400);
     expect(await records()).toBe(before);
-    expect((await author.triesToPublish(reviewBody(), withKey(key))).status).toBe(200);
+    expect(await author.triesToPublish(reviewBody(), withKey(key))).toHaveStatus(200);
   });
 
   test('is valid for a day', async () => {
@@ -146,9 +146,9 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect((await author.triesToPublish(body, withKey(key))).body).toEqual(first.body);
     stopClock(start + 86_402_000);
     // The review exists, and the key has expired.
-    expect((await author.triesToPublish(body, withKey(key))).status).toBe(400);
+    expect(await author.triesToPublish(body, withKey(key))).toHaveStatus(400);
     const next = await author.triesToPublish(reviewBody(), withKey(key));
-    expect(next.status).toBe(200);
+    expect(next).toHaveStatus(200);
     expect(replayed(next)).toBe(undefined);
   });
 
@@ -194,15 +194,15 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     const key = quoted();
     const id = await author.publishes();
     const first = await reader.reports(id, { reason: 'An advertisement' }, withKey(key));
-    expect(first.status).toBe(200);
+    expect(first).toHaveStatus(200);
     expect(replayed(first)).toBe(undefined);
     await setHidden(id, true);
     const again = await reader.reports(id, { reason: 'An advertisement' }, withKey(key));
-    expect(again.status).toBe(200);
+    expect(again).toHaveStatus(200);
     expect(again.body).toEqual(first.body);
     expect(replayed(again)).toBe('true');
-    expect((await reader.reports(id, { reason: 'Something else' }, withKey(key))).status).toBe(422);
-    expect((await reader.reports(id, undefined, withKey(quoted()))).status).toBe(404);
+    expect(await reader.reports(id, { reason: 'Something else' }, withKey(key))).toHaveStatus(422);
+    expect(await reader.reports(id, undefined, withKey(quoted()))).toHaveStatus(404);
   });
 
   test('stores nothing for new keys if the review is already reported', async () => {
@@ -212,7 +212,7 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     const before = await scanTable();
     for (let i = 0; i < 5; i++) {
       const again = await reader.reports(id, undefined, withKey(quoted()));
-      expect(again.status).toBe(200);
+      expect(again).toHaveStatus(200);
       expect(again.body).toEqual(first.body);
       expect(replayed(again)).toBeUndefined();
       // The rest of the limit is returned, unchanged.
@@ -221,8 +221,8 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     expect(await scanTable()).toEqual(before);
     expect(replayed(await reader.reports(id, undefined, withKey(key)))).toBe('true');
     // A key used for another request is still refused.
-    expect((await reader.reports(id, { reason: 'Something else' }, withKey(key))).status).toBe(422);
-    expect((await reader.reports(await author.publishes(), undefined, withKey(key))).status).toBe(
+    expect(await reader.reports(id, { reason: 'Something else' }, withKey(key))).toHaveStatus(422);
+    expect(await reader.reports(await author.publishes(), undefined, withKey(key))).toHaveStatus(
       422,
     );
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
@@ -279,8 +279,8 @@ describe('when a response of the database is lost', () => {
         statuses.push(first.status);
         const again = await send();
         const last = await send();
-        expect(again.status).toBe(200);
-        expect(last.status).toBe(200);
+        expect(again).toHaveStatus(200);
+        expect(last).toHaveStatus(200);
         expect(replayed(last)).toBe('true');
         expect(last.body).toEqual(again.body);
         if (first.status === 200) expect(first.body).toEqual(again.body);
@@ -298,7 +298,7 @@ describe('when a response of the database is lost', () => {
     const body = reviewBody();
     const first = await author.triesToPublish(body, withKey(key));
     // The first command is refused. The second reads the stored answer.
-    expect((await losing(2, () => author.triesToPublish(body, withKey(key)))).status).toBe(503);
+    expect(await losing(2, () => author.triesToPublish(body, withKey(key)))).toHaveStatus(503);
     expect((await author.triesToPublish(body, withKey(key))).body).toEqual(first.body);
   });
 });
@@ -306,5 +306,5 @@ describe('when a response of the database is lost', () => {
 test('a deleted account receives no stored answer', async () => {
   const going = await makeUser();
   await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-  expect((await going.triesToPublish(reviewBody(), withKey(quoted()))).status).toBe(401);
+  expect(await going.triesToPublish(reviewBody(), withKey(quoted()))).toHaveStatus(401);
 });

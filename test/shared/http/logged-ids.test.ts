@@ -1,5 +1,6 @@
 import { handler as listLanguages } from '../../../functions/api/list-languages.ts';
 import { loggedIds } from '../../../shared/http/request-ids.ts';
+import { silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
 afterEach(() => {
@@ -21,7 +22,7 @@ test('a server has one id, which is logged once', () => {
 });
 
 test('Lambda logs the first request of an environment, and a server none', async () => {
-  const log = jest.spyOn(console, 'info').mockImplementation(() => {});
+  const log = silence('info');
   await invoke(listLanguages);
   expect(log).not.toHaveBeenCalled();
   process.env.AWS_LAMBDA_FUNCTION_NAME = 'reviews-listlanguages';

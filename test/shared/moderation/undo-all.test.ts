@@ -6,8 +6,8 @@ import {
   type EntityRecord,
   readRecord,
   recordWrites,
-  writeRecords,
 } from '../../../shared/entity/record.ts';
+import { writeRecords } from '../../../shared/entity/write-records.ts';
 import type { Decision } from '../../../shared/moderation/decision.ts';
 import { entryOf, listDecisions, logEntry } from '../../../shared/moderation/decision-log.ts';
 import {

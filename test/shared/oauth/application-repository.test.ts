@@ -92,8 +92,8 @@ test('a deleted account can neither register nor delete applications', async () 
   const user = await makeUser();
   const { client_id } = await makeClient(user);
   await deleteAccount(user.id);
-  await expect(makeClient(user)).rejects.toMatchObject({ status: 404 });
-  await expect(deleteApplication(client_id, user.id)).rejects.toMatchObject({ status: 401 });
+  await expect(makeClient(user)).rejects.toHaveStatus(404);
+  await expect(deleteApplication(client_id, user.id)).rejects.toHaveStatus(401);
 });
 
 describe('revoking everybody’s access', () => {

@@ -1,6 +1,6 @@
 import { nameOfEntityType } from '../../../shared/entity/entity-type.ts';
 import { nameOfLanguage } from '../../../shared/pages/frame/language-names.ts';
-import { ageOf } from '../../../shared/pages/frame/words.ts';
+import { ageOf, when } from '../../../shared/pages/frame/words.ts';
 import { languages } from '../../../shared/review/languages.ts';
 import { stopClock } from '../../helpers/clock.ts';
 
@@ -37,4 +37,22 @@ test.each([
   const since = new Date(Date.now() - milliseconds).toISOString();
   const text = words.replace(' ', '\u00a0');
   expect(`${await ageOf(since)}`).toBe(`<time datetime="${since}">${text}</time>`);
+});
+
+const hour = 3_600_000;
+const exact = (day: string) => `title="${day} 2026 at 12:00 UTC"`;
+test.each([
+  ['2026-11-22T12:00:00.000Z', exact('22 November'), 'within the hour', 0],
+  ['2026-11-22T12:00:00.000Z', exact('22 November'), 'within the hour', hour - 1],
+  ['2026-11-22T12:00:00.000Z', exact('22 November'), '1 hour ago', hour],
+  ['2026-11-22T12:00:00.000Z', exact('22 November'), '23 hours ago', 24 * hour - 1],
+  ['2026-11-22T12:00:00.000Z', exact('22 November'), '1 day ago', 24 * hour],
+  ['2026-11-22T12:00:00.000Z', exact('22 November'), '6 days ago', 7 * 24 * hour - 1],
+  ['2026-11-22', '', '22 November 2026', 7 * 24 * hour],
+  ['2026-11-22', '', '22 November 2026', -1],
+])('%s %s is told as %s after %d ms', async (datetime, title, words, age) => {
+  const published = '2026-11-22T12:00:00.000Z';
+  stopClock(Date.parse(published) + age);
+  const attributes = [`datetime="${datetime}"`, title].filter(Boolean).join(' ');
+  expect(`${await when(published)}`).toBe(`<time ${attributes}>${words}</time>`);
 });

@@ -60,8 +60,8 @@ test('the first reviews of an account are nowhere public and count nowhere', asy
     average_rating: { rating: null, count: 0 },
   });
   expect((await visitor.lists({ user_id: author.id })).body.count).toBe(0);
-  expect((await (await makeUser()).triesToVote(id, { vote: true })).status).toBe(404);
-  expect((await (await makeUser()).reports(id, {})).status).toBe(404);
+  expect(await (await makeUser()).triesToVote(id, { vote: true })).toHaveStatus(404);
+  expect(await (await makeUser()).reports(id, {})).toHaveStatus(404);
   expect(await ownReview(author, id)).toMatchObject({
     is_draft: false,
     is_hidden: true,
@@ -125,18 +125,18 @@ test('an approved review is published at that moment, by a decision that its aut
 test('a refused review is hidden for a reason, and its author appeals to another moderator', async () => {
   const author = await makeUser();
   const id = await author.publishes();
-  await expect(appeal(id, author.id, 'Please.')).rejects.toMatchObject({ status: 400 });
+  await expect(appeal(id, author.id, 'Please.')).rejects.toHaveStatus(400);
   for (const verdict of ['restore', 'uphold', 'dismiss'] as const) {
-    await expect(mia.decides(id, verdict)).rejects.toMatchObject({ status: 400 });
+    await expect(mia.decides(id, verdict)).rejects.toHaveStatus(400);
   }
   await mia.decides(id, 'hide');
   expect(await statusOf(id)).toBe(404);
-  await expect(mia.decides(id, 'approve')).rejects.toMatchObject({ status: 400 });
+  await expect(mia.decides(id, 'approve')).rejects.toHaveStatus(400);
   await appeal(id, author.id, 'It is my own.');
-  await expect(mia.decides(id, 'restore')).rejects.toMatchObject({ status: 400 });
+  await expect(mia.decides(id, 'restore')).rejects.toHaveStatus(400);
   await ben.decides(id, 'restore');
   expect(await statusOf(id)).toBe(200);
-  await expect(ben.decides(id, 'approve')).rejects.toMatchObject({ status: 400 });
+  await expect(ben.decides(id, 'approve')).rejects.toHaveStatus(400);
   await expectExact();
 });
 
@@ -173,7 +173,7 @@ test('its author deletes a waiting review without a trace, but no refused one', 
   const author = await makeUser();
   const entity_id = randomUUID();
   const id = await author.publishes({ entity_id });
-  expect((await author.deletes(id)).status).toBe(200);
+  expect(await author.deletes(id)).toHaveStatus(200);
   for (const key of [reviewKey(id), caseKey(id), claimKey(author.id, entity_id)]) {
     expect(await readItem(key)).toBeUndefined();
   }
@@ -181,15 +181,13 @@ test('its author deletes a waiting review without a trace, but no refused one', 
   await mia.decides(next, 'hide');
   await author.deletes(next);
   expect(
-    (
-      await author.triesToPublish({
-        entity_id,
-        entity_type: 'work',
-        rating: 1,
-        license_choice: 'CC0 1.0',
-      })
-    ).status,
-  ).toBe(403);
+    await author.triesToPublish({
+      entity_id,
+      entity_type: 'work',
+      rating: 1,
+      license_choice: 'CC0 1.0',
+    }),
+  ).toHaveStatus(403);
   await expectExact();
 });
 

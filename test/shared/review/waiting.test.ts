@@ -78,7 +78,7 @@ test('a new text waits, and everybody reads the approved one until a moderator a
   expect(answer).toMatchObject({ status: 200, body: { review: { id } } });
   expect(await publicReview(id)).toEqual(before);
   expect((await visitor.listsRevisions(id)).body.revisions).toHaveLength(1);
-  expect((await visitor.readsRevision(id, '2')).status).toBe(404);
+  expect(await visitor.readsRevision(id, '2')).toHaveStatus(404);
   expect(await ownReview(author, id)).toMatchObject({
     text,
     edits: 0,
@@ -114,7 +114,7 @@ test('a refusal drops the text, and the author is told why', async () => {
   const before = await publicReview(id);
   await author.edits(id, { text: advert });
   for (const verdict of ['restore', 'uphold', 'dismiss'] as const) {
-    await expect(mia.decides(id, verdict)).rejects.toMatchObject({ status: 400 });
+    await expect(mia.decides(id, verdict)).rejects.toHaveStatus(400);
   }
   await mia.decides(id, 'refuse', spam);
   expect(await publicReview(id)).toEqual(before);
@@ -125,7 +125,7 @@ test('a refusal drops the text, and the author is told why', async () => {
   expect(await readItem(userKey(author.id))).toMatchObject({ news_refuse: 1 });
   const { decisions } = await listDecisions(20, { userId: author.id });
   expect(decisions[0]).toMatchObject({ decision: 'refuse', review_id: id, moderator_id: mia.id });
-  await expect(mia.decides(id, 'refuse')).rejects.toMatchObject({ status: 400 });
+  await expect(mia.decides(id, 'refuse')).rejects.toHaveStatus(400);
   // The next one waits as well.
   await author.edits(id, { text: `${advert} Again.` });
   expect(await isWaiting(id)).toBe(true);
@@ -148,7 +148,7 @@ test('a rating never waits, nor does the removal of a text', async () => {
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
   // A text for a review without one waits, and only what is public has to remain.
   await author.edits(id, { text });
-  expect((await author.edits(id, { rating: null })).status).toBe(400);
+  expect(await author.edits(id, { rating: null })).toHaveStatus(400);
   await mia.decides(id, 'approve');
   expect(await publicReview(id)).toMatchObject({ text, rating: 2 });
   await expectExact();
@@ -170,7 +170,7 @@ test('the last text waits alone, and the public text takes it back', async () =>
   expect(await isWaiting(id)).toBe(false);
   expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
-  await expect(mia.decides(id, 'approve')).rejects.toMatchObject({ status: 400 });
+  await expect(mia.decides(id, 'approve')).rejects.toHaveStatus(400);
   await expectExact();
 });
 
@@ -212,7 +212,7 @@ test('reports stay open beside an edit, and a decision answers both', async () =
   await applyStream();
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', is_held: true, reports: 0 });
   await mia.decides(id, 'hide', spam);
-  expect((await visitor.reads(id)).status).toBe(404);
+  expect(await visitor.reads(id)).toHaveStatus(404);
   expect(await isWaiting(id)).toBe(false);
   await ben.decides(id, 'restore');
   expect(await publicReview(id)).toMatchObject({ text });

@@ -6,6 +6,7 @@ import { batchWrite } from '../../../shared/table/batch.ts';
 import { metered, withinBudget } from '../../../shared/table/budget.ts';
 import { collect, getItem, queryItems } from '../../../shared/table/query.ts';
 import { transact, tryUpdate } from '../../../shared/table/transact.ts';
+import { silenceAll } from '../../helpers/console.ts';
 import { lambdaContext } from '../../helpers/invoke.ts';
 import '../../helpers/table.ts';
 
@@ -16,16 +17,12 @@ interface Answered {
 
 const prefix = { pk: 'BUDGET', sk: 'ITEM#' };
 const wide = { read: 1_000, commands: 1_000, bytes: 10_000_000, answer: 10_000_000 };
-const errors = jest.spyOn(console, 'error');
+const errors = silenceAll('error');
 
 beforeEach(async () => {
-  errors.mockReset().mockImplementation(() => {});
   const text = 'x'.repeat(4_000);
   const items = Array.from({ length: 10 }, (_, i) => ({ ...prefix, sk: `ITEM#${i}`, text }));
   await batchWrite(items.map((put) => ({ put })));
-});
-afterEach(() => {
-  errors.mockReset();
 });
 
 const readOne = () => getItem({ ...prefix, sk: 'ITEM#1' });

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { detachIdentity } from '../../../shared/account/identity-repository.ts';
+import { detachIdentity } from '../../../shared/account/detach-identity.ts';
 import { linkIdentity } from '../../../shared/account/link.ts';
 import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';
@@ -52,6 +52,7 @@ import {
 } from '../../../shared/user/user-repository.ts';
 import { continueWebhook } from '../../../shared/webhooks/webhook-actions.ts';
 import { deleteWebhook, insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
+import { silenceAll } from '../../helpers/console.ts';
 import { fateOf } from '../../helpers/guards.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
@@ -63,10 +64,7 @@ import { makeModerator, makeUser, makeUsers, signIn } from '../../helpers/world.
 // A condition holds what a write was decided by. Each row changes one attribute just before the
 // write, as a race would. The write must then be refused.
 
-jest.spyOn(console, 'error').mockImplementation(() => {});
-afterAll(() => {
-  jest.restoreAllMocks();
-});
+silenceAll('error');
 
 /** A write, and the key of the item that it is decided by. */
 type Guarded = [act: () => Promise<unknown>, key: Key];

@@ -19,7 +19,8 @@ import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { makeUser, reviewBody, visitor } from '../../helpers/world.ts';
 
@@ -41,9 +42,8 @@ const lost = Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata 
 /** Makes waits take no time. */
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
 });
-afterEach(restore);
 
 describe('transact', () => {
   const mock = () => mockClient(DynamoDBDocumentClient);
@@ -240,14 +240,14 @@ describe('a transaction with the real client', () => {
     const injected = inject(loseFirst);
     const body = reviewBody();
     const created = await author.triesToPublish(body);
-    expect(created.status).toBe(200);
+    expect(created).toHaveStatus(200);
     expect(sent).toBe(2);
 
     injected.mockRestore();
     inject(loseFirst);
     const review_id = created.body.id;
     const voted = await voter.triesToVote(review_id, { vote: true });
-    expect(voted.status).toBe(200);
+    expect(voted).toHaveStatus(200);
     expect(sent).toBe(2);
     const counted = { votes_positive: 1, version: 2 };
     expect(await readItem(reviewKey(review_id))).toMatchObject(counted);
@@ -269,7 +269,7 @@ describe('a transaction with the real client', () => {
       attempt < 4 ? Promise.reject(cancelled('TransactionConflict')) : send(),
     );
     const answer = await author.triesToPublish(reviewBody());
-    expect(answer.status).toBe(200);
+    expect(answer).toHaveStatus(200);
     expect(sent).toBe(4);
   });
 
@@ -284,7 +284,7 @@ describe('a transaction with the real client', () => {
     });
     const body = reviewBody();
     const answer = await author.triesToPublish(body);
-    expect(answer.status).toBe(503);
+    expect(answer).toHaveStatus(503);
     expect(answer.headers['retry-after']).toBe('1');
     expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
     const [milliseconds] = timeout.mock.lastCall ?? [];
@@ -297,7 +297,7 @@ describe('a transaction with the real client', () => {
     inject(() => Promise.reject(cancelled('TransactionConflict')));
     const body = reviewBody();
     const answer = await author.triesToPublish(body);
-    expect(answer.status).toBe(503);
+    expect(answer).toHaveStatus(503);
     expect(answer.body.error).toBe('service_unavailable');
     expect(answer.headers['retry-after']).toBe('1');
     expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();

@@ -10,6 +10,7 @@ import { handler as userFeed } from '../../../functions/api/get-user-feed.ts';
 import { handler as listReviews } from '../../../functions/api/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/api/list-revisions.ts';
 import { admin, refuses } from '../../helpers/admin.ts';
+import { silence } from '../../helpers/console.ts';
 import {
   archive as archiveAt,
   bzip2,
@@ -345,7 +346,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
   });
 
   test('warns about another schema version, and refuses other columns', async () => {
-    const quiet = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const quiet = silence('error');
     const user: Row = [randomUUID(), '2016-02-29 23:59:59', 'Ann', null];
     const rest = { user_sanitised: [user], revision: [], vote: [] };
     const newer = await archive('newer.tar.bz2', { ...rest, review: [] }, 1, '16');

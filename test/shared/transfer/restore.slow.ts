@@ -7,7 +7,6 @@ import { type Consumer, consumers, isFor } from '../../../shared/background/cons
 import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import { restore } from '../../helpers/clock.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
@@ -15,8 +14,6 @@ import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream, readStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeGrant, makeUser, makeUsers, type Person, text, visitor } from '../../helpers/world.ts';
-
-afterEach(restore);
 
 /**
  * Follows the stream to its end, as `applyStream` does. Returns the records that the eraser
@@ -250,7 +247,7 @@ describe('versions only rise', () => {
       await importRecords(sourced(before));
       await applyStream();
       expect(await count()).toBe(users);
-      expect((await visitor.readsUser(ann.id)).status).toBe(200);
+      expect(await visitor.readsUser(ann.id)).toHaveStatus(200);
     }
     expect(await differences()).toEqual([]);
   });

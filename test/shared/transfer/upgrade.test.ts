@@ -5,6 +5,7 @@ import { table, tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
 import { rebuildKeys } from '../../../shared/table/keys.ts';
 import { upgradeTable } from '../../../shared/transfer/upgrade.ts';
+import { silence } from '../../helpers/console.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { ask } from '../../helpers/list-changes.ts';
 import { aggregateDifferences, differences } from '../../helpers/recount.ts';
@@ -93,7 +94,7 @@ describe('a table of version 1.0.0', () => {
     // The lock of an upgrade that was killed, for another second.
     const until = Math.floor(Date.now() / 1000) + 1;
     await batchWrite(rebuildKeys.map((key) => ({ put: { ...key, id: 'killed', until } })));
-    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const error = silence('error');
     await upgradeTable();
     expect(error.mock.calls).toEqual([[expect.stringContaining('Another rebuild')]]);
     error.mockRestore();

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ApiError } from '../../../shared/errors.ts';
+import { silenceAll } from '../../helpers/console.ts';
 import { serve } from '../../helpers/listen.ts';
 
 /** The answer of the provider's token endpoint. */
@@ -45,11 +46,9 @@ Object.assign(process.env, {
 });
 const { beginSignIn, finishSignIn } = await import('../../../shared/user/identity-provider.ts');
 
-const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
-const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
+const errors = silenceAll('error');
+const warnings = silenceAll('warn');
 beforeEach(() => {
-  errors.mockClear();
-  warnings.mockClear();
   requests.length = 0;
 });
 
@@ -131,6 +130,6 @@ describe('the ID token of a provider without TLS', () => {
   });
 
   test('signs nobody in by another key: 400', async () => {
-    await expect(signInBy(foreign.privateKey)).rejects.toMatchObject({ status: 400 });
+    await expect(signInBy(foreign.privateKey)).rejects.toHaveStatus(400);
   });
 });

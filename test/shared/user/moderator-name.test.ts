@@ -30,7 +30,7 @@ test.each([
     expect(body).toEqual(refused);
   }
   expect((await getUser(ann.id)).display_name).toBe('Ann');
-  expect((await mia.updatesProfile({ display_name: as })).status).toBe(200);
+  expect(await mia.updatesProfile({ display_name: as })).toHaveStatus(200);
   expect(await canTake(`${name} II`)).toBe(true);
   await setModerator(mia.id, false);
   expect(await canTake(name)).toBe(true);
@@ -57,7 +57,7 @@ test.each([
   const identity = { issuer: 'https://id.example', subject: randomUUID(), ...noContact };
   const signedUp = await findOrCreateUser({ ...identity, display_name: as });
   expect(signedUp.display_name).toMatch(/^Reader /);
-  expect((await mia.updatesProfile({ display_name: as })).status).toBe(200);
+  expect(await mia.updatesProfile({ display_name: as })).toHaveStatus(200);
   expect(await canTake(name)).toBe(false);
   await setModerator(mia.id, false);
   expect([await canTake(as), await canTake(name)]).toEqual([true, true]);
@@ -91,7 +91,7 @@ test.each([
   const signedUp = await findOrCreateUser({ ...identity, display_name: name });
   expect(signedUp).toMatchObject({ display_name: `Reader ${signedUp.id.slice(0, 4)}` });
   const mia = await makeModerator(`Mia ${randomUUID()}`);
-  expect((await mia.updatesProfile({ display_name: `${name} ${mia.id}` })).status).toBe(200);
+  expect(await mia.updatesProfile({ display_name: `${name} ${mia.id}` })).toHaveStatus(200);
 });
 
 test.each(['Modesto', 'Adminah', 'Staffan', 'Ann Opera', 'Model', 'Ali', 'Anna', 'Жанна', '山田'])(
@@ -103,8 +103,8 @@ test.each(['Modesto', 'Adminah', 'Staffan', 'Ann Opera', 'Model', 'Ali', 'Anna',
 
 test('a person who has the name of a role already keeps it', async () => {
   const ann = await makeUser({ display_name: 'Moderator' });
-  expect((await ann.updatesProfile({ display_name: 'Moderator' })).status).toBe(200);
-  expect((await ann.updatesProfile({ display_name: 'MODERATOR' })).status).toBe(200);
+  expect(await ann.updatesProfile({ display_name: 'Moderator' })).toHaveStatus(200);
+  expect(await ann.updatesProfile({ display_name: 'MODERATOR' })).toHaveStatus(200);
 });
 
 test('sign-up, import and the operator are refused it alike', async () => {
@@ -140,21 +140,21 @@ test('who has the name already keeps it, until it changes', async () => {
   const ann = await makeUser({ display_name: 'Eva' });
   const eva = await makeUser();
   const mod = await makeModerator('Eva');
-  expect((await ann.updatesProfile({ display_name: 'Eva', email: 'eva@example.org' })).status).toBe(
+  expect(await ann.updatesProfile({ display_name: 'Eva', email: 'eva@example.org' })).toHaveStatus(
     200,
   );
-  expect((await ann.updatesProfile({ display_name: 'EVA' })).status).toBe(200);
-  expect((await ann.updatesProfile({ display_name: 'Eve' })).status).toBe(200);
-  expect((await ann.updatesProfile({ display_name: 'Eva' })).status).toBe(400);
+  expect(await ann.updatesProfile({ display_name: 'EVA' })).toHaveStatus(200);
+  expect(await ann.updatesProfile({ display_name: 'Eve' })).toHaveStatus(200);
+  expect(await ann.updatesProfile({ display_name: 'Eva' })).toHaveStatus(400);
   // Another moderator of the same name keeps it reserved.
   const second = await makeUser({ display_name: 'eva' });
   await setModerator(second.id, true);
   await setModerator(second.id, true);
   await mod.leaves();
-  expect((await eva.updatesProfile({ display_name: 'Eva' })).status).toBe(400);
-  expect((await second.updatesProfile({ display_name: 'Ida' })).status).toBe(200);
-  expect((await eva.updatesProfile({ display_name: 'Ida' })).status).toBe(400);
-  expect((await eva.updatesProfile({ display_name: 'Eva' })).status).toBe(200);
+  expect(await eva.updatesProfile({ display_name: 'Eva' })).toHaveStatus(400);
+  expect(await second.updatesProfile({ display_name: 'Ida' })).toHaveStatus(200);
+  expect(await eva.updatesProfile({ display_name: 'Ida' })).toHaveStatus(400);
+  expect(await eva.updatesProfile({ display_name: 'Eva' })).toHaveStatus(200);
 });
 
 test('a promotion racing with the name leaves it to one of both, or to an earlier holder', async () => {

@@ -151,7 +151,7 @@ describe('a blocked account', () => {
     const sent = (await refused[operation]?.(scene)) ?? {};
     await decideUser(scene.user.id, 'block', why);
     const answer = await send(operation, scene, sent);
-    expect(answer.status).toBe(403);
+    expect(answer).toHaveStatus(403);
     if (sent.form) expect(answer.body).toContain(`<p>${blocked}.</p>`);
     else expect(answer.body).toEqual({ error: 'access_denied', description: blocked });
     await decideUser(scene.user.id, 'unblock', why);
@@ -160,11 +160,11 @@ describe('a blocked account', () => {
 
   test('may not send a change of nothing', async () => {
     const { user, own } = await makeScene();
-    expect((await user.edits(own, {})).status).toBe(200);
+    expect(await user.edits(own, {})).toHaveStatus(200);
     await decideUser(user.id, 'block', why);
     for (const body of [{}, { text }, { is_draft: false }]) {
       const answer = await user.edits(own, body);
-      expect(answer.status).toBe(403);
+      expect(answer).toHaveStatus(403);
       expect(answer.body.description).toEqual(blocked);
     }
   });
@@ -177,11 +177,11 @@ describe('a blocked account', () => {
     await decideUser(user.id, 'block', why);
     for (const each of [code, own]) {
       const answer = await redeem(client, each);
-      expect(answer.status).toBe(400);
+      expect(answer).toHaveStatus(400);
       expect(answer.body).toEqual(error);
     }
     await decideUser(user.id, 'unblock', why);
-    expect((await redeem(client, code)).status).toBe(200);
+    expect(await redeem(client, code)).toHaveStatus(200);
   });
 
   // Its transaction does not include the voter.
@@ -196,7 +196,7 @@ describe('a blocked account', () => {
       isBlocked = true;
       await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
     });
-    expect((await send(operation, scene, sent)).status).toBe(403);
+    expect(await send(operation, scene, sent)).toHaveStatus(403);
     expect(isBlocked).toBe(true);
   });
 
@@ -215,7 +215,7 @@ describe('a blocked account', () => {
     const body = { error: 'invalid_grant' };
     expect(await redeem(client, code)).toMatchObject({ status: 400, body });
     const token = createPersonalToken({ user_id: user.id, name: 'Script', scopes: [], days: 7 });
-    await expect(token).rejects.toMatchObject({ status: 403 });
+    await expect(token).rejects.toHaveStatus(403);
     const getUser = await loadFunction('get-user');
     const read = () => invoke(getUser, { path: { user_id: user.id } });
     expect((await read()).body.user.user_type).toBe('Blocked');
@@ -229,7 +229,7 @@ describe('a blocked account', () => {
     await decideUser(scene.user.id, 'block', why);
     for (const operation of ['get-me', 'list-my-reviews', 'list-my-tokens']) {
       const handler = await loadFunction(operation);
-      expect((await invoke(handler, { caller: scene.user.caller })).status).toBe(200);
+      expect(await invoke(handler, { caller: scene.user.caller })).toHaveStatus(200);
     }
     const { status, html } = await ask('show-account', scene.user);
     expect(status).toBe(200);
@@ -240,7 +240,7 @@ describe('a blocked account', () => {
 test('a blocked deleted account is refused as deleted', async () => {
   const gone = { ...(await makeScene()), user: new Person(randomUUID()) };
   const answer = await send('create-review', gone, { body: reviewBody() as never });
-  expect(answer.status).toBe(401);
+  expect(answer).toHaveStatus(401);
   expect(answer.body.error).toBe('invalid_token');
 });
 

@@ -14,7 +14,6 @@ import {
   resendMessage,
 } from '../../../shared/webhooks/webhook-actions.ts';
 import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
-import { restore } from '../../helpers/clock.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { follow, position } from '../../helpers/list-changes.ts';
 import { correct, decideName } from '../../helpers/names-by-people.ts';
@@ -33,7 +32,7 @@ import { makeModerator, makeUser, makeUsers } from '../../helpers/world.ts';
 process.env.AUTH_URL = 'https://reviews.example';
 
 afterEach(forgetWebhooks);
-afterEach(restore);
+
 afterEach(() => {
   delete process.env.HELD_REVIEWS;
 });
@@ -158,7 +157,7 @@ test('only moderators choose it', async () => {
     message: 'Only moderators can choose messages about moderation cases',
   });
   const webhook = await makeWebhook(receiver);
-  await expect(updateWebhook(webhook, form)).rejects.toMatchObject({ status: 403 });
+  await expect(updateWebhook(webhook, form)).rejects.toHaveStatus(403);
 });
 
 test('it is sent while the owner is a moderator, and not to anybody else', async () => {

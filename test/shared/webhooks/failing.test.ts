@@ -1,6 +1,7 @@
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { recordHeartbeat } from '../../../shared/health/heartbeat.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
@@ -17,10 +18,9 @@ import { makeUser, makeUsers } from '../../helpers/world.ts';
 
 let warnings: jest.SpiedFunction<typeof console.warn>;
 beforeEach(() => {
-  warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  warnings = silence('warn');
 });
 afterEach(forgetWebhooks);
-afterEach(restore);
 
 const ann = await makeUser();
 

@@ -1,11 +1,9 @@
 import { webhookRunKey } from '../../../shared/table/keys.ts';
 import { takeLease } from '../../../shared/webhooks/lease.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import '../../helpers/table.ts';
-
-afterEach(restore);
 
 test('one run at a time has the lease', async () => {
   const lease = await takeLease();

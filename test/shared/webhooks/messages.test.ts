@@ -27,7 +27,8 @@ import {
   listWebhooks,
   updateWebhook,
 } from '../../../shared/webhooks/webhook-repository.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { faultsOf } from '../../helpers/contract.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -45,7 +46,6 @@ import {
 import { makeGrant, makeUser, makeUsers } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
-afterEach(restore);
 
 const [ann, ben] = await makeUsers(2);
 
@@ -302,7 +302,7 @@ describe('a receiver', () => {
     receiver.respond = status(204);
     const webhook = await makeWebhook(receiver);
     await run();
-    await expect(confirmWebhook(webhook, 'another')).rejects.toMatchObject({ status: 400 });
+    await expect(confirmWebhook(webhook, 'another')).rejects.toHaveStatus(400);
     expect((await read(webhook)).state).toBe('new');
     await ann.publishes();
     await applyStream();
@@ -314,7 +314,7 @@ describe('a receiver', () => {
     expect(receiver.take()).toEqual([`review.published ${id}`]);
     // The challenge of one address does not confirm another.
     await updateWebhook(webhook, { address: `${receiver.url}/2`, types: webhook.types });
-    await expect(confirmWebhook(webhook, challenge)).rejects.toMatchObject({ status: 400 });
+    await expect(confirmWebhook(webhook, challenge)).rejects.toHaveStatus(400);
   });
 });
 
@@ -339,7 +339,7 @@ describe('an owner', () => {
     await run();
     expect(taken(receiver)).toEqual([removal]);
     for (const other of ['rev_another_1', `rev_${randomUUID()}_1`, `test_${webhook.id}_1`]) {
-      await expect(resendMessage(webhook, other)).rejects.toMatchObject({ status: 400 });
+      await expect(resendMessage(webhook, other)).rejects.toHaveStatus(400);
     }
     // Once for each wish.
     await run();
@@ -389,7 +389,7 @@ describe('an owner', () => {
     ];
     const key = webhookKey(webhook.client_id, webhook.slot);
     await setAttributes(key, { state: 'paused' });
-    for (const deed of deeds) await expect(deed()).rejects.toMatchObject({ status: 403 });
+    for (const deed of deeds) await expect(deed()).rejects.toHaveStatus(403);
     await setAttributes(key, { state: 'on' });
     await run();
     expect([receiver.take(), receiver.tests.length]).toEqual([[], 1]);
@@ -436,7 +436,7 @@ describe('a replay', () => {
 });
 
 test('a webhook that this code cannot read is left out, and hides no other', async () => {
-  const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const error = silence('error');
   const [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
   const webhook = await beginWebhook(receiver);
   await beginWebhook(other);
@@ -464,7 +464,7 @@ test('a webhook that this code cannot read is left out, and hides no other', asy
 });
 
 test('a change of a review that this code cannot read holds up no other', async () => {
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   const { receiver } = await subscribe();
   const id = await ann.publishes();
   await applyStream();

@@ -2,15 +2,13 @@ import { Webhook } from 'standardwebhooks';
 import { keysOf } from '../../../shared/secrets.ts';
 import { webhookSecret } from '../../../shared/webhooks/signature.ts';
 import { rotateWebhookSecret } from '../../../shared/webhooks/webhook-actions.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { beginWebhook, type Receiver, read, run, startReceiver } from '../../helpers/webhooks.ts';
 import { makeUser } from '../../helpers/world.ts';
 
 const [olderKey, newerKey] = ['old', 'new'].map((name) =>
   Buffer.alloc(32, name).toString('base64url'),
 );
-
-afterEach(restore);
 
 /** Returns true if a receiver with this secret accepts a message with this signature alone. */
 function isAccepted(secret: string, signature: string, message?: Receiver['messages'][number]) {

@@ -8,11 +8,10 @@ import { batchWrite } from '../../../shared/table/batch.ts';
 import { applicationKey, webhookKey } from '../../../shared/table/keys.ts';
 import { listedIn, type Webhook } from '../../../shared/webhooks/webhook.ts';
 import { listWebhooks } from '../../../shared/webhooks/webhook-repository.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { afterSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
-  beginWebhook,
   forgetWebhooks,
   makeWebhook,
   type Receiver,
@@ -25,7 +24,6 @@ import {
 import { makeUser, reviewBy } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
-afterEach(restore);
 
 const ann = await makeUser();
 
@@ -82,78 +80,49 @@ async function storeWebhooks(count: number, receiver: Receiver): Promise<void> {
   await batchWrite(items.flat());
 }
 
-test('a tarpit holds up nobody else, and the run ends within a minute', async () => {
-  const [good, tarpit, drip] = await Promise.all([
-    startReceiver(),
-    startReceiver(),
-    startReceiver(),
-  ]);
-  const webhook = await beginWebhook(good);
-  const stuck = await beginWebhook(tarpit);
-  const slow = await beginWebhook(drip);
-  tarpit.respond = slowly(60_000);
-  drip.respond = slowly(14_000);
-  const ids: string[] = [];
-  for (let i = 0; i < 6; i++) ids.push(await ann.publishes());
-  await applyStream();
+test('each receiver has its own pace, and a tarpit holds up nobody', async () => {
+  const paces = [0, 150, 450, 700, 14_000];
+  const subscribed = await Promise.all(
+    [...paces, 60_000].map(async (milliseconds) => {
+      const { receiver, webhook } = await subscribe();
+      if (milliseconds > 0) receiver.respond = slowly(milliseconds);
+      return { receiver, webhook };
+    }),
+  );
+  const receivers = subscribed.map(({ receiver }) => receiver);
+  const count = 600;
+  await publish(count);
+  // All of it waits for an hour already.
+  stopClock(Date.now() + 3_600_000);
   const begin = performance.now();
-  const ending = sendWebhooks();
-  while (good.messages.length < 6 && performance.now() - begin < 30_000) await sleep(100);
-  expect(performance.now() - begin).toBeLessThan(3_000);
-  expect(good.take().sort()).toEqual(ids.map((id) => `review.published ${id}`).sort());
-  await ending;
+  const running = sendWebhooks();
+  while ((receivers[0]?.messages.length ?? 0) < count) await sleep(50);
+  // One that takes everything at once does not wait for the others.
+  expect(performance.now() - begin).toBeLessThan(15_000);
+  const result = await running;
   expect(performance.now() - begin).toBeLessThan(59_000);
-  expect(await read(webhook)).toMatchObject({ failures: 0 });
-  const failed = await read(stuck);
-  expect(failed).toMatchObject({ failures: 1 });
-  expect(failed.attempts.at(-1)).toMatchObject({ status: null, cause: 'timeout' });
+  expect(result.hasMore).toBe(true);
+  const seconds = 52;
+  for (const [i, milliseconds] of paces.entries()) {
+    const most = milliseconds === 0 ? count : (seconds * 1000) / milliseconds;
+    // Nearly all of its time is its own.
+    expect(receivers[i]?.messages.length).toBeGreaterThan(0.75 * Math.min(count, most));
+  }
+  // The service could send everything in time. Only its receivers are behind.
+  expect((await readHealth()).webhook_lag_seconds).toBe(0);
   // A slow receiver is no failure: it gets what fits into the run, one message at a time.
-  expect(await read(slow)).toMatchObject({ failures: 0 });
-  expect(drip.messages.length).toBeGreaterThanOrEqual(3);
-  tarpit.respond = undefined;
-}, 120_000);
-
-describe('each receiver has its own pace', () => {
-  test('and what it has not taken yet is not late', async () => {
-    const paces = [0, 150, 450, 700];
-    const receivers = await Promise.all(
-      paces.map(async (milliseconds) => {
-        const { receiver } = await subscribe();
-        if (milliseconds > 0) receiver.respond = slowly(milliseconds);
-        return receiver;
-      }),
-    );
-    const count = 600;
-    await publish(count);
-    // All of it waits for an hour already.
-    stopClock(Date.now() + 3_600_000);
-    const begin = performance.now();
-    const running = sendWebhooks();
-    while ((receivers[0]?.messages.length ?? 0) < count) await sleep(50);
-    // One that takes everything at once does not wait for the others.
-    expect(performance.now() - begin).toBeLessThan(15_000);
-    const result = await running;
-    expect(performance.now() - begin).toBeLessThan(59_000);
-    expect(result.hasMore).toBe(true);
-    const seconds = 52;
-    for (const [i, milliseconds] of paces.entries()) {
-      const most = milliseconds === 0 ? count : (seconds * 1000) / milliseconds;
-      // Nearly all of its time is its own.
-      expect(receivers[i]?.messages.length).toBeGreaterThan(0.75 * Math.min(count, most));
-    }
-    // The service could send everything in time. Only its receivers are behind.
-    expect((await readHealth()).webhook_lag_seconds).toBe(0);
-    // The next run begins where each of them stands.
-    const before = receivers.map(({ messages }) => messages.length);
-    for (const receiver of receivers) receiver.respond = undefined;
-    await sendWebhooks();
-    const ids = receivers.map(({ messages }) => new Set(messages.map(({ data }) => data.id)));
-    expect(ids.map(({ size }) => size)).toEqual(paces.map(() => count));
-    for (const [i, { messages }] of receivers.entries()) {
-      expect(messages.length).toBeLessThanOrEqual(count + (before[i] === count ? 0 : 1));
-    }
-  }, 180_000);
-});
+  const stored = await Promise.all(subscribed.map(({ webhook }) => read(webhook)));
+  expect(stored.map(({ failures }) => failures)).toEqual([...paces.map(() => 0), 1]);
+  expect(stored.at(-1)?.attempts.at(-1)).toMatchObject({ status: null, cause: 'timeout' });
+  // The next run begins where each of them stands.
+  const before = receivers.map(({ messages }) => messages.length);
+  for (const receiver of receivers) receiver.respond = undefined;
+  await sendWebhooks();
+  for (const [i, { messages }] of receivers.slice(0, paces.length).entries()) {
+    expect(new Set(messages.map(({ data }) => data.id)).size).toBe(count);
+    expect(messages.length).toBeLessThanOrEqual(count + (before[i] === count ? 0 : 1));
+  }
+}, 180_000);
 
 test('two runs at the same time send everything once', async () => {
   const { receiver, webhook } = await subscribe();

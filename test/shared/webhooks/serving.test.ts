@@ -2,7 +2,6 @@ import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { pauseWebhook, replayWebhook } from '../../../shared/webhooks/webhook-actions.ts';
-import { restore } from '../../helpers/clock.ts';
 import { type Answer, afterSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
@@ -17,7 +16,6 @@ import {
 import { makeUser, makeUsers } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
-afterEach(restore);
 
 const [ann] = await makeUsers(1);
 
