@@ -6,7 +6,7 @@ import { root } from './helpers/service.ts';
 
 /** Folders of shared/, from the top floor down. A folder imports only from floors below its own. */
 const floors = [
-  ['account', 'audit', 'docs', 'health', 'transfer'],
+  ['account', 'audit', 'docs', 'health', 'notices', 'transfer'],
   ['pages'],
   ['webhooks'],
   ['aggregates', 'changes', 'moderation', 'summary', 'names', 'feed', 'http'],

@@ -16,6 +16,7 @@ import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import { newsAmounts } from '../user/news.ts';
+import { noticeWrites } from '../user/notice.ts';
 import { parseUser, type User, whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
@@ -131,6 +132,8 @@ export function applyVerdict(
     const writes = [
       ...changeReview(review, before, after),
       ...countWrites(review, after, whole?.writer ?? author, newsAmounts(verdict)),
+      // Whoever loses everything is blocked, and gets no mail.
+      ...(whole && verdict === 'hide' ? [] : noticeWrites(review.user_id, verdict, reviewId)),
       ...(isNew ? await showName(review) : []),
       replaceCase(moderationCase, decided),
       ...(whole ? [logEntry(decision)] : logged(decision)),

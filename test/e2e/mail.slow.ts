@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
-import { startMailServer } from '../helpers/mail-server.ts';
+import { signInOf, startMailServer } from '../helpers/mail-server.ts';
 import { handsOn, lookAtAllOf } from '../helpers/page.ts';
 import { admin, fresh, start } from '../helpers/service.ts';
 
@@ -9,6 +9,7 @@ import { admin, fresh, start } from '../helpers/service.ts';
 
 const browser = await launchBrowser();
 const mailServer = await startMailServer();
+afterAll(mailServer.stop);
 const dataDir = fresh('community');
 const service = await start(dataDir, {
   env: {
@@ -41,7 +42,7 @@ async function device(width: number) {
       await hands.fill('E-mail address', address);
       await hands.click('Send the mail');
       await hands.arrive('Check your mail');
-      return mailServer.next(address.toLowerCase());
+      return signInOf((await mailServer.next(address.toLowerCase())).text);
     },
     /** Chooses a name at the first sign-in. Returns the id of the account. */
     async settle(name: string) {

@@ -11,6 +11,7 @@ import { nextPage } from '../frame/lists.ts';
 import { minuteOf, nameOfType } from '../frame/words.ts';
 import { decisionOf, saying } from '../moderation/moderation.ts';
 import { excerptOf } from '../review/written-parts.ts';
+import { mailSettings } from './mail-settings.ts';
 import { newsSection } from './news.ts';
 
 /** The account page, with the profile as stored or as sent, and a page of decisions. */
@@ -28,6 +29,7 @@ export function accountPage(
     content: html`${faultOf(filled)}
       ${newsSection(user)}
       ${profile(user, contact, csrf, filled)}
+      ${mailSettings({ user, contact }, csrf)}
       ${standing(user)}
       ${decided.length > 0 && moderation(decided, csrf, cursor)}
       <section>

@@ -49,6 +49,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'asks' | 'secrets'>[]
   { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
   { operation: 'update-names', table: 'public', asks: true },
   { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
+  { operation: 'send-notices', table: 'notices', secrets: ['SESSION_KEYS'] },
 ];
 
 /** Returns the resources of one type, by logical id. */
@@ -122,6 +123,7 @@ export function excessRights(template: Template): string[] {
     write: [...reading, ...writing],
     health: ['Query', 'UpdateItem'],
     webhooks: [...reading, 'UpdateItem'],
+    notices: [...reading, 'UpdateItem', 'BatchWriteItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, asks, secrets = [] }) => {
     const keeping = asks ? ['PutItem', 'UpdateItem', 'ConditionCheckItem'] : [];

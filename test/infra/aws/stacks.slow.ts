@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
-import { schedules } from '../../../shared/background/schedules.ts';
+import { schedulesOf } from '../../../shared/background/schedules.ts';
 import { routes } from '../../../shared/routes.ts';
 import { tableDefinition } from '../../../shared/table/definition.ts';
 import {
@@ -213,7 +213,9 @@ describe('the data', () => {
 describe('the functions', () => {
   test('are one for each operation, but pages with the same rights share one', () => {
     const own = routes.filter(({ isPage, path }) => !isPage || path === '/oauth/authorize');
-    const all = [...own, ...consumers, ...schedules].map(({ operation }) => operation);
+    const all = [...own, ...consumers, ...schedulesOf({ isMailing: false })].map(
+      ({ operation }) => operation,
+    );
     const shared = [
       'none-open',
       'none-sign-in',

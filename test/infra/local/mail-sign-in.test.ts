@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { signInKey } from '../../../infra/local/key-store.ts';
+import { mailToFolder } from '../../../infra/local/mail-folder.ts';
 import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
-import { type Mail, mailsIn, makeMailer, readMailSettings } from '../../../infra/local/mailer.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
-import { startMailServer } from '../../helpers/mail-server.ts';
+import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
+import { signInOf, startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
 const server = await startMailServer();
@@ -41,7 +42,10 @@ beforeAll(start);
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await server.stop();
+});
 
 /** A browser at the page of a new sign-in. */
 async function browser() {
@@ -75,7 +79,8 @@ async function browser() {
     /** Asks for a mail, and returns it. */
     async ask(address: string) {
       const answer = await send(url, { address });
-      return { answer, mail: await server.next(address.toLowerCase()) };
+      const { to, text } = await server.next(address.toLowerCase());
+      return { answer, mail: { recipients: to, ...signInOf(text) } };
     },
     /** Returns the claims that the application gets after a sign-in. */
     async claims(signedIn: Response) {
@@ -259,7 +264,7 @@ describe('on a laptop', () => {
 
   test('the page shows a mail, which is a file too, and names sign in as well', async () => {
     const pending = openPendingSignIns(':memory:');
-    const send = makeMailer(mailsIn(mails));
+    const send = mailToFolder(mails);
     const steps = signInByMail({ key, pending, send, folder: mails });
     provider = await identityProvider(origin, callback, { pending, steps });
     const ann = await browser();
@@ -310,10 +315,10 @@ test.each([
   '',
   `${'a'.repeat(250)}@example.org`,
 ])('refuses what is not one address: %j', async (address) => {
-  const before = server.mails.length;
+  const before = server.inbox.length;
   const person = await browser();
   expect((await person.submit({ address })).status).toBe(400);
-  expect(server.mails).toHaveLength(before);
+  expect(server.inbox).toHaveLength(before);
 });
 
 test('fills in no address that the URL names', async () => {
