@@ -1,50 +1,78 @@
 import * as v from 'valibot';
 import { entityGroups } from '../../shared/entity/entity-type.ts';
-import { folded } from '../../shared/entity/folded.ts';
-import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
-import type { Entity } from '../../shared/entity/record.ts';
-import { notFound } from '../../shared/errors.ts';
-import { addEntity } from '../../shared/moderation/correction.ts';
+import { addEntity, addition } from '../../shared/moderation/correction.ts';
 import { namingFields } from '../../shared/moderation/naming.ts';
-import { newEntityPage } from '../../shared/pages/entity/new-entity-page.ts';
+import { entityUrl } from '../../shared/pages/entity/addresses.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { findThings } from '../../shared/things/find-things.ts';
+import { FieldError } from '../../shared/pages/form/way-back.ts';
+import { ReviewedEntity, refilledReview } from '../../shared/pages/review/new-review-page.ts';
+import {
+  isOther,
+  refilledThing,
+  requireOwnTypes,
+} from '../../shared/pages/review/new-thing-page.ts';
+import { newReviewEntries } from '../../shared/pages/review/review-fields.ts';
+import { insertNamed, saveNew } from '../../shared/pages/review/sent-review.ts';
+import { newReview } from '../../shared/review/review.ts';
+import { findNamesakes } from '../../shared/things/find-things.ts';
 import { oneOf, Uuid } from '../../shared/values.ts';
 
-export const request = signedIn({
-  body: v.object({
-    /** Made with the form, so that a form that is sent twice adds one thing. */
-    entity_id: Uuid,
-    entity_type: oneOf(entityGroups.get('own') ?? []),
-    ...namingFields,
-    /** Set by a person who has seen what is here by that name, and adds another thing. */
-    is_other: v.optional(v.string()),
+const thing = {
+  /** Made with the form, so that a form that is sent twice adds one thing. */
+  entity_id: Uuid,
+  entity_type: oneOf(entityGroups.get('own') ?? []),
+  ...namingFields,
+  /** The thing of the same name that the person means. */
+  same_as: v.optional(v.union([Uuid, v.literal(isOther)])),
+};
+
+/** A field of a review that is not saved. */
+const Unwritten = (otherwise: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => text.trim() === '', otherwise),
+    ),
+  );
+
+const ThingForm = v.variant('review', [
+  v.object({
+    ...thing,
+    review: v.optional(v.literal('none'), 'none'),
+    text: Unwritten('would be lost. Publish it, save it as a draft, or empty this field'),
+    rating: Unwritten('would be lost. Publish it, save it as a draft, or choose “No stars”'),
   }),
-});
+  v.object({ ...thing, review: v.picklist(['publish', 'draft']), ...newReviewEntries }),
+]);
 
-/** Adds something of a type of this service, which has its page then. */
+/** Adds something of a type of this service, with a review or without one. */
 export const handler = page(
-  request,
-  async ({ body: { entity_id, entity_type, is_other, ...naming } }, { visitor }) => {
-    if (!entityGroups.has('own')) throw notFound('Page');
-    const entity = { entity_id, entity_type };
-    const same = is_other === 'yes' ? [] : await findSame(entity, naming.name);
-    if (same.length > 0) {
-      const { name, about = '', url = '' } = naming;
-      const values = { ...entity, name, about, url };
-      return newEntityPage(visitor, { values, faults: {} }, { same });
+  signedIn({ body: ThingForm }),
+  async ({ caller: { user_id }, body }, { visitor: { user } }) => {
+    requireOwnTypes();
+    const { name, about, url, same_as, ...sent } = body;
+    const added = { entity_id: body.entity_id, entity_type: body.entity_type };
+    const namesakes = same_as === isOther ? [] : await findNamesakes(added, name);
+    const meant = namesakes.find(({ entity_id }) => entity_id === same_as);
+    if (namesakes.length > 0 && !meant) throw new FieldError('same_as', 'Please choose one.');
+    const entity = meant ?? added;
+    if (sent.review === 'none') {
+      if (meant) return { location: entityUrl(meant) };
+      await addEntity(added, { name, about, url }, user);
+      return { location: entityUrl(added), notice: 'entity-added' };
     }
-    await addEntity(entity, naming, visitor.user);
-    const location = withQuery(`/entity/${entity_id}`, { entity_type });
-    return { location, notice: 'entity-added' };
+    const { entity_id, entity_type } = entity;
+    const is_draft = sent.review === 'draft';
+    const review = newReview(user_id, { ...sent, entity_id, entity_type, is_draft });
+    if (meant) return saveNew(review);
+    const naming = { name, about, url };
+    return saveNew(review, () => insertNamed(review, user, () => addition(added, naming, user)));
   },
-  (_, filled, { visitor }) => newEntityPage(visitor, filled),
+  (_, filled, { visitor }) => {
+    const { same_as, entity_type } = filled.values;
+    const meant = v.safeParse(ReviewedEntity, { entity_id: same_as, entity_type });
+    if (meant.success) return refilledReview(meant.output, filled, visitor);
+    return refilledThing(visitor, filled);
+  },
+  { longField: 'text' },
 );
-
-/** Finds other things of the type that have this name, but for case, accents and punctuation. */
-async function findSame({ entity_id, entity_type }: Entity, name: string): Promise<KnownEntity[]> {
-  const { things } = await findThings(name, { type: entity_type });
-  const others = things.map(({ record }) => record).filter((each) => each.entity_id !== entity_id);
-  return others.filter((each) => folded(each.name) === folded(name)).map(knownEntity);
-}

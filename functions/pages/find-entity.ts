@@ -14,14 +14,13 @@ import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
 import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
 import { type FoundEntity, isSearchable, searchEntities } from '../../shared/entity/search.ts';
 import { oneThing, shownGroups } from '../../shared/entity/shown-groups.ts';
+import { entityUrl, newReviewUrl, newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
-import { newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { numbersOf } from '../../shared/pages/entity/thing-list.ts';
-import { typeSelect } from '../../shared/pages/entity/type-select.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
-import { nextPage } from '../../shared/pages/frame/lists.ts';
+import { nextPage, tabs } from '../../shared/pages/frame/lists.ts';
 import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
@@ -94,7 +93,7 @@ function otherPage(): string {
 export const handler = visitedPage(request, async ({ query: { q, type, cursor } }, reading) => {
   const text = q.toWellFormed().replaceAll(/\s+/g, ' ').trim();
   const pasted = readPasted(text.slice(0, longest));
-  if (pasted) return { location: entityUrl(pasted.id, pasted.type) };
+  if (pasted) return { location: entityUrl({ entity_id: pasted.id, entity_type: pasted.type }) };
   const searchable = databasesShown().filter(isSearchable);
   const asked = type ?? mostReviewed[searchable[0] ?? 'musicdb'];
   const isAsked = searchable.some((database) => database === groupOf(asked));
@@ -105,18 +104,26 @@ export const handler = visitedPage(request, async ({ query: { q, type, cursor } 
   const mayAsk =
     here !== undefined && cursor === undefined && isAsked && (await reading) !== undefined;
   if (mayAsk) Object.assign(outcome, await askDatabase(asked, text, here));
-  const all = [...(here ?? []), ...(outcome.elsewhere ?? [])];
   return {
     title: 'Find something to review',
     description: `Find ${oneThing()} by its name or address, and review it.`,
+    isWide: true,
     head: html`<meta name="robots" content="noindex">\n`,
-    content: html`<section>${form(text, type, fault)}</section>
-      ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
-      ${here && resultsOf(text, all)}
-      ${nextPage(`${authUrl()}/find`, outcome.next, { q: text, type })}
-      ${here && isAsked && !mayAsk && signInToAsk(text, type)}
-      ${addOne(text, type)}
-      ${sources()}`,
+    // The field of the header has what was found.
+    ...(here && { search: { text, type } }),
+    content: here
+      ? html`<div class="columns">
+          <section>${typeChips(text, type)}</section>
+          <section>
+            ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
+            ${resultsOf(text, type, [...here, ...(outcome.elsewhere ?? [])])}
+            ${nextPage(findUrl(), outcome.next, { q: text, type })}
+          </section>
+          ${isAsked && !mayAsk && signInToAsk(text, type)}
+          ${addresses(false)}
+        </div>`
+      : html`<section>${form(text, type, fault)}${typeChips(text, type)}</section>
+          ${addresses(pasted === null)}`,
   };
 });
 
@@ -156,87 +163,91 @@ async function askDatabase(
   };
 }
 
-const exampleAddress = 'https://musicbrainz.org/release-group/b1392450-e666-3926-a536-22c65f834433';
-
-const isOfMusic = () => databasesShown().includes('musicdb');
+const findUrl = (query = {}) => withQuery(`${authUrl()}/find`, query);
 
 function form(text: string, type: EntityType | undefined, fault: string | undefined) {
-  return html`<form action="${authUrl()}/find">
+  return html`<form class="find" action="${findUrl()}">
     ${field({
       name: 'q',
-      label: 'Name, address or id',
-      ...(isOfMusic() && { hint: `Such as ${exampleAddress}` }),
+      label: 'Name',
+      hint: 'Or who made it, or its year.',
       maxlength: longest,
       isRequired: true,
       filled: { values: { q: text }, faults: fault ? { q: fault } : {} },
     })}
-    ${typeSelect({
-      name: 'type',
-      value: type,
-      hint: isOfMusic() ? 'For a name. An EP counts as a single.' : 'For a name.',
-    })}
+    ${type && html`<input type="hidden" name="type" value="${type}">`}
     <button>Search</button>
   </form>`;
 }
 
-function resultsOf(text: string, found: readonly Found[]) {
-  return html`<section>
-    <h2>${counted(found.length, 'result')} for “<bdi>${text}</bdi>”</h2>
-    ${
-      found.length === 0
-        ? html`<p>Check the spelling, or choose another type.</p>`
-        : html`<ul class="plain">${found.map((each) => html`<li>${resultOf(each)}</li>`)}</ul>`
-    }
-  </section>`;
+/** Links to the same search of one type. The chosen type is the first, where a phone shows it. */
+function typeChips(text: string, type: EntityType | undefined) {
+  const all = [...shownGroups().values()].flat();
+  if (all.length < 2 && type === undefined) return '';
+  const q = text || undefined;
+  const types = type === undefined ? all : [type, ...all.filter((each) => each !== type)];
+  const urlOf = (type?: EntityType) => findUrl({ q, type });
+  const chips = types.map((each) => [urlOf(each), nameOfEntityType(each)] as const);
+  return tabs('Type', urlOf(type), [[urlOf(), 'All types'], ...chips], 'chips');
+}
+
+function resultsOf(text: string, type: EntityType | undefined, found: readonly Found[]) {
+  const results = found.map((each) => html`<li>${resultOf(each)}</li>`);
+  return html`<h2>${counted(found.length, 'result')} for “<bdi>${text}</bdi>”</h2>
+    ${found.length === 0 && html`<p>Check the spelling, or choose another type.</p>`}
+    <ul class="plain">${results}${entityGroups.has('own') && html`<li>${toAdd(text, type)}</li>`}</ul>`;
 }
 
 function resultOf(found: Found): Html {
   const { id: entity_id, type: entity_type, name } = found;
   const entity = { entity_id, entity_type };
-  const review = withQuery(`${authUrl()}/review/new`, entity);
   return html`<div class="thing">
     ${pictureTile(entity, found)}
     <div>
-      <h3><a href="${entityUrl(entity_id, entity_type)}"><bdi>${name}</bdi></a></h3>
+      <h3><a href="${entityUrl(entity)}"><bdi>${name}</bdi></a></h3>
       ${aboutLine(entity, found)}
       ${found.numbers && html`<p>${found.numbers}</p>`}
-      <p><a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a></p>
+    </div>
+    <a class="button quiet" href="${newReviewUrl(entity)}" rel="nofollow" aria-label="Write a review of ${name}">Write a review</a>
+  </div>`;
+}
+
+/** The last result: the way to add what was not found, as one of the types of this service. */
+function toAdd(text: string, type: EntityType | undefined) {
+  const own = entityGroups.get('own') ?? [];
+  const [only] = own.length === 1 ? own : own.filter((each) => each === type);
+  const name = text.slice(0, longestName);
+  const linkTo = (entity_type: EntityType, words: string) =>
+    html`<a${!only && html` class="chip"`} rel="nofollow" href="${newThingUrl({ name, entity_type })}">${words}</a>`;
+  return html`<div class="thing">
+    <span class="picture none" aria-hidden="true">+</span>
+    <div>
+      <h3>${only ? linkTo(only, 'Add it') : 'Add it as'}</h3>
+      ${!only && html`<p class="chips">${own.map((each) => linkTo(each, nameOfEntityType(each)))}</p>`}
+      <p class="soft">“<bdi>${text}</bdi>” is not in this list? Name it, and review it on the same page.</p>
     </div>
   </div>`;
 }
 
 /** The way to search a database, which serves only people who are signed in. */
 function signInToAsk(text: string, type: EntityType | undefined) {
-  const here = withQuery(`${authUrl()}/find`, { q: text, type });
+  const here = findUrl({ q: text, type });
   return html`<section>
     <p>Not what you look for? <a href="${signInUrl(here)}">Sign in to search the database too</a>.</p>
   </section>`;
 }
 
-/** The way to add something, if the service has types of its own. */
-function addOne(text: string, type: EntityType | undefined) {
-  if (text === '' || !entityGroups.has('own')) return '';
-  return html`<section>
-    <h2>Not here yet?</h2>
-    <p><a class="button" rel="nofollow" href="${newEntityUrl({ name: text.slice(0, longestName), entity_type: type })}">Add it</a></p>
-  </section>`;
-}
-
-function sources() {
+/** The way by an address or an id, for a place with databases. */
+function addresses(isOpen: boolean) {
   const linkTo = (database: Database) => {
     const site = siteOf(database);
     return html`<li>${nameOfGroup(database)}: <a href="${site}">${hostOf(site)}</a></li>`;
   };
   const databases = databasesShown();
   if (databases.length === 0) return '';
-  return html`<section>
-    <h2>Where to look</h2>
-    <p>Open the page of what you want to review, and paste its address above. These databases have most of it:</p>
+  return html`<section><details${isOpen && html` open`}>
+    <summary>Have an address?</summary>
+    <p>Search for the address of its page, or for its id. These databases have most of what people review here:</p>
     <ul>${databases.map(linkTo)}</ul>
-  </section>`;
-}
-
-/** The page shows nothing of an entity without reviews unless its type is known. */
-function entityUrl(id: string, entity_type: EntityType | undefined): string {
-  return withQuery(`${authUrl()}/entity/${id}`, { entity_type });
+  </details></section>`;
 }

@@ -26,7 +26,7 @@ export const handler = visitedPage(v.object({}), async () => {
           <li><a href="${base}/docs/api">API reference</a>: every endpoint, with a command to copy</li>
           <li><a href="${base}${version}/openapi.json">OpenAPI description</a>: generate a client from it</li>
         </ul>
-        <p>Base URL: <code>${base}${version}</code></p>
+        <p>Base URL: <code class="copy">${base}${version}</code></p>
       </section>`,
   };
 });

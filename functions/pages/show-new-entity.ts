@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { newEntityPage, newEntityUrl } from '../../shared/pages/entity/new-entity-page.ts';
-import { blank } from '../../shared/pages/form/fields.ts';
+import { newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { isFromOwnPage } from '../../shared/pages/form/sent-form.ts';
+import { startThing } from '../../shared/pages/review/new-thing-page.ts';
 
 export const request = signedIn({
   query: v.object({
@@ -17,9 +17,8 @@ export const request = signedIn({
  * nothing, because that site may make the person hold the key that sends the form.
  */
 export const handler = page(request, ({ query }, { event, visitor }) => {
-  if (isFromOwnPage(event)) return newEntityPage(visitor, { values: query, faults: {} });
-  const filledAt = isReported(event) ? newEntityUrl(query) : undefined;
-  return newEntityPage(visitor, blank, { filledAt });
+  if (isFromOwnPage(event)) return startThing(visitor, query);
+  return startThing(visitor, {}, isReported(event) ? newThingUrl(query) : undefined);
 });
 
 /** Is true if the browser says where a request comes from, so that a link of ours is told apart. */

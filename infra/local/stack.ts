@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
 import { schedulesOf } from '../../shared/background/schedules.ts';
-import { makeMailer, readMailSettings } from '../../shared/notices/mailer.ts';
+import { type MailSettings, makeMailer, readMailSettings } from '../../shared/notices/mailer.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { dataFormat } from '../../shared/table/format.ts';
@@ -27,7 +27,7 @@ import { loadFunction } from './invoke.ts';
 import { type KeptUse, keepAnswers } from './kept-answers.ts';
 import { followKeys, signInKey } from './key-store.ts';
 import type { Served } from './log.ts';
-import { mailToFolder } from './mail-folder.ts';
+import { writeMails } from './mail-folder.ts';
 import { signInByMail } from './mail-sign-in.ts';
 import { openPendingSignIns, signInsFile } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
@@ -305,7 +305,7 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined, byMail?
  */
 function openSignInByMail(
   dataDir: string,
-  mail: ReturnType<typeof readMailSettings>,
+  mail: MailSettings | undefined,
   isLaptop: boolean,
 ): ByMail | undefined {
   if (mail) {
@@ -317,8 +317,10 @@ function openSignInByMail(
   const folder = join(dataDir, 'mails');
   const key = randomBytes(32).toString('base64url');
   const pending = openPendingSignIns(':memory:');
-  const send = mailToFolder(folder);
-  return { pending, steps: signInByMail({ key, pending, send, folder }) };
+  return {
+    pending,
+    steps: signInByMail({ key, pending, send: writeMails(folder), folder }),
+  };
 }
 
 /** Runs every step in reverse order, even if an earlier step hangs or fails. */

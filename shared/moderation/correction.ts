@@ -90,9 +90,8 @@ export function correctName(
 }
 
 /**
- * Adds something of a type of this service, by its name. A form that is sent twice adds one thing.
- * Counts as an edit. Throws ApiError 412 if somebody else has added it, or under another name, and
- * otherwise like `correctName`.
+ * Adds something of a type of this service, by its name and without a review. Counts as an edit.
+ * Throws like `addition` and `correctName`.
  */
 export function addEntity(
   entity: Entity,
@@ -101,20 +100,30 @@ export function addEntity(
 ): Promise<void> {
   return writeAs(namer.id, (writer) =>
     retryStale(async () => {
-      await checkNaming(naming, namer);
-      const existing = await readRecord(entity);
-      if (existing) {
-        if (existing.name === naming.name && existing.user_id === namer.id) return;
-        throw preconditionFailed('The name');
-      }
-      const record = recordOf(entity, naming, await writtenNow(namer));
-      await transact([
-        ...(await editBy(namer, writer)),
-        ...recordWrites(undefined, record),
-        ...logOf(undefined, record, { note: '', moderator_id: namer.id }),
-      ]);
+      const writes = await addition(entity, naming, namer);
+      if (writes.length > 0) await transact([...(await editBy(namer, writer)), ...writes]);
     }),
   );
+}
+
+/**
+ * Returns the writes that add something of a type of this service. None if this person has added
+ * it by this name already, because a form may be sent twice. Throws ApiError 412 if it is there by
+ * another name or from somebody else, 400 for the name of a moderator.
+ */
+export async function addition(
+  entity: Entity,
+  naming: Naming,
+  namer: NonNullable<Namer>,
+): Promise<Write[]> {
+  const [existing] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
+  if (existing?.name === naming.name && existing.user_id === namer.id) return [];
+  if (existing) throw preconditionFailed('The name');
+  const record = recordOf(entity, naming, await writtenNow(namer));
+  return [
+    ...recordWrites(undefined, record),
+    ...logOf(undefined, record, { note: '', moderator_id: namer.id }),
+  ];
 }
 
 /** Names an entity or corrects its name as the operator, without limits. */

@@ -33,15 +33,15 @@ export async function newsLetter(
 
 /** Tells the last decision on each review, if the review is still as it says. */
 async function reviewLines(user: User, notices: readonly Notice[]): Promise<Line[]> {
-  const last = new Map<string, Notice>();
-  for (const notice of notices.toSorted((a, b) => a.created_at - b.created_at)) {
-    if (notice.review_id !== undefined) last.set(notice.review_id, notice);
-  }
-  const items = await getItems([...last.keys()].map(reviewKey), { consistent: true });
+  const byReview = Map.groupBy(notices, ({ review_id }) => review_id);
+  const ids = [...byReview.keys()].filter((id) => id !== undefined);
+  const items = await getItems(ids.map(reviewKey), { consistent: true });
   const reviews = parseItems(Review, items).filter((review) => review.user_id === user.id);
   const told = reviews.flatMap((review) => {
-    const kind = last.get(review.id)?.kind;
-    return kind && isStill(kind, review) ? [{ kind, review }] : [];
+    const own = byReview.get(review.id) ?? [];
+    // After a dismissed report, the decision before still holds.
+    const last = own.find(({ kind }) => kind === review.moderation?.decision) ?? own.at(-1);
+    return last && isStill(last.kind, review) ? [{ kind: last.kind, review }] : [];
   });
   const viewer = { id: user.id, isModerator: false };
   const things = await findMetadata(

@@ -157,14 +157,15 @@ export async function findChangedReviews(
 }
 
 /**
- * Stores a new review and the writes in `also`. The writes in `spent` count it for the day. Throws
- * ApiError 400 if the author already has one of this entity, 401 if the author was deleted, 403 if
- * blocked, or after deleting a hidden one. Throws 403 as well when the day's publications (UTC) are
- * used up. Returns the review as stored: that of a newcomer may be held.
+ * Stores a new review, and by the writes in `naming` the name of its thing. The writes in `spent`
+ * count it for the day. Throws ApiError 400 if the author already has one of this entity, 401 if
+ * the author was deleted, 403 if blocked, or after deleting a hidden one. Throws 403 as well when
+ * the day's publications (UTC) are used up. Returns the review as stored: that of a newcomer may be
+ * held.
  */
 export async function insertReview(
   sent: WholeReview,
-  also: readonly Write[] = [],
+  naming: readonly Write[] = [],
   spent = spendWriting('publications', sent.user_id),
 ): Promise<WholeReview> {
   const { user_id, entity_id } = sent;
@@ -174,8 +175,7 @@ export async function insertReview(
     const insert = (reported?: Item) =>
       transact([
         ...publication(review, { claimed: isClaimed, writer, reported }),
-        ...exists(review),
-        ...also,
+        ...(naming.length > 0 ? naming : exists(review)),
         ...spent,
       ]);
     try {

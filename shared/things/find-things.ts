@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { EntityType } from '../entity/entity-type.ts';
 import { folded, hasWord } from '../entity/folded.ts';
-import { type Entity, recordIn, recordKey } from '../entity/record.ts';
+import { type Entity, type EntityRecord, recordIn, recordKey } from '../entity/record.ts';
 import { isFindable } from '../entity/state.ts';
 import { invalidRequest } from '../errors.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
@@ -92,6 +92,20 @@ export async function findThings(
   const { entries, end } = pageOf(read, start?.shown ?? 0);
   const things = await readFound(entries, text);
   return { things, ...(end && { next: sealCursor(binding, end) }) };
+}
+
+/**
+ * Finds other things of the type that have this name, but for case, accents and punctuation. Reads
+ * the first page of a search: an eighth of one name is enough to ask which is meant.
+ */
+export async function findNamesakes(
+  { entity_id, entity_type }: Entity,
+  name: string,
+): Promise<EntityRecord[]> {
+  const { things } = await findThings(name, { type: entity_type });
+  const records = things.map(({ record }) => record);
+  const isSame = (each: EntityRecord) => folded(each.name) === folded(name);
+  return records.filter((each) => each.entity_id !== entity_id && isSame(each));
 }
 
 /** The texts whose ranges of keys a search reads: the whole one, and its longest word. */

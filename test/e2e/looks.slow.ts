@@ -18,7 +18,7 @@ const matches = [{ id: named, name: longName, disambiguation: longName }];
 const found = encodeURIComponent(JSON.stringify({ matches }));
 process.env.MUSICDB_SEARCH = `data:application/json,${found}#{type}{name}`;
 const browser = await launchBrowser();
-const { url, authUrl: at } = await startTestStack();
+const { url, authUrl: at, stream } = await startTestStack();
 const { nameEntities } = await import('../helpers/names.ts');
 await nameEntities({ [named]: longName, [longest]: '千と千尋の神隠し'.repeat(15) });
 const { makeUser } = await import('../helpers/world.ts');
@@ -414,6 +414,22 @@ test('the forms of reviews are for everybody, in four widths and both colour sch
   await arrive('Your reviews');
   await follow('Delete');
   await see(`Delete your review: ${longName}`, widths);
+  const addForm = page.locator('form[action*="/entity/new"]');
+  for (const button of ['Add it without a review', 'Publish']) {
+    await page.goto(`${at}/entity/new`);
+    await addForm.evaluate((each) => each.setAttribute('novalidate', ''));
+    await fill('Name', button === 'Publish' ? 'Nothing New' : '');
+    await click(button);
+    await seeAlert();
+  }
+  await click('Add it without a review');
+  await arrive('Nothing New');
+  await stream.idle();
+  await page.goto(`${at}/entity/new`);
+  await fill('Name', 'nothing new!');
+  await click('Add it without a review');
+  await page.getByText('Do you mean it?').waitFor();
+  await look(widths);
   const entity_id = randomUUID();
   await (await makeUser({ display_name: 'Reviewer' })).publishes({ entity_id });
   await page.goto(`${at}/review/new?entity_id=${entity_id}&entity_type=event`);

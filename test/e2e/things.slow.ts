@@ -36,11 +36,21 @@ async function person(name: string, width: number) {
     page,
     ...hands,
     visit: (path: string) => page.goto(at + path),
+    /** Returns a growing list of the pages that the person sees. */
+    pages(): string[] {
+      const seen: string[] = [];
+      page.on('response', (response) => {
+        const isPage = response.request().isNavigationRequest() && response.status() !== 303;
+        if (isPage) seen.push(response.url().slice(at.length));
+      });
+      return seen;
+    },
     /** Searches by the page to find things. */
     async search(text: string) {
       await page.goto(`${at}/find`);
-      await page.getByLabel('Name, address or id', { exact: true }).fill(text);
-      await page.locator('main').getByRole('button', { name: 'Search', exact: true }).click();
+      await hands.fill('Name', text);
+      await page.keyboard.press('Enter');
+      await page.getByText(`for “${text}”`).waitFor();
     },
     async look(picture: string) {
       if (pictures)
@@ -60,7 +70,7 @@ test('ten of one name are on two pages', async () => {
   await stream.idle();
   const eve = await person('Eve', 390);
   await eve.search('greatest tides');
-  const results = () => eve.page.locator('main .thing').allTextContents();
+  const results = () => eve.page.locator('main .thing:has(> .button)').allTextContents();
   const first = await results();
   expect(first).toHaveLength(8);
   await eve.follow('Next page');
@@ -71,25 +81,34 @@ test('ten of one name are on two pages', async () => {
 
 test('from the first page of an empty service to its third review, and to another service', async () => {
   const ann = await person('Ann', 1280);
+  const seen = ann.pages();
   await ann.visit('/');
-  await ann.search('Metropolis');
+  await ann.page.locator('header').getByRole('link', { name: 'Write a review' }).click();
+  await ann.fill('Name', 'Metropolis');
+  await ann.page.keyboard.press('Enter');
   await ann.page.getByText('0 results for “Metropolis”').waitFor();
   await ann.look('things-1-nothing');
-  await ann.follow('Add it');
+  await ann.page.locator('.thing').getByRole('link', { name: 'Film', exact: true }).click();
   await ann.arrive('Add something to review');
-  await ann.page.getByLabel('Type').selectOption({ label: 'Film' });
+  expect(await ann.page.getByLabel('Type').inputValue()).toBe('film');
   await ann.fill('Name', 'Metropolis Restored');
   await ann.fill('What tells it apart', 'Fritz Lang · 1926');
   await ann.look('things-2-add');
-  await ann.click('Add it');
-  await ann.arrive('Metropolis Restored');
-  await ann.hear('It is here now. Be the first to review it.');
-  await ann.page.getByText('Film · Fritz Lang · 1926').waitFor();
-  await ann.look('things-3-added');
-  const thing = new URL(ann.page.url());
-  await ann.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
   await ann.review('Machines and people, and nobody forgets the stairs.', '5 stars');
   await ann.hear('Your review is public.');
+  await ann.page.getByText('Film · Fritz Lang · 1926').waitFor();
+  // From the start page to the published review, these are all the pages that she saw.
+  expect(seen.map((path) => path.replace(/[-\da-f]{36}/, '…'))).toEqual([
+    '/',
+    '/find',
+    '/find?q=Metropolis',
+    '/entity/new?name=Metropolis&entity_type=film',
+    '/review/…',
+  ]);
+  await ann.look('things-3-published');
+  await ann.follow('Metropolis Restored');
+  await ann.arrive('Metropolis Restored');
+  const thing = new URL(ann.page.url());
   await stream.idle();
 
   // Somebody else finds it by its director and year, and in the list.
@@ -139,7 +158,8 @@ test('from the first page of an empty service to its third review, and to anothe
   // Ann corrects what she alone has reviewed, at once.
   await ann.visit('/entity/new?name=Go&entity_type=board_game');
   await ann.follow('Fill in what you searched for');
-  await ann.click('Add it');
+  await ann.click('Add it without a review');
+  await ann.hear('It is here now. Be the first to review it.');
   await ann.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
   await ann.review('Nothing to carry, and a lifetime to learn it.', '5 stars');
   await ann.follow('Go');
@@ -176,20 +196,21 @@ test('a duplicate leads on and back, and a removed thing is nowhere', async () =
     await ann.page.getByLabel('Type').selectOption({ label: 'Film' });
     await ann.fill('Name', name);
     await ann.fill('What tells it apart', about);
-    await ann.click('Add it');
+    await ann.click('Add it without a review');
   };
   await add('Past Lives', 'Celine Song · 2023');
   const first = new URL(ann.page.url());
   await stream.idle();
   await add('past lives!', 'New York');
-  await ann.page.getByText('One thing has this name already. Nothing was added yet.').waitFor();
+  await ann.page.getByText('One thing has this name already. Do you mean it?').waitFor();
   await ann.look('things-9-already');
-  await ann.page.getByText('Film · Celine Song · 2023').waitFor();
-  await ann.click('It is another: add it');
-  await ann.hear('It is here now. Be the first to review it.');
-  const second = new URL(ann.page.url());
-  await ann.page.locator('main').getByRole('link', { name: 'Write a review' }).click();
+  await ann.page.getByRole('radio', { name: 'Past Lives · Celine Song · 2023' }).waitFor();
+  await ann.page.getByRole('radio', { name: 'No, it is another' }).check();
   await ann.review('Two people on a bench, and twelve years between them.', '5 stars');
+  await ann.hear('Your review is public.');
+  await ann.follow('past lives!');
+  await ann.arrive('past lives!');
+  const second = new URL(ann.page.url());
   await stream.idle();
 
   const mia = await person('Mia', 1280);

@@ -7,9 +7,10 @@ import { readRecord } from '../../shared/entity/record.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { expectExact } from '../helpers/recount.ts';
-import { filledForm, publishForm } from '../helpers/review-form.ts';
+import { chosenIn, filledForm, ownForm, publishForm } from '../helpers/review-form.ts';
+import { routeOf } from '../helpers/routes.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, requestPage } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -97,6 +98,115 @@ describe('something of an own type', () => {
   });
 });
 
+describe('a first review', () => {
+  const words = { name: 'Sunrise', about: 'F. W. Murnau · 1927' };
+  const review = { review: 'publish', rating: '5', language: 'de', license_choice: 'CC0 1.0' };
+  const ownOf = async (person: Person) =>
+    (await visitor.lists({ user_id: person.id })).body.reviews as { entity_id: string }[];
+
+  test('is published by the form that adds its thing, once', async () => {
+    const ann = await makeUser();
+    const form = { entity_id: randomUUID(), entity_type: 'film', ...words, ...review };
+    const answers = await Promise.all([1, 2, 3].map(() => ask('add-entity', ann, { form })));
+    const places = new Set(answers.map(({ headers }) => headers.location));
+    expect([...answers.map(({ status }) => status), places.size]).toEqual([303, 303, 303, 1]);
+    expect([...places][0]).toMatch(/\/review\/[-\da-f]{36}$/);
+    await applyStream();
+    expect(await ownOf(ann)).toMatchObject([{ entity_id: form.entity_id, rating: 5 }]);
+    expect((await visitor.readsEntity(form.entity_id)).body.entity).toMatchObject({
+      entity_type: 'film',
+      review_count: 1,
+    });
+    // It is one publication, and nothing of somebody else.
+    const stolen = await ask('add-entity', await makeUser(), { form: { ...form, name: 'Mine' } });
+    expect(stolen.status).toBe(412);
+    await expectExact();
+  });
+
+  test('is saved as a draft, or not asked for', async () => {
+    const ann = await makeUser();
+    const draft = await add(ann, { ...words, name: 'Faust', ...review, review: 'draft' });
+    expect(draft.answer.headers.location).toMatch(/\/review\/[-\da-f]{36}\/edit$/);
+    const sent = { ...review, rating: '', text: '', license_choice: '', review: 'none' };
+    const alone = await add(ann, { ...words, name: 'Tabu', ...sent });
+    expect(alone.answer.headers.location).toContain(`/entity/${alone.entity.entity_id}`);
+    expect(await ownOf(ann)).toEqual([]);
+  });
+
+  test.each([
+    [{ rating: '', text: 'Too short.' }, 'text'],
+    [{ rating: '', text: '' }, ''],
+    [{ license_choice: '' }, 'license_choice'],
+    [{ name: '' }, 'name'],
+    [{ review: 'none', text: 'I would miss this.' }, 'text'],
+    [{ review: 'none' }, 'rating'],
+  ])('loses nothing that was typed, and adds nothing, with %j', async (flaw, field) => {
+    const sent = { ...words, name: 'Dawn', url: 'https://example.org/x', ...review, ...flaw };
+    const { answer, entity } = await add(await makeUser(), sent as Record<string, string>);
+    const { text = '', name, rating } = sent as Record<string, string>;
+    expect([answer.status, Object.keys(faultsOn(answer.shown)).at(-1)]).toEqual([400, field]);
+    for (const typed of [
+      `value="${name}"`,
+      `value="${words.about}"`,
+      `value="${sent.url}"`,
+      text,
+    ]) {
+      expect(answer.html).toContain(typed);
+    }
+    expect(chosenIn(answer.html, 'rating')).toBe(rating);
+    expect(answer.html).toContain(`name="entity_id" value="${entity.entity_id}"`);
+    expect(await readRecord(entity as never)).toBeUndefined();
+  });
+
+  test('of a name that is here goes to the thing that the person means', async () => {
+    const [ann, ben, cy] = await makeUsers(3);
+    const first = (await add(ann, { name: 'Nosferatu', about: '1922' })).entity;
+    await applyStream();
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const query = { name: 'nosferatu', entity_type: 'film' };
+    const { html } = await ask('show-new-entity', ben, { query, headers });
+    expect(html).toContain('One thing has this name already.');
+    expect(html).toContain(`name="same_as" value="${first.entity_id}"`);
+    const typed = { name: 'Nosferatu!', ...review, text: 'A shadow on the stairs is enough.' };
+    const asked = await add(ben, typed);
+    expect(Object.keys(faultsOn(asked.answer.shown))).toContain('same_as');
+    expect(asked.answer.html).toContain('A shadow on the stairs is enough.');
+    const meant = await add(ben, { ...typed, same_as: first.entity_id });
+    expect(meant.answer.headers.location).toMatch(/\/review\//);
+    const other = await add(cy, { ...typed, same_as: 'other' });
+    expect(other.answer.headers.location).toMatch(/\/review\//);
+    await applyStream();
+    expect(await ownOf(ben)).toMatchObject([{ entity_id: first.entity_id }]);
+    expect(await ownOf(cy)).toMatchObject([{ entity_id: other.entity.entity_id }]);
+    // Without a review, it leads there. With a mistake, the form to review that thing has it.
+    const alone = await add(cy, { name: 'Nosferatu', same_as: first.entity_id });
+    expect(alone.answer.headers.location).toContain(`/entity/${first.entity_id}`);
+    const short = await add(cy, { ...typed, text: 'Short', same_as: first.entity_id });
+    expect([short.answer.status, short.answer.html.includes('>\nShort</textarea>')]).toEqual([
+      400,
+      true,
+    ]);
+    expect(short.answer.html).toContain(`/review/new?entity_id=${first.entity_id}`);
+  });
+
+  test('waits with its thing where reviews of newcomers wait', async () => {
+    Object.assign(process.env, { HELD_REVIEWS: '1' });
+    const form = { entity_id: randomUUID(), entity_type: 'film', ...review, name: 'Phantom' };
+    const { headers } = await ask('add-entity', await makeUser(), { form });
+    delete process.env.HELD_REVIEWS;
+    expect(headers.location).toBe(`${at}/account/reviews`);
+    expect(await readRecord(form as never)).toMatchObject({ state: 'waiting' });
+  });
+
+  test('survives the end of the session', async () => {
+    const text = 'Two people on a bench, and a city that waits.';
+    const form = { entity_id: randomUUID(), entity_type: 'film', ...words, ...review, text };
+    const { status, body } = await requestPage(routeOf('add-entity'), { form, headers: ownForm });
+    expect([status, `${body}`.includes(text)]).toEqual([401, true]);
+    expect(body).toContain(`name="name" value="${words.name}"`);
+  });
+});
+
 describe('the lists', () => {
   test('filter by own types and their group, count them, and page far', async () => {
     const [ann, ben] = await makeUsers(2);
@@ -137,7 +247,13 @@ describe('the lists', () => {
     expect(html).toContain('of the type “Film”');
     const found = await ask('find-entity', ann, { query: { q: 'stalk' } });
     expect(found.html).toContain('<bdi>Stalker</bdi>');
-    expect(found.html).toMatch(/href="[^"]*\/entity\/new\?name=stalk">Add it<\/a>/);
+    // The last result adds it, as a type of this place. A chosen type needs no other choice.
+    const [last = ''] = found.html.split('<li>').slice(-1);
+    const link = (type: string) => `${at}/entity/new?name=stalk&amp;entity_type=${type}`;
+    expect([last.includes(link('film')), last.includes(link('board_game'))]).toEqual([true, true]);
+    const games = await ask('find-entity', ann, { query: { q: 'stalk', type: 'board_game' } });
+    expect(games.html).toContain(`href="${link('board_game')}">Add it</a>`);
+    expect(games.html).not.toContain(link('film'));
     const { body } = await invoke(listEntities, { query: { q: 'stalk', entity_type: 'film' } });
     expect(body.entities).toMatchObject([{ type: 'film', name: 'Stalker' }]);
   });

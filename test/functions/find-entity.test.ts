@@ -51,6 +51,9 @@ async function search(query: Record<string, string>): Promise<string> {
   return html;
 }
 
+/** The type whose chip is marked. */
+const chosenIn = (page: string) => /aria-current="page">([^<]*)<\/a>/.exec(page)?.[1];
+
 const faultOn = (page: string) => /<p class="fault" id="q-fault">([^<]*)</.exec(page)?.[1];
 
 describe('GET /find with an address or an id', () => {
@@ -134,9 +137,12 @@ describe('GET /find with a name', () => {
     expect(page).toContain('<bdi>The &quot;Beatles&quot; · 1969</bdi>');
     const review = `${at}/review/new?entity_id=${id}&amp;${query}`;
     expect(page).toContain(
-      `<a class="button quiet" href="${review}" rel="nofollow" aria-label="Write a review of Abbey &lt;Road&gt;">`,
+      `href="${review}" rel="nofollow" aria-label="Write a review of Abbey &lt;Road&gt;">`,
     );
-    expect(page).toContain('<option value="release_group" selected>');
+    expect(chosenIn(page)).toBe('Album or single');
+    // The header stays, and its field is the only one.
+    expect(page.match(/name="q" value="[^"]*"/g)).toEqual(['name="q" value="Abbey Road"']);
+    expect(page).toContain(`href="${at}/find">Write a review</a>`);
     expect(page).toContain('<meta name="robots" content="noindex">');
   });
 
@@ -188,8 +194,11 @@ describe('GET /find with a name', () => {
 
   test('offers all types', async () => {
     const page = await show();
-    expect(page.match(/<option value="\w+"( selected)?/g)).toHaveLength(11);
-    expect(page).not.toContain(' selected');
+    expect(page.match(/find\?type=\w+">/g)).toHaveLength(11);
+    expect(chosenIn(page)).toBe('All types');
+    const found = await show({ q: 'x y', type: 'work' });
+    expect(found).toContain(`<a href="${at}/find?q=x+y">All types</a>`);
+    expect(found).toContain('<input type="hidden" name="type" value="work">');
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
+import { listen } from './listen.ts';
 
 /** A mail as it has arrived, with headers unfolded and parts decoded. */
 export interface ReceivedMail {
@@ -8,6 +9,9 @@ export interface ReceivedMail {
   headers: Record<string, string>;
   text: string;
   html: string;
+  /** The first address in the text, and the code of a sign-in. */
+  link: string;
+  code: string;
 }
 
 /** Behaviour of the server. Each is called before it answers, and may throw an error to refuse. */
@@ -21,7 +25,7 @@ interface Behaviour {
 export const refusal = (responseCode: number) =>
   Object.assign(new Error('refused'), { responseCode });
 
-/** Starts a mail server on this machine. `inbox` has all mails that it took. */
+/** Starts a mail server on this machine. `inbox` has all mails that it took, for anybody. */
 export async function startMailServer() {
   const inbox: ReceivedMail[] = [];
   const behaviour: Behaviour = {};
@@ -60,16 +64,16 @@ export async function startMailServer() {
     },
   });
   server.on('error', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as { port: number };
+  const address = await listen(server.server);
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: address.replace('http:', 'smtp:'),
     inbox,
     behaviour,
-    /** Waits for the next mail to an address. Returns each once. */
-    async next(address: string): Promise<ReceivedMail> {
+    stop: () => new Promise<void>((resolve) => server.close(resolve)),
+    /** Waits for the next mail to an address. Each is returned once. */
+    async next(to: string): Promise<ReceivedMail> {
       for (;;) {
-        const mail = inbox.find((each) => !taken.has(each) && each.to.includes(address));
+        const mail = inbox.find((each) => !taken.has(each) && each.to.includes(to));
         if (mail) {
           taken.add(mail);
           return mail;
@@ -77,15 +81,6 @@ export async function startMailServer() {
         await once(arrivals, 'mail');
       }
     },
-    stop: () => new Promise<void>((resolve) => server.close(resolve)),
-  };
-}
-
-/** Returns the link and the code of a mail that signs in. */
-export function signInOf(mail: string) {
-  return {
-    link: /http\S+/.exec(mail)?.[0] ?? '',
-    code: /there: (\d{4} \d{4})/.exec(mail)?.[1] ?? '',
   };
 }
 
@@ -114,5 +109,13 @@ function parsed(raw: string, to: string[]): ReceivedMail {
       .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
     return Buffer.from(bytes, 'latin1').toString().replaceAll('\r\n', '\n');
   };
-  return { to, headers, text: part('text/plain'), html: part('text/html') };
+  const plain = part('text/plain');
+  return {
+    to,
+    headers,
+    text: plain,
+    html: part('text/html'),
+    link: /http\S+/.exec(plain)?.[0] ?? '',
+    code: /there: (\d{4} \d{4})/.exec(plain)?.[1] ?? '',
+  };
 }

@@ -18,7 +18,7 @@ const looks: Readonly<Record<NamingField, FieldLook>> = {
   },
   about: {
     label: 'What tells it apart',
-    hint: 'Who made it, when or where: for example The Beatles · 1969. May stay empty.',
+    hint: 'Who made it, and the year or the place. May stay empty.',
     maxlength: longestNaming,
   },
   url: {

@@ -21,26 +21,29 @@ const lens = raw(
 );
 
 /** Leads past the header, then to the parts of the service and to the person's own pages. */
-export function header({ here, signIn, hasWriting }: Page, visitor?: Visitor): Html {
+export function header(
+  { here, signIn, search, hasWriting = false }: Page,
+  visitor?: Visitor,
+): Html {
   const base = authUrl();
   const pathname = URL.parse(visitor?.here ?? here ?? '')?.pathname ?? '';
   return html`<a class="skip" href="#main">Skip to the content</a>
 <header>
     <a class="brand" href="${base}/">${mark()}<bdi>${site().name}</bdi></a>
     <nav aria-label="Main">${linksOf([['/reviews', 'Browse']], pathname)}</nav>
-    ${pathname !== pathOf('/find') && search(hasWriting)}
+    ${searchFor(search)}
+    ${!hasWriting && html`<a class="button write" href="${base}/find">Write a review</a>`}
     ${visitor ? account(visitor, pathname) : html`<a class="enter" href="${signIn ?? `${base}/account`}">${signIn ? 'Sign in' : 'Your account'}</a>`}
   </header>`;
 }
 
-/** The search, and the button that leads to it: the page that has both larger leaves them out. */
-function search(hasWriting = false) {
+/** The search. The results of a search have no other field. */
+function searchFor({ text = '', type }: Partial<NonNullable<Page['search']>> = {}) {
   return html`<form class="search" role="search" action="${authUrl()}/find">
       <span class="unseen"><label for="search">Search by name</label></span>
-      <input type="search" id="search" name="q" maxlength="2000" placeholder="Search">
+      <input type="search" id="search" name="q" value="${text}" maxlength="2000" placeholder="Search">${type && html`<input type="hidden" name="type" value="${type}">`}
       <button aria-label="Search">${lens}</button>
-    </form>
-    ${!hasWriting && html`<a class="button write" href="${authUrl()}/find">Write a review</a>`}`;
+    </form>`;
 }
 
 function account({ user, csrf, waiting = 0 }: Visitor, pathname: string) {

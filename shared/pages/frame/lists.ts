@@ -37,15 +37,16 @@ export function nextPage(url: string, cursor: string | undefined, query = {}): H
   return html`<p><a class="button quiet" href="${next}">Next page</a></p>`;
 }
 
-/** A row of links, with the current one marked: addresses with names. */
+/** A row of links, with the current one marked: addresses with names. As chips to filter a list. */
 export function tabs(
   label: string,
   current: string,
   links: readonly (readonly [href: string, name: string])[],
+  look: 'choice' | 'chips' = 'choice',
 ): Html {
-  return html`<nav class="choice" aria-label="${label}">${links.map(
+  return html`<nav class="${look}" aria-label="${label}">${links.map(
     ([href, name]) =>
-      html`<a href="${href}"${href === current && html` aria-current="page"`}>${name}</a>`,
+      html`<a href="${href}"${look === 'chips' && html` class="chip"`}${href === current && html` aria-current="page"`}>${name}</a>`,
   )}</nav>`;
 }
 

@@ -1,7 +1,6 @@
 // The page to write a review of an entity.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../auth-url.ts';
 import { askForMetadata } from '../../entity/asking.ts';
 import { isOwnType, nameOfEntity } from '../../entity/entity-type.ts';
 import { findRecords, type KnownEntity, knownEntity } from '../../entity/metadata.ts';
@@ -10,29 +9,21 @@ import { mayBeNamed } from '../../moderation/naming.ts';
 import { findLastWritten, findOwnReview } from '../../review/own-reviews.ts';
 import { type Review, ReviewedType } from '../../review/review.ts';
 import { writtenNames } from '../../review/written.ts';
-import { site } from '../../site/site.ts';
 import { findSummary } from '../../summary/summary.ts';
 import { Uuid } from '../../values.ts';
+import { newReviewUrl, newThingUrl } from '../entity/addresses.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import { namingFieldsOf } from '../entity/naming-form.ts';
-import { newEntityUrl } from '../entity/new-entity-page.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
-import { linkToRules } from '../frame/own-pages.ts';
-import { withQuery } from '../frame/own-url.ts';
 import { editReviewPage } from './edit-review-page.ts';
-import { languageField, licenseField, publishedAs, writtenFields } from './review-fields.ts';
+import { newReviewFields, publishedAs } from './review-fields.ts';
 import { blockedHelp, findObstacle, obstaclePage } from './review-obstacle.ts';
 
 /** The query of the page: the entity, as other sites name it in a link. */
 export const ReviewedEntity = v.object({ entity_id: Uuid, entity_type: ReviewedType });
 export type ReviewedEntity = v.InferOutput<typeof ReviewedEntity>;
-
-/** Address of the page. */
-export function newReviewUrl({ entity_id, entity_type }: ReviewedEntity): string {
-  return withQuery(`${authUrl()}/review/new`, { entity_id, entity_type });
-}
 
 /**
  * The empty form. Leads to the editor of the review that the person has written already, and to
@@ -117,12 +108,12 @@ function firstNaming(filled: FormState): Html {
 /** Nothing of a type of this service exists before somebody adds it. */
 function addFirst(): Html {
   return html`<p>Nothing of this type has this id.</p>
-    <p><a class="button" href="${newEntityUrl()}">Add it first</a></p>`;
+    <p><a class="button" href="${newThingUrl()}">Add it first</a></p>`;
 }
 
 function formPage(
   entity: ReviewedEntity,
-  { user, csrf, languages }: Visitor,
+  visitor: Visitor,
   { metadata, isToName, last }: Proposal,
   { filled, obstacle }: { filled: FormState; obstacle: Html | undefined },
 ): Page {
@@ -137,13 +128,10 @@ function formPage(
       <section>
         ${entityLine(entity, metadata)}
         <form method="post" action="${newReviewUrl(entity)}">
-          ${csrfField(csrf)}
-          ${publishedAs(user, newReviewUrl(entity))}
+          ${csrfField(visitor.csrf)}
+          ${publishedAs(visitor.user, newReviewUrl(entity))}
           ${isToName && firstNaming(filled)}
-          ${writtenFields(filled)}
-          ${languageField(filled, last?.language ?? site().language, languages)}
-          ${licenseField(filled, last?.license ?? site().license)}
-          ${linkToRules()}
+          ${newReviewFields(filled, visitor, last)}
           <div class="buttons">
             <button>Publish</button>
             <button class="quiet" name="is_draft" value="yes">Save as draft</button>

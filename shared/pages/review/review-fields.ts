@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { longestTyped } from '../../http/form.ts';
 import { languages } from '../../review/languages.ts';
+import { Language, LicenseChoice, type Review } from '../../review/review.ts';
 import {
   nothingWritten,
   SentWritten,
@@ -10,12 +11,14 @@ import {
   type WrittenName,
   writtenNames,
 } from '../../review/written.ts';
+import { site } from '../../site/site.ts';
 import type { User } from '../../user/user.ts';
 import { type Choice, optionGroup, radios, select } from '../form/choices.ts';
 import { attributeList, type FormState, field, fieldParts } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
-import type { Html } from '../frame/layout.ts';
+import type { Html, Visitor } from '../frame/layout.ts';
 import { namePageUrl } from '../frame/next-steps.ts';
+import { linkToRules } from '../frame/own-pages.ts';
 import { star } from '../frame/stars.ts';
 import { counted } from '../frame/words.ts';
 
@@ -39,6 +42,13 @@ export const typedFields = {
   rating: Typed(sent.rating, Number),
 } satisfies Record<WrittenName, v.GenericSchema>;
 
+/** The fields of a new review. */
+export const newReviewEntries = {
+  ...typedFields,
+  language: Language,
+  license_choice: LicenseChoice,
+};
+
 /** Returns the written fields as a form sends them. */
 export function typedAs(written: WholeWritten): Record<WrittenName, string> {
   const entries = writtenNames.map((name) => [name, `${written[name] ?? ''}`]);
@@ -56,6 +66,18 @@ export function writtenFields(filled: FormState, stored: WholeWritten = nothingW
   const typed = typedAs(stored);
   const names = Object.keys(looks) as WrittenName[];
   return html`${names.map((name) => looks[name](filled, filled.values[name] ?? typed[name]))}`;
+}
+
+/** Renders all fields of a new review. Proposes the language and licence of the person's last one. */
+export function newReviewFields(
+  filled: FormState,
+  { languages }: Visitor,
+  last: Review | undefined,
+): Html {
+  return html`${writtenFields(filled)}
+    ${languageField(filled, last?.language ?? site().language, languages)}
+    ${licenseField(filled, last?.license ?? site().license)}
+    ${linkToRules()}`;
 }
 
 /** The stars as radio buttons. The last one is for a review without stars. */
@@ -109,7 +131,7 @@ const languagesByName = languages
  * The language. Those that the browser asks for stand first. Without a `proposal` the first of them
  * is chosen, if any.
  */
-export function languageField(
+function languageField(
   filled: FormState,
   proposal: string | undefined,
   accepted: readonly string[],
@@ -145,7 +167,7 @@ const licenseWords: Readonly<Record<string, string>> = {
 };
 
 /** The licences. A proposed one is shown alone, with the others folded behind it. */
-export function licenseField(filled: FormState, proposal: string | undefined): Html {
+function licenseField(filled: FormState, proposal: string | undefined): Html {
   const chosen = filled.values.license_choice ?? proposal;
   const words = chosen && licenseWords[chosen];
   if (!words || filled.faults.license_choice) return licenseChoices(filled, proposal);

@@ -250,6 +250,10 @@ async function nameJourney(
   const film = { name: 'A film', entity_type: 'film' };
   const added = await fillIn(cora, 'entity/new', 'Add it', film);
   expect(added.html).toContain('It is here now.');
+  const review = { review: 'publish', rating: '4', language: 'en', license_choice: 'CC0 1.0' };
+  const another = { name: 'Another film', entity_type: 'film', ...review };
+  const reviewed = await fillIn(cora, 'entity/new', 'Add it', another);
+  expect(reviewed.html).toContain('Your review is public.');
   const [, id = ''] = /\/entity\/([\da-f-]{36})/.exec(added.html) ?? [];
   const thing = `account/moderation/things/${id}?entity_type=film`;
   const removed = await fillIn(eve, thing, 'value="remove"', { reason: 'spam' });

@@ -17,9 +17,9 @@ import {
   type Template,
   theOne,
   unretained,
+  variables,
   wildcardRights,
   withoutTls,
-  variables,
 } from '../../helpers/aws/checks.ts';
 import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
 import { newFolder } from '../../helpers/folder.ts';
@@ -307,6 +307,7 @@ describe('the functions', () => {
       'pages-read-asks',
       'pages-write',
       'pages-write-reviews',
+      'send-notices',
       'send-webhooks',
       'update-names',
     ]);

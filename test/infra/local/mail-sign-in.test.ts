@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { signInKey } from '../../../infra/local/key-store.ts';
-import { mailToFolder } from '../../../infra/local/mail-folder.ts';
+import { writeMails } from '../../../infra/local/mail-folder.ts';
 import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
 import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
-import { signInOf, startMailServer } from '../../helpers/mail-server.ts';
+import { startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
 const server = await startMailServer();
+afterAll(server.stop);
 const folder = mkdtempSync(join(tmpdir(), 'mail-sign-in-'));
 const key = 'k'.repeat(43);
 const gateway = await startGateway({
@@ -42,10 +43,7 @@ beforeAll(start);
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await server.stop();
-});
+afterAll(() => gateway.stop());
 
 /** A browser at the page of a new sign-in. */
 async function browser() {
@@ -79,8 +77,7 @@ async function browser() {
     /** Asks for a mail, and returns it. */
     async ask(address: string) {
       const answer = await send(url, { address });
-      const { to, text } = await server.next(address.toLowerCase());
-      return { answer, mail: { recipients: to, ...signInOf(text) } };
+      return { answer, mail: await server.next(address.toLowerCase()) };
     },
     /** Returns the claims that the application gets after a sign-in. */
     async claims(signedIn: Response) {
@@ -110,7 +107,7 @@ test.each(['link', 'code'] as const)(
     const person = await browser();
     const { answer, mail } = await person.ask(`Ann.${way}@Example.org`);
     expect(answer.status).toBe(200);
-    expect(mail.recipients).toEqual([`ann.${way}@example.org`]);
+    expect(mail.to).toEqual([`ann.${way}@example.org`]);
     const step = () =>
       way === 'link' ? person.submit({}, mail.link) : person.submit({ code: mail.code });
     const signedIn = await step();
@@ -264,7 +261,7 @@ describe('on a laptop', () => {
 
   test('the page shows a mail, which is a file too, and names sign in as well', async () => {
     const pending = openPendingSignIns(':memory:');
-    const send = mailToFolder(mails);
+    const send = writeMails(mails);
     const steps = signInByMail({ key, pending, send, folder: mails });
     provider = await identityProvider(origin, callback, { pending, steps });
     const ann = await browser();

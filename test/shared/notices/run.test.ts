@@ -1,17 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { appeal, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { removeThing } from '../../../shared/moderation/record-decisions.ts';
 import { sendNotices } from '../../../shared/notices/run.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { metered } from '../../../shared/table/budget.ts';
-import { noticeKey } from '../../../shared/table/keys.ts';
+import { contactKey, noticeKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
+import { tryUpdate } from '../../../shared/table/transact.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type { UserRecord } from '../../../shared/transfer/record.ts';
 import { setMails } from '../../../shared/user/mails.ts';
 import { noticeItem } from '../../../shared/user/notice.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
+import { readItem } from '../../helpers/items.ts';
 import { refusal, startMailServer } from '../../helpers/mail-server.ts';
-import { reviewNew } from '../../helpers/names-by-people.ts';
+import { correct, decideName, reviewNew } from '../../helpers/names-by-people.ts';
 import { beforeSend } from '../../helpers/sends.ts';
+import { exported, sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeModerator, type Person, signIn } from '../../helpers/world.ts';
 
@@ -152,6 +158,15 @@ describe('an author is told that a moderator', () => {
         await removeThing(entity, { by }, { hidesReviews: true });
       },
       'A name that you gave was corrected or removed.',
+    ],
+    [
+      'has declined a correction',
+      async (author) => {
+        const entity = await reviewNew(await member(), { name: 'Theirs' });
+        await correct(author, entity, { name: 'Mine', note: '' });
+        await decideName(mia, entity, author, 'decline');
+      },
+      'A moderator has declined a correction of yours.',
     ],
   ])('%s', async (_, deed, sentence) => {
     const ann = await member();
@@ -375,6 +390,20 @@ describe('a moderator', () => {
     expect([...mailsTo(ann), ...mailsTo(bob)]).toEqual([]);
   });
 
+  test('whom older code has appointed is told after the next sign-in', async () => {
+    const subject = `old ${people}`;
+    const mod = await member({ subject, display_name: 'Olaf' });
+    await setModerator(mod.id, true);
+    await tryUpdate({ Key: userKey(mod.id), set: { author: undefined } });
+    await held(await member());
+    await later(minute);
+    expect(mailsTo(mod)).toEqual([]);
+    await signIn({ subject, display_name: 'Olaf', email: mod.email, email_verified: true });
+    await held(await member());
+    await later(minute);
+    expect(mailsTo(mod)).toHaveLength(1);
+  });
+
   test.each<[string, (mod: Person) => Promise<unknown>]>([
     ['who is one no longer', ({ id }) => setModerator(id, false)],
     ['who is blocked', ({ id }) => decideUser(id, 'block', operator)],
@@ -425,4 +454,27 @@ test('a decision costs two write units more where it is mailed, and a publicatio
   process.env.MAIL_FROM = 'reviews@example.org';
   expect(mailed.publication).toBe(silent.publication);
   expect(mailed.approval - silent.approval).toBe(2);
+});
+
+test('a run without anything to do writes nothing, and reads five units', async () => {
+  await later(day);
+  const { usage } = await metered(() => later(minute));
+  expect(usage.write).toBe(0);
+  expect(usage.read).toBeLessThanOrEqual(5);
+});
+
+test('an export and the own data have the settings, and an import restores them', async () => {
+  const ann = await member();
+  await setMails(ann.id, { news: false, digest: true });
+  const settings = { mails_news: false, mails_digest: true };
+  expect((await ann.exports()).body.profile).toMatchObject(settings);
+  const record = (await exported()).find(
+    (each) => 'id' in each && each.id === ann.id,
+  ) as UserRecord;
+  expect(record.contact).toMatchObject(settings);
+  await ann.leaves();
+  const copy = { ...record, id: randomUUID(), contact: { ...record.contact, identity: undefined } };
+  await importRecords(sourced([copy as UserRecord]));
+  await later(7 * day + minute);
+  expect((await readItem(contactKey(copy.id)))?.all).toBe('DIGEST');
 });

@@ -1,0 +1,57 @@
+// A new review that a form has sent.
+import { ApiError } from '../../errors.ts';
+import { findOwnReview } from '../../review/own-reviews.ts';
+import { isDraft, type WholeReview } from '../../review/review.ts';
+import { getReviewBy, insertReview } from '../../review/review-repository.ts';
+import { isSameWritten } from '../../review/written.ts';
+import { retryStale, type Write } from '../../table/transact.ts';
+import { spendNaming } from '../../user/daily-limit.ts';
+import type { User } from '../../user/user.ts';
+import type { Redirect } from '../frame/html-response.ts';
+import { afterSaving } from './edit-review-page.ts';
+
+/**
+ * Stores the review, and leads to it. `insert` returns it as stored. A form that is sent twice
+ * leads to the review of the first time.
+ */
+export async function saveNew(
+  review: WholeReview,
+  insert: (review: WholeReview) => Promise<WholeReview> = insertReview,
+): Promise<Redirect> {
+  const isPublication = !isDraft(review);
+  try {
+    return afterSaving(await insert(review), isPublication);
+  } catch (error) {
+    const earlier = error instanceof ApiError && error.status < 500 && (await findSame(review));
+    if (!earlier) throw error;
+    return afterSaving(earlier, isPublication);
+  }
+}
+
+/**
+ * Stores a review by the user, and the name of its thing by the writes that `readWrites` returns.
+ * It counts as a name if there are some.
+ */
+export function insertNamed(
+  review: WholeReview,
+  user: User,
+  readWrites: () => Promise<readonly Write[]>,
+): Promise<WholeReview> {
+  return retryStale(async () => {
+    const [naming, spent] = await Promise.all([readWrites(), spendNaming('publications', user)]);
+    return insertReview(review, naming, naming.length > 0 ? spent : undefined);
+  });
+}
+
+/** Finds the review that the same form has made before, if it was sent twice. */
+async function findSame(review: WholeReview): Promise<WholeReview | undefined> {
+  const own = await findOwnReview(review.user_id, review.entity_id);
+  if (!own || own === 'hidden') return undefined;
+  const stored = await getReviewBy(review.user_id, own.review_id);
+  const isSame =
+    isSameWritten(stored, review) &&
+    stored.language === review.language &&
+    stored.license === review.license &&
+    isDraft(stored) === isDraft(review);
+  return isSame ? stored : undefined;
+}
