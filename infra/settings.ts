@@ -10,6 +10,7 @@ export const dataSettings = [
   'HELD_REVIEWS',
   'PUBLICATIONS_PER_DAY',
   'EDITS_PER_DAY',
+  'MAIL_FROM',
   'IMAGES',
   'MUSICDB_API',
   'MUSICDB_PAGE',

@@ -27,9 +27,10 @@ export interface Route {
   /**
    * Rights on the table: none, read public items, read everything, or read and write everything.
    * The job that writes the heartbeat and finds the oldest moderation case has `health`. The one
-   * that sends webhooks has `webhooks`: it reads public items, and writes only webhooks.
+   * that sends webhooks has `webhooks`: it reads public items, and writes only webhooks. The one
+   * that sends mails has `notices`: it also reads addresses, and writes what was mailed.
    */
-  table: 'none' | 'public' | 'read' | 'write' | 'health' | 'webhooks';
+  table: 'none' | 'public' | 'read' | 'write' | 'health' | 'webhooks' | 'notices';
   /** Narrows `write` to the items that these things are made of. */
   within?: Within;
   /** True if it asks music and book databases. It then also writes what they answer. */
@@ -174,6 +175,9 @@ const pages: readonly Page[] = [
   { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', table: 'read' },
   { operation: 'show-my-votes', method: 'GET', path: '/account/votes', table: 'read' },
   { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', table: 'write' },
+  { operation: 'show-mail-stop', method: 'GET', path: '/mails/{token}', table: 'public' },
+  { operation: 'stop-mails', method: 'POST', path: '/mails/{token}', table: 'write' },
+  { operation: 'update-mails', method: 'POST', path: '/account/mails', table: 'write' },
   { operation: 'show-account', method: 'GET', path: '/account', table: 'write' },
   { operation: 'update-account', method: 'POST', path: '/account', table: 'write' },
 ];

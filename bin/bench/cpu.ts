@@ -16,7 +16,7 @@ interface Cpu {
 }
 
 /** CPU of a request, and a sentence for each exceeded limit. */
-export type CpuLine = Cpu & { name: string; broken: string[] };
+type CpuLine = Cpu & { name: string; broken: string[] };
 
 /**
  * Multiples of the CPU of `get-review` in both processes: the highest of six runs with up to 20,000

@@ -39,7 +39,8 @@ export const request = signedIn({
   query: v.object({
     kind: v.optional(oneOf(deskKinds)),
     sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
-    reason: v.optional(oneOf(reasons)),
+    // Links of older code ask for what is held by this word.
+    reason: v.optional(oneOf([...reasons, 'held'])),
     cursor: v.optional(v.string()),
   }),
 });
@@ -55,7 +56,9 @@ const kindWords: Readonly<Record<DeskKind, string>> = {
 /** Shows moderators everything that waits for a decision. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
-  const { sort, reason, kind = reason && 'report' } = query;
+  const { sort } = query;
+  const reason = query.reason === 'held' ? undefined : query.reason;
+  const kind = query.kind ?? (query.reason === 'held' ? 'held' : reason && 'report');
   // A filter by reason reads more, because it leaves most of them out.
   const limit = reason ? 100 : perPage;
   const list = { list: 'desk', kind, sort, reason };

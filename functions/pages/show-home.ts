@@ -61,7 +61,7 @@ export const handler = visitedPage(v.object({}), async () => {
   };
 });
 
-/** What to do first on a new site. */
+/** First steps on a new site. */
 function firstSteps() {
   return html`${nothingYet('Nobody has written a review yet.', { href: `${authUrl()}/find`, text: 'Write the first review' })}
     <ol>

@@ -5,10 +5,10 @@ import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-li
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration } from 'aws-cdk-lib/core';
+import { Arn, Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { consumers, isPrefix, type RecordKind } from '../../shared/background/consumers.ts';
-import { type Schedule, schedules } from '../../shared/background/schedules.ts';
+import { type Schedule, schedulesOf } from '../../shared/background/schedules.ts';
 import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
@@ -68,7 +68,9 @@ export class Background extends Construct {
       return consumer;
     });
 
-    this.jobs = schedules.map((schedule) => {
+    const { notices, mailFrom } = defaults.options;
+    this.jobs = schedulesOf({ isMailing: notices }).map((schedule) => {
+      if (schedule.isForMails) return this.#everyMinute(schedule, defaults, sending(`${mailFrom}`));
       if (schedule.runs === 'every minute') return this.#everyMinute(schedule, defaults);
       return this.#daily(schedule, schedule.runs, { defaults, rights: [toDeadLetters] });
     });
@@ -100,13 +102,18 @@ export class Background extends Construct {
   }
 
   /** A job whose failure goes to no queue, because the next minute repeats it. */
-  #everyMinute({ operation, table, asks, secrets, timeout }: Schedule, defaults: FunctionDefaults) {
+  #everyMinute(
+    { operation, table, asks, secrets, timeout }: Schedule,
+    defaults: FunctionDefaults,
+    rights: PolicyStatement[] = [],
+  ) {
     const job = new TableFunction(this, operation, {
       defaults,
       description: 'Every minute',
       table,
       asks,
       secrets,
+      rights,
       timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
     });
     // The next minute repeats a run. After throttling, runs of earlier minutes would add to it.
@@ -117,6 +124,27 @@ export class Background extends Construct {
     });
     return job;
   }
+}
+
+/** Allows to send mails from this address, whose domain may be what is verified in Amazon SES. */
+function sending(address: string) {
+  const identities = [address, address.slice(address.indexOf('@') + 1)];
+  return [
+    new PolicyStatement({
+      actions: ['ses:SendEmail', 'ses:SendRawEmail'],
+      resources: identities.map((name) =>
+        Arn.format({
+          service: 'ses',
+          resource: 'identity',
+          resourceName: name,
+          partition: Aws.PARTITION,
+          region: Aws.REGION,
+          account: Aws.ACCOUNT_ID,
+        }),
+      ),
+      conditions: { StringEquals: { 'ses:FromAddress': address } },
+    }),
+  ];
 }
 
 /** Returns Lambda's filter pattern for the same records as `isFor` of shared/background. */

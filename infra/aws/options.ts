@@ -80,8 +80,10 @@ const Context = v.object({
   healthCheck: v.optional(Domain),
   /** Monthly budget of the account in US dollars. A higher cost is mailed to `alarmMail`. */
   budget: v.optional(whole(1, 999_999)),
-  /** The sender of the user pool's mails: an address that is verified in Amazon SES. */
+  /** The sender of the user pool's mails and of notices: an address verified in Amazon SES. */
   mailFrom: v.optional(Mail),
+  /** Sends mails to authors and moderators, from `mailFrom`. */
+  notices: v.optional(Flag, 'false'),
   domain: v.optional(Domain),
   certificateArn: v.optional(
     matching(
@@ -193,6 +195,9 @@ export function readOptions(node: Node) {
   if (options.securityContact && !domain) {
     throw new Error('context: domain is missing; securityContact is shown there');
   }
+  if (options.notices && !options.mailFrom) {
+    throw new Error('context: mailFrom is missing; notices are sent from there');
+  }
   if (options.pageMail && !alarmMail) {
     throw new Error('context: alarmMail is missing; pageMail is for some alarms only');
   }
@@ -214,6 +219,8 @@ export function readOptions(node: Node) {
       HELD_REVIEWS: `${options.heldReviews}`,
       PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
       EDITS_PER_DAY: `${options.editsPerDay}`,
+      // Without it, no notice is written.
+      MAIL_FROM: (options.notices && options.mailFrom) || '',
     },
     things: {
       OWN_TYPES: options.ownTypes,

@@ -36,6 +36,7 @@ const parts: Partial<Record<Route['table'], Part>> = {
     // An owner is told of a webhook that was turned off.
     told: { partitions: ['USER#*'], attributes: ['pk', 'sk', 'deleted_at', 'news_webhook'] },
   },
+  notices: { actions: ['UpdateItem', 'BatchWriteItem'], partitions: writtenBy('notices') },
 };
 
 /** The part of functions that ask databases, and keep the answers. */
@@ -72,6 +73,11 @@ const limits: Partial<Record<Route['table'], typeof publicPartitions>> = {
     read: ['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*'],
     queried: ['CHANGES', 'CHANGES#*', 'WEBHOOK'],
     listed: ['WEBHOOK'],
+  },
+  notices: {
+    read: ['REVIEW#*', 'USER#*', 'METADATA#*'],
+    queried: ['NOTICE'],
+    listed: ['REVIEW', 'MODERATOR', 'DIGEST', ...waiting],
   },
 };
 
@@ -110,9 +116,7 @@ export function tableRights(
   const limit = within ? limitsWithin(within) : limits[allowed];
   const { read, queried } = limit ?? {};
   const listed = limit?.listed && [
-    ...limit.listed,
-    ...(ownTypes ?? []),
-    ...(hasSessions ? waiting : []),
+    ...new Set([...limit.listed, ...(ownTypes ?? []), ...(hasSessions ? waiting : [])]),
   ];
   const isOfPart = (action: string) => part?.actions.includes(action) === true;
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);

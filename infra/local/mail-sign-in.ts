@@ -2,13 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
+import type { Mailer } from '../../shared/notices/mailer.ts';
 import { type FormState, field } from '../../shared/pages/form/fields.ts';
 import { framed } from '../../shared/pages/frame/frame.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { site } from '../../shared/site/site.ts';
 import { Email } from '../../shared/user/user.ts';
 import { largestShare, networksOf } from './client-networks.ts';
-import type { Mailer } from './mailer.ts';
 import type { PendingSignIns } from './pending-sign-ins.ts';
 
 /**
@@ -96,8 +96,8 @@ export function signInByMail(options: {
     const link = `${url}/${token}`;
     const subject = `Sign in to ${site().name}`;
     const text = mailText(link, spaced(code));
-    const sending = send({ to: address, subject, text }).catch(({ code: reason, responseCode }) => {
-      console.error(`A mail for a sign-in was not sent: ${reason} ${responseCode ?? ''}`.trim());
+    const sending = send({ to: address, subject, text }).catch(({ message }) => {
+      console.error(`A mail for a sign-in was not sent: ${message}`);
     });
     // Not awaited, so that the time of the answer says nothing about the address.
     if (folder === undefined) return { status: 200, page: sentPage(address) };
@@ -192,7 +192,7 @@ function askPage(value = '', fault?: string) {
 export function addressField(look: { hasFocus?: boolean; filled?: FormState } = {}) {
   return field({
     name: 'address',
-    label: 'E-mail address',
+    label: 'Email address',
     type: 'email',
     maxlength: 254,
     autocomplete: 'email',

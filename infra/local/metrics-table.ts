@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { type Health, readHealth } from '../../shared/health/health.ts';
 import { readLength } from '../../shared/list/totals.ts';
 import { countWaiting } from '../../shared/moderation/desk.ts';
+import { oldestNotice } from '../../shared/notices/queue.ts';
 import { countReviews } from '../../shared/review/review-list.ts';
 
 // The metrics that are read from the table: ages, sizes and open cases.
@@ -18,6 +19,8 @@ interface Reading {
   openCases: number;
   reviews: number;
   accounts: number;
+  /** Time (epoch ms) of the oldest notice, if any. */
+  oldest: number | undefined;
 }
 
 /**
@@ -55,6 +58,10 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
       'review_webhook_lag_seconds',
       'Age of the oldest change that waits for a webhook whose receiver answers. Up to 60.',
     ),
+    noticesLag: gauge(
+      'review_notices_lag_seconds',
+      'Age of the oldest notice that waits to be mailed, or 0. Up to 3,600 if mails are sent.',
+    ),
     lastWrite: gauge('review_last_write_age_seconds', 'Age of the newest heartbeat.'),
     dailyJob: gauge('review_daily_job_age_seconds', 'Time since the daily job ran.'),
     backup: gauge('review_backup_age_seconds', 'Time since the last backup.'),
@@ -75,13 +82,14 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
     for (const each of Object.values(ofTable)) each.remove();
     lag.reset();
     try {
-      const { health, ...counts } = await readCached();
+      const { health, oldest, ...counts } = await readCached();
       readable.set(1);
       const values: Record<keyof typeof ofTable, number | null> = {
         ...counts,
         faults: health.faults.length,
         streamLag: health.stream_lag_seconds,
         webhookLag: health.webhook_lag_seconds,
+        noticesLag: oldest === undefined ? 0 : (Date.now() - oldest) / 1000,
         lastWrite: health.last_write_age_seconds,
         dailyJob: health.daily_job_age_seconds,
         backup: health.backup_age_seconds,
@@ -101,13 +109,14 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
 }
 
 async function readTable(): Promise<Reading> {
-  const [health, openCases, reviews, accounts] = await Promise.all([
+  const [health, openCases, reviews, accounts, oldest] = await Promise.all([
     readHealth(),
     countWaiting(),
     countReviews(),
     readLength('users'),
+    oldestNotice(),
   ]);
-  return { health, openCases, reviews, accounts };
+  return { health, openCases, reviews, accounts, oldest };
 }
 
 async function inTime<T>(work: Promise<T>): Promise<T> {

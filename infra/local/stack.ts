@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
-import { schedules } from '../../shared/background/schedules.ts';
+import { schedulesOf } from '../../shared/background/schedules.ts';
+import { type MailSettings, makeMailer, readMailSettings } from '../../shared/notices/mailer.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { dataFormat } from '../../shared/table/format.ts';
@@ -26,8 +27,8 @@ import { loadFunction } from './invoke.ts';
 import { type KeptUse, keepAnswers } from './kept-answers.ts';
 import { followKeys, signInKey } from './key-store.ts';
 import type { Served } from './log.ts';
+import { writeMails } from './mail-folder.ts';
 import { signInByMail } from './mail-sign-in.ts';
-import { type MailSettings, mailsIn, makeMailer, readMailSettings } from './mailer.ts';
 import { openPendingSignIns, signInsFile } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
@@ -217,7 +218,8 @@ export async function startStack(
     const sweeps = new AbortController();
     // Another database expires items itself.
     const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
-    const jobs = sweep ? [...schedules, expirySchedule] : schedules;
+    const own = schedulesOf({ isMailing: mail !== undefined });
+    const jobs = sweep ? [...own, expirySchedule] : own;
     const loadJob = async (operation: string) =>
       sweep && operation === expirySchedule.operation ? sweep : loadFunction(operation);
     const clock = followClock(jobs, loadJob, stream.version);
@@ -317,7 +319,7 @@ function openSignInByMail(
   const pending = openPendingSignIns(':memory:');
   return {
     pending,
-    steps: signInByMail({ key, pending, send: makeMailer(mailsIn(folder)), folder }),
+    steps: signInByMail({ key, pending, send: writeMails(folder), folder }),
   };
 }
 

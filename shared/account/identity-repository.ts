@@ -10,7 +10,12 @@ import { Claimable, hashOfAddress } from '../user/claimable.ts';
 import type { Identity } from '../user/identity.ts';
 import { isModeratorName, keysOfName, namesRole } from '../user/moderator-name.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
-import { type Account, accountWrites, findAccount } from '../user/user-repository.ts';
+import {
+  type Account,
+  accountWrites,
+  findAccount,
+  listAsModerator,
+} from '../user/user-repository.ts';
 import {
   detachIdentity,
   reviewsOfRequest,
@@ -41,6 +46,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       throw new StaleRead();
     }
     if (account) await noteVerified(account, identity);
+    if (existing?.is_moderator) await listAsModerator(existing);
     if (existing && hidden.length + reported.length === 0) return existing;
     const was = { user_id, blocked_at, hidden: record.hidden, reported: record.reported };
     // Whoever was blocked or hidden goes on with a new account, which carries that.

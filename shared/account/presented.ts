@@ -16,6 +16,7 @@ import { decisions } from '../moderation/decision.ts';
 import { pick } from '../pick.ts';
 import { moderations, reasons } from '../review/verdict.ts';
 import { scopes } from '../routes.ts';
+import { mailKinds, mailsName } from '../user/mail-kinds.ts';
 import { Vote } from '../vote/vote.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
@@ -93,6 +94,12 @@ export const OwnData = Fields('A part of the stored data about the caller', {
           described(v.boolean(), 'True if somebody has verified `email`', true),
         ),
         musicdb_username: TextOrNull('The name of the linked account in the music database', 'ann'),
+        ...v.entriesFromList(
+          mailKinds.map(mailsName),
+          v.optional(
+            described(v.boolean(), 'The choice of mails of this kind, if there is one', true),
+          ),
+        ),
         identity: TextOrNull('A hash of the identity that signs in', '5d41402a…'),
       }),
       'The account, in the first part',

@@ -21,6 +21,8 @@ export interface Schedule {
    * `isQuiet: true`.
    */
   lookEvery?: number;
+  /** True if it runs only where the service sends mails, which MAIL_FROM says. */
+  isForMails?: true;
 }
 
 export const schedules: readonly Schedule[] = [
@@ -52,4 +54,17 @@ export const schedules: readonly Schedule[] = [
     timeout: 59,
     lookEvery: 5,
   },
+  {
+    operation: 'send-notices',
+    runs: 'every minute',
+    table: 'notices',
+    secrets: ['SESSION_KEYS'],
+    timeout: 59,
+    isForMails: true,
+  },
 ];
+
+/** Returns the jobs of a service that sends mails, or of one that sends none. */
+export function schedulesOf({ isMailing }: { isMailing: boolean }): readonly Schedule[] {
+  return schedules.filter(({ isForMails }) => isMailing || !isForMails);
+}

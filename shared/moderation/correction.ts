@@ -20,7 +20,7 @@ import { parseItem } from '../table/parse.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendNaming } from '../user/daily-limit.ts';
-import { newsUpdate } from '../user/news.ts';
+import { newsWrites } from '../user/notice.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
@@ -187,7 +187,7 @@ export function declineProposal(
       after: pick(proposal as Corrected, loggedFields),
     });
     const isThere = proposerId !== by.moderator_id && (await findUser(proposerId)) !== undefined;
-    const news = isThere ? [{ Update: newsUpdate(proposerId, 'decline') }] : [];
+    const news = isThere ? newsWrites(proposerId, 'decline') : [];
     await transact([endOf(proposal), ...logged(declined), ...news]);
   });
 }
@@ -242,5 +242,5 @@ function tellProposer(userId: string, { moderator_id }: Decider): Write[] {
   // The log checks the account of the moderator.
   if (userId === moderator_id) return [];
   const otherwise = invalidRequest('The account that proposed this was deleted');
-  return [{ Update: newsUpdate(userId, 'accept'), otherwise }];
+  return newsWrites(userId, 'accept', otherwise);
 }

@@ -1,4 +1,5 @@
 // The desk of moderators: everything that waits for them is one queue, with a partition a kind.
+import type { Entry } from '../table/item.ts';
 import { deskPartitions } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
@@ -23,11 +24,21 @@ export async function countWaiting(): Promise<number> {
 /** Returns the milliseconds that the oldest has waited, or undefined if nothing waits. */
 export async function longestWait(): Promise<number | undefined> {
   const lists = await Promise.all(deskKinds.map((kind) => firstOf(kind, 1)));
-  // The time since when it waits, and ids.
-  const times = lists.flat().map(({ date = '' }) => Date.parse(date.slice(0, date.indexOf('#'))));
+  const times = lists.flat().map(waitsSince);
   return times.length > 0 ? Date.now() - Math.min(...times) : undefined;
 }
 
-function firstOf(kind: DeskKind, most: number) {
-  return collect(queryIndex('all-by-date', deskPartitions[kind], { pageSize: most }), most);
+/** Returns the time (epoch ms) since when the newest waits, or undefined if nothing waits. */
+export async function newestWait(): Promise<number | undefined> {
+  const lists = await Promise.all(deskKinds.map((kind) => firstOf(kind, 1, true)));
+  const times = lists.flat().map(waitsSince);
+  return times.length > 0 ? Math.max(...times) : undefined;
 }
+
+function firstOf(kind: DeskKind, most: number, descending = false) {
+  const options = { pageSize: most, descending };
+  return collect(queryIndex('all-by-date', deskPartitions[kind], options), most);
+}
+
+/** The date of an entry is the time since when it waits, and ids. */
+const waitsSince = ({ date = '' }: Entry) => Date.parse(date.slice(0, date.indexOf('#')));

@@ -11,7 +11,7 @@ import { keyOf } from '../table/merge.ts';
 import { parseItem, parseItems } from '../table/parse.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { newsUpdate } from '../user/news.ts';
+import { newsWrites } from '../user/notice.ts';
 import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { type Decider, Decision, type RecordDecision } from './decision.ts';
@@ -32,7 +32,7 @@ export async function newsOf(
 ): Promise<Write[]> {
   const userId = personToTell(replaced, writers);
   if (userId === undefined || !(await findUser(userId))) return [];
-  return [{ Update: newsUpdate(userId, 'name') }];
+  return newsWrites(userId, 'name');
 }
 
 /** A change of a record that a moderator decides on. */

@@ -166,6 +166,15 @@ export const bulkImportKey = key('IMPORT', 'IMPORT');
 /** Takes a regular task, such as `backup`. */
 export const lastRunKey = keyOf('HEALTH', 'DONE#<task>');
 
+/** Takes the time at which a mail is due (epoch ms), and an id. */
+export const noticeKey = keyOf('NOTICE', 'DUE#<time:13>#<id>');
+
+/** The lease of the run that sends mails, and what moderators were told last. */
+export const noticesPaceKey = key('NOTICE', 'PACE');
+
+/** Takes the hexadecimal hash of an address, and a kind of mails. */
+export const mailedKey = keyOf('MAILED#<sha256>', 'MAILED#<kind>');
+
 export const deferredKey = keyOf('DEFERRED', 'COUNTS#<id>');
 
 /**

@@ -24,8 +24,11 @@ import {
   laneKey,
   lastRunKey,
   longTextKey,
+  mailedKey,
   metadataKey,
   moderatorNameKey,
+  noticeKey,
+  noticesPaceKey,
   paceKey,
   proposalKey,
   reportKey,
@@ -42,7 +45,7 @@ import {
 } from './keys.ts';
 
 /** Functions that write a part of the table: by `table`, `within` or `asks` of their route. */
-export type Writer = 'health' | 'webhooks' | Within | 'asks';
+export type Writer = 'health' | 'webhooks' | 'notices' | Within | 'asks';
 
 /**
  * A kind of stored items. In keys and index partitions, `<user_id>`, `<review_id>` and
@@ -79,6 +82,7 @@ const rows = {
   user: {
     key: userKey,
     all: 'USER',
+    author: 'MODERATOR',
     kilobytes: 2,
     own: 'profile',
     isCounted: true,
@@ -94,13 +98,14 @@ const rows = {
       'lists',
     ],
   },
-  // Private fields of the account.
+  // Private fields of the account. Listed by the time of the next digest, if one is asked for.
   contact: {
     key: contactKey,
+    all: 'DIGEST',
     kilobytes: 4,
     beside: 'user',
     own: 'profile',
-    writers: ['profile', 'accounts'],
+    writers: ['profile', 'accounts', 'notices'],
   },
   // The user that an issuer and subject sign in to. After its deletion: its block, and at most 200
   // hidden and 60 reported reviews.
@@ -374,6 +379,23 @@ const rows = {
     key: lastRunKey,
     unexported: 'times of jobs and backups of this table',
     writers: ['health', 'counters', 'lists'],
+  },
+  // News that wait to be told by mail. The job drops those of accounts that are gone.
+  notice: {
+    key: noticeKey,
+    unexported: 'lives for two days',
+    writers: ['notices'],
+  },
+  noticesPace: {
+    key: { form: noticesPaceKey },
+    unexported: 'state of a job of this table',
+    writers: ['notices'],
+  },
+  // The last mail of a kind to an address.
+  mailed: {
+    key: mailedKey,
+    unexported: 'lives for eight days',
+    writers: ['notices'],
   },
   // Time up to which webhooks have told everything.
   sending: {

@@ -5,8 +5,9 @@ import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { parseItem } from '../table/parse.ts';
-import { getItem, queryIndex } from '../table/query.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import { putNew, retryStale, transact, tryUpdate, type Write } from '../table/transact.ts';
+import { contactItem } from './mails.ts';
 import {
   checkName,
   holdFreeName,
@@ -101,14 +102,36 @@ export function accountWrites(user: User, contact: Contact | null, version = 1):
     putNew(userItem(user, version)),
     ...(user.is_moderator ? holdName(keys) : checkName(keys)),
   ];
-  if (contact) writes.push({ Put: { Item: { ...contactKey(user.id), ...contact } } });
+  if (contact) writes.push({ Put: { Item: contactItem(user.id, contact) } });
   return writes;
 }
 
 /** The item of a new user. `version` rises with every count and the deletion. */
 export function userItem(user: User, version = 1) {
-  const { id, created } = user;
-  return { ...userKey(id), all: 'USER', date: `${created}#${id}`, ...user, version };
+  const { id, created, is_moderator } = user;
+  const lists = { all: 'USER', ...(is_moderator && { author: moderatorList }) };
+  return { ...userKey(id), ...lists, date: `${created}#${id}`, ...user, version };
+}
+
+/** The list of all moderators. */
+const moderatorList = 'MODERATOR';
+
+/**
+ * The most moderators that are read at once. A service with more tells the newest ones nothing by
+ * mail: its operator, who appoints each, feels it.
+ */
+const mostModerators = 100;
+
+/** Returns the ids of moderators, the oldest accounts first. Some may have been deleted. */
+export async function listModerators(): Promise<string[]> {
+  const entries = queryIndex('author-by-date', moderatorList, { pageSize: mostModerators });
+  return (await collect(entries, mostModerators)).map(idIn);
+}
+
+/** Lists a moderator whom older code has appointed. */
+export async function listAsModerator({ id }: User): Promise<void> {
+  const was = { is_moderator: true, author: undefined };
+  await tryUpdate({ Key: userKey(id), set: { author: moderatorList }, was });
 }
 
 /**
@@ -178,7 +201,10 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
       {
         Update: {
           Key: userKey(id),
-          set: { is_moderator: isModerator || undefined },
+          set: {
+            is_moderator: isModerator || undefined,
+            author: isModerator ? moderatorList : undefined,
+          },
           ConditionExpression: isModerator ? mayWrite : whereAlive,
           was: named(user),
         },

@@ -3,6 +3,7 @@ import type { Item } from '../table/item.ts';
 import { parseItems } from '../table/parse.ts';
 import { httpDate } from '../time.ts';
 import { Name } from '../values.ts';
+import { StoredMailSettings } from './mail-kinds.ts';
 import { News } from './news.ts';
 import type { OwnProfile, PresentedUser } from './presented.ts';
 import { userTypeOf } from './user-type.ts';
@@ -50,6 +51,7 @@ export const Contact = v.object({
   musicdb_username: v.nullish(v.string(), null),
   /** SHA-256 key of the identity that signs in to it. */
   identity: v.optional(v.string()),
+  ...StoredMailSettings.entries,
 });
 export type Contact = v.InferOutput<typeof Contact>;
 

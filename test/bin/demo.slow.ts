@@ -13,7 +13,7 @@ interface Listed extends PresentedReview {
 const complete = /^The demo is complete: 200 reviews\.$/;
 
 /** All that the service has printed. */
-function saidBy({ out }: Service): string {
+function saidBy({ out }: Service) {
   return `${out.join('\n')}\n`;
 }
 
@@ -23,10 +23,10 @@ function tryIt(service: Service) {
   return JSON.parse(spawnSync('sh', ['-c', `${command} -s`], { encoding: 'utf8' }).stdout);
 }
 
-async function allReviews(url: string): Promise<Listed[]> {
-  const found: Listed[] = [];
+async function allReviews(url: string) {
+  const found = [];
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const at: string = cursor && `&cursor=${cursor}`;
+    const at = cursor && `&cursor=${cursor}`;
     const response = await fetch(`${url}/review/?include_metadata=true${at}`);
     const { reviews, next } = (await response.json()) as { reviews: Listed[]; next?: string };
     found.push(...reviews);
@@ -61,10 +61,10 @@ describe('npm start -- --demo --memory', () => {
   });
 
   test('begins with reviews worth reading, not with the reported one', () => {
-    for (const { text, user } of reviews.slice(0, 4)) {
-      expect(text?.length).toBeGreaterThan(90);
-      expect(user.display_name).not.toBe('Best Deals 4U');
-    }
+    for (const { text } of reviews.slice(0, 4)) expect(text?.length).toBeGreaterThan(90);
+    // The start page shows five.
+    const authors = reviews.slice(0, 5).map(({ user }) => user.display_name);
+    expect(authors).not.toContain('Best Deals 4U');
     const ages = reviews.slice(0, 4).map((review) => Date.now() - Date.parse(review.published_on));
     expect(Math.max(...ages)).toBeLessThan(2 * 86_400_000);
   });

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-const { follow, fill, click, arrive } = handsOn(() => page);
+const { follow, fill, arrive } = handsOn(() => page);
 const headings = (level: number) => page.getByRole('heading', { level }).allTextContents();
 
 /** Moves the focus by the keyboard to what has this name, and presses a key there. */
@@ -28,7 +28,7 @@ async function press(name: string, key = 'Enter'): Promise<void> {
   throw new Error(`the keyboard does not reach ${name} on ${page.url()}`);
 }
 
-/** How the first column of the page lies to the second one. */
+/** Place of the first column of the page: above the second one, or beside it. */
 const columns = () =>
   page.evaluate(`(() => {
     const parts = document.querySelectorAll('.columns > :nth-child(-n + 2)');
@@ -64,7 +64,9 @@ describe('somebody who looks around', () => {
     const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
     await page.getByText('Have an address?').click();
     await expectAccessible();
-    await page.getByRole('searchbox', { name: 'Search by name' }).fill(`musicbrainz.org/release-group/${id}`);
+    await page
+      .getByRole('searchbox', { name: 'Search by name' })
+      .fill(`musicbrainz.org/release-group/${id}`);
     await page.keyboard.press('Enter');
     await page.getByText('Nobody has reviewed this yet.').waitFor();
     await expectAccessible();

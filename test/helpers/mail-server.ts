@@ -3,42 +3,77 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { listen } from './listen.ts';
 
-/** A mail as a mail server got it. */
+/** A mail as it has arrived, with headers unfolded and parts decoded. */
 export interface ReceivedMail {
-  recipients: string[];
-  /** By name in lower case. */
-  headers: ReadonlyMap<string, string>;
-  /** All parts, without their encoding. */
+  to: string[];
+  headers: Record<string, string>;
   text: string;
+  html: string;
   /** The first address in the text, and the code of a sign-in. */
   link: string;
   code: string;
 }
 
-/** Starts a mail server for one test file. It takes every mail, for anybody. */
+/** Behaviour of the server. Each is called before it answers, and may throw an error to refuse. */
+interface Behaviour {
+  onRecipient?(address: string): void;
+  /** `drop` ends the connection when the whole mail has arrived, without an answer. */
+  onMail?(mail: ReceivedMail): 'drop' | undefined;
+}
+
+/** Makes the error that has the server refuse with this code (RFC 5321). */
+export const refusal = (responseCode: number) =>
+  Object.assign(new Error('refused'), { responseCode });
+
+/** Starts a mail server on this machine. `inbox` has all mails that it took, for anybody. */
 export async function startMailServer() {
-  const mails: ReceivedMail[] = [];
+  const inbox: ReceivedMail[] = [];
+  const behaviour: Behaviour = {};
   const arrivals = new EventEmitter();
+  const taken = new Set<ReceivedMail>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
-    async onData(stream, { envelope }, done) {
-      const recipients = envelope.rcptTo.map(({ address }) => address);
-      mails.push(parse(await text(stream), recipients));
-      done();
-      arrivals.emit('mail');
+    onRcptTo({ address }, _, done) {
+      try {
+        behaviour.onRecipient?.(address);
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    async onData(stream, { envelope, id }, done) {
+      const raw = await text(stream);
+      const mail = parsed(
+        raw,
+        envelope.rcptTo.map(({ address }) => address),
+      );
+      try {
+        if (behaviour.onMail?.(mail) === 'drop') {
+          for (const connection of server.connections) {
+            if ((connection as { id: string }).id === id) (connection as Closing).close();
+          }
+          return;
+        }
+        inbox.push(mail);
+        done();
+        arrivals.emit('mail');
+      } catch (error) {
+        done(error as Error);
+      }
     },
   });
+  server.on('error', () => {});
   const address = await listen(server.server);
-  afterAll(() => new Promise<void>((resolve) => server.close(resolve)));
-  const taken = new Set<ReceivedMail>();
   return {
     url: address.replace('http:', 'smtp:'),
-    mails,
+    inbox,
+    behaviour,
+    stop: () => new Promise<void>((resolve) => server.close(resolve)),
     /** Waits for the next mail to an address. Each is returned once. */
     async next(to: string): Promise<ReceivedMail> {
       for (;;) {
-        const mail = mails.find((each) => !taken.has(each) && each.recipients.includes(to));
+        const mail = inbox.find((each) => !taken.has(each) && each.to.includes(to));
         if (mail) {
           taken.add(mail);
           return mail;
@@ -49,22 +84,38 @@ export async function startMailServer() {
   };
 }
 
-function parse(source: string, recipients: string[]): ReceivedMail {
-  const [head = '', ...parts] = source.split('\r\n\r\n');
-  const body = parts
-    .join('\n\n')
-    .replaceAll('=\r\n', '')
-    .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const lines = head.replaceAll(/\r\n\s+/g, ' ').split('\r\n');
-  const headers = lines.map((line): [string, string] => {
-    const [name = '', ...value] = line.split(': ');
-    return [name.toLowerCase(), value.join(': ')];
-  });
+interface Closing {
+  close(): void;
+}
+
+function parsed(raw: string, to: string[]): ReceivedMail {
+  const [head = ''] = raw.split('\r\n\r\n');
+  const headers = Object.fromEntries(
+    head
+      .replaceAll(/\r\n\s+/g, ' ')
+      .split('\r\n')
+      .map((line) => [
+        line.slice(0, line.indexOf(':')).toLowerCase(),
+        line.replace(/^.*?:\s*/, ''),
+      ]),
+  );
+  const part = (type: string) => {
+    const [, rest = ''] = raw.split(`Content-Type: ${type}`);
+    const [partHead = '', ...body] = rest.split('\r\n\r\n');
+    const content = body.join('\r\n\r\n').split('\r\n--')[0] ?? '';
+    if (/base64/i.test(partHead)) return Buffer.from(content, 'base64').toString();
+    const bytes = content
+      .replaceAll('=\r\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+    return Buffer.from(bytes, 'latin1').toString().replaceAll('\r\n', '\n');
+  };
+  const plain = part('text/plain');
   return {
-    recipients,
-    headers: new Map(headers),
-    text: body,
-    link: /http\S+/.exec(body)?.[0] ?? '',
-    code: /there: (\d{4} \d{4})/.exec(body)?.[1] ?? '',
+    to,
+    headers,
+    text: plain,
+    html: part('text/html'),
+    link: /http\S+/.exec(plain)?.[0] ?? '',
+    code: /there: (\d{4} \d{4})/.exec(plain)?.[1] ?? '',
   };
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { type EntityType, isOwnType } from '../../shared/entity/entity-type.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
+import { stopUrl } from '../../shared/pages/account/stop-mails.ts';
 import type { Review } from '../../shared/review/review.ts';
 import type { Route } from '../../shared/routes.ts';
 import { provideSite, siteContent } from '../../shared/site/content.ts';
@@ -27,6 +28,7 @@ type Name =
   | 'entity_id'
   | 'client_id'
   | 'token_id'
+  | 'token'
   | 'webhook_id'
   | 'rev'
   | 'guide'
@@ -53,6 +55,11 @@ export interface Sample {
   query: Record<string, string>;
 }
 
+/** The end of the link in a mail. */
+const stopToken = (
+  await stopUrl({ user_id: 'f'.repeat(32), kind: 'news', address: 'ann@example.org' })
+).replace(/.*\//, '');
+
 /** Returns the scene of a public review. Ids that are not given name nothing. */
 export function sceneOf(
   review: Pick<Review, 'id' | 'user_id' | 'entity_id' | 'entity_type'>,
@@ -67,6 +74,7 @@ export function sceneOf(
     entity_type,
     client_id: nothing,
     token_id: nothing,
+    token: stopToken,
     webhook_id: nothing,
     rev: '1',
     guide: 'oauth',

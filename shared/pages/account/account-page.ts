@@ -12,6 +12,7 @@ import { nameWithRole, personTop } from '../frame/person.ts';
 import { minuteOf, nameOfType } from '../frame/words.ts';
 import { decisionOf, saying } from '../moderation/moderation.ts';
 import { excerptOf } from '../review/written-parts.ts';
+import { mailSettings } from './mail-settings.ts';
 import { newsSection } from './news.ts';
 
 /** The account page, with the profile as stored or as sent, and a page of decisions. */
@@ -34,6 +35,7 @@ export function accountPage(
     content: html`${faultOf(filled)}
       ${newsSection(user)}
       ${profile(user, contact, csrf, filled)}
+      ${mailSettings({ user, contact }, csrf)}
       ${standing(user)}
       ${decided.length > 0 && moderation(decided, csrf, cursor)}
       <section>

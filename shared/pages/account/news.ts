@@ -70,8 +70,13 @@ export function newsSection(user: News): Html | '' {
   </section>`;
 }
 
-function line(kind: NewsKind, count: number) {
+/** Returns the sentence for so many news of a kind, and the path of the page that says more. */
+export function newsLine(kind: NewsKind, count: number): { text: string; path: string } {
   const [one, more, path] = lines[kind];
-  const text = count === 1 ? one : `${more} ${count}.`;
+  return { text: count === 1 ? one : `${more} ${count}.`, path };
+}
+
+function line(kind: NewsKind, count: number) {
+  const { text, path } = newsLine(kind, count);
   return html`${text}${path && html` <a href="${authUrl()}${path}">See ${pages[path]}</a>`}`;
 }

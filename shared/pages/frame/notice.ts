@@ -6,6 +6,7 @@ import type { Page } from './layout.ts';
 /** Messages shown once after a change. */
 const notices = {
   'profile-saved': 'Your profile is saved.',
+  'mails-saved': 'Your choice of mails is saved.',
   'draft-saved': 'The draft is saved. Only you can see it.',
   'review-published': 'Your review is public.',
   'review-held':

@@ -26,7 +26,7 @@ export function moderationUrl(path = ''): string {
   return `${authUrl()}/account/moderation${path}`;
 }
 
-/** Address of the page of a name for moderators. */
+/** Address of what is proposed for a name. It leads to the page of the thing. */
 export function namesUrl({ entity_id, entity_type }: Entity): string {
   return withQuery(moderationUrl(`/names/${entity_id}`), { entity_type });
 }

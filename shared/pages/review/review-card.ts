@@ -27,7 +27,7 @@ export function reviewCard(
   const byLine = html`${!isOfOneAuthor && personLink(author)} ${shortRating(review)}
       <a href="${base}/review/${id}">${when(published_on ?? created)}</a>`;
   return html`<div>
-    ${isOfOneEntity ? html`<h3 class="by soft">${byLine}</h3>` : html`<h4 class="by soft">${byLine}</h4>`}
+    ${isOfOneEntity ? html`<h3 class="by">${byLine}</h3>` : html`<h4 class="by">${byLine}</h4>`}
     ${Object.values(belowAuthor).map((part) => part(review))}
     ${isCut(review) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
   </div>`;

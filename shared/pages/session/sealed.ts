@@ -8,7 +8,7 @@ import { keysOf } from '../../secrets.ts';
 import { epochSeconds } from '../../time.ts';
 
 /** Data that browsers carry for us. */
-type Kind = 'session' | 'sign-in' | 'request';
+type Kind = 'session' | 'sign-in' | 'request' | 'stop-mails';
 
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
 

@@ -49,6 +49,7 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'asks' | 'secrets'>[]
   { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
   { operation: 'update-names', table: 'public', asks: true },
   { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
+  { operation: 'send-notices', table: 'notices', secrets: ['SESSION_KEYS'] },
 ];
 
 /** Returns the resources of one type, by logical id. */
@@ -122,6 +123,7 @@ export function excessRights(template: Template): string[] {
     write: [...reading, ...writing],
     health: ['Query', 'UpdateItem'],
     webhooks: [...reading, 'UpdateItem'],
+    notices: [...reading, 'UpdateItem', 'BatchWriteItem'],
   };
   return [...routes, ...others].flatMap(({ operation, table, asks, secrets = [] }) => {
     const keeping = asks ? ['PutItem', 'UpdateItem', 'ConditionCheckItem'] : [];
@@ -352,9 +354,11 @@ export function missingVariables(
     const secrets = [...text.matchAll(/\w\("(\w+_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
       // Set only if the identity provider does not publish its sign-out address, or is our own. The
-      // ranges of an intranet are set only on a server.
+      // ranges of an intranet and a mail server are set only on a server. The mail library reads
+      // settings of its test accounts.
       ...read.filter(
-        (name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$)/.test(name),
+        (name) =>
+          !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$|SMTP_URL$|ETHEREAL_)/.test(name),
       ),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];

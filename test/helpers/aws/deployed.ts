@@ -33,6 +33,7 @@ const tables = new Map<string, Route['table']>([
   ['no-route', 'none'],
   ['send-heartbeat', 'health'],
   ['send-webhooks', 'webhooks'],
+  ['send-notices', 'notices'],
 ]);
 const actionsOf: Record<Route['table'], string[]> = {
   none: [],
@@ -41,6 +42,7 @@ const actionsOf: Record<Route['table'], string[]> = {
   write: ['PutItem'],
   health: ['UpdateItem'],
   webhooks: ['UpdateItem'],
+  notices: ['UpdateItem'],
 };
 
 /** Folders of the code of functions that get files of the site, by their names. */

@@ -30,8 +30,12 @@ const site: SiteContent = {
  */
 export async function startRoleWorld() {
   const folder = newFolder();
-  const { service, outdir } = (await synthesized()).plain;
+  const { plain, everything } = await synthesized();
+  const { service, outdir } = plain;
   const rights = rightsIn(service);
+  // A job that is an option.
+  const job = 'send-notices';
+  rights.set(job, rightsIn(everything.service).get(job) ?? []);
 
   const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   const secrets: Record<string, string> = {

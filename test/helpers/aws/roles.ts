@@ -40,13 +40,14 @@ export function rightsIn(template: Template): Map<string, Right[]> {
   const rightsOf = (operation: string, statements: Statement[]): Right[] =>
     statements.flatMap(({ Effect, Action, Resource, Condition }) => {
       if (Effect !== 'Allow') throw new Error(`${operation} has a statement that denies`);
-      const limits = limitsIn(Condition);
+      const actions = ([Action].flat() as string[]).filter((action) =>
+        /^(dynamodb|secretsmanager):/.test(action),
+      );
       const resources = [Resource].flat().map(resourceIn);
       // Lambda itself reads the stream.
-      if (resources.includes('stream')) return [];
-      return ([Action].flat() as string[])
-        .filter((action) => /^(dynamodb|secretsmanager):/.test(action))
-        .map((action) => ({ operation, action, resources, ...limits }));
+      if (actions.length === 0 || resources.includes('stream')) return [];
+      const limits = limitsIn(Condition);
+      return actions.map((action) => ({ operation, action, resources, ...limits }));
     });
   return new Map([...rolesOf(template)].map(([name, all]) => [name, rightsOf(name, all)]));
 }

@@ -35,6 +35,8 @@ const everyOption = {
   tracing: 'true',
   sourceMaps: 'true',
   alarmMail: 'ops@example.org',
+  mailFrom: 'reviews@example.org',
+  notices: 'true',
   musicdbApi: 'https://music.example.org/ws/{type}/{id}',
   musicdbPage: 'https://music.example.org/{type}/{id}',
   oidcIssuer: 'https://id.example.org',

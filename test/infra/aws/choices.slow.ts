@@ -12,6 +12,7 @@ import {
   only,
   propertiesOf,
   resources,
+  statements,
   type Template,
   theOne,
   variables,
@@ -46,6 +47,7 @@ const chosen = deployed({
   pageMail: 'pager@example.org',
   budget: 50,
   mailFrom: 'reviews@example.org',
+  notices: 'true',
   rateLimit: 200,
   signInConcurrency: 20,
   maxReadRequestUnits: 1000,
@@ -124,6 +126,27 @@ describe('the user pool', () => {
     const { LogoutURLs, CallbackURLs } = only(chosen.service, 'AWS::Cognito::UserPoolClient');
     expect(LogoutURLs).toEqual(['https://reviews.example.org/ws/account/sign-out']);
     expect(CallbackURLs).toEqual(['https://reviews.example.org/ws/account/callback']);
+  });
+});
+
+describe('notices', () => {
+  test('are sent by a job that may send as one sender, and only if they are chosen', () => {
+    const sending = (template: Template) =>
+      statements(template).filter(({ Action }) => JSON.stringify(Action).includes('ses:'));
+    expect(sending(plain.service)).toEqual([]);
+    const [statement, ...others] = sending(chosen.service);
+    expect(others).toEqual([]);
+    const identity = 'arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity';
+    expect([statement?.Resource].flat().map(text)).toEqual([
+      `${identity}/reviews@example.org`,
+      `${identity}/example.org`,
+    ]);
+    expect(statement?.Condition).toEqual({
+      StringEquals: { 'ses:FromAddress': 'reviews@example.org' },
+    });
+    const jobs = functions(chosen.service).map(([name]) => name);
+    expect(jobs).toContain('send-notices');
+    expect(functions(plain.service).map(([name]) => name)).not.toContain('send-notices');
   });
 });
 

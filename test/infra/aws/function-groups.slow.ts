@@ -4,7 +4,7 @@ import { bundleFunctions, codeIn } from '../../../infra/aws/bundle.ts';
 import { functionGroups, groupOf } from '../../../infra/aws/function-groups.ts';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
-import { schedules } from '../../../shared/background/schedules.ts';
+import { schedulesOf } from '../../../shared/background/schedules.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { kinds } from '../../../shared/table/kinds.ts';
 import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/checks.ts';
@@ -30,14 +30,14 @@ const grouped = shared.flatMap((group) => group.routes.map(({ operation }) => op
 const alone = bundleFunctions(folder, false, grouped);
 
 /** Rights one by one: an action, what it is on, and the partitions. */
-function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partitions'>[]): string[] {
+function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partitions'>[]) {
   return rights.flatMap(({ action, resources, partitions = ['*'] }) =>
     resources.map((resource) => `${action} of ${resource} in ${partitions.toSorted()}`),
   );
 }
 
 /** Returns the rights that a page has if it has a function of its own. */
-function rightsAlone({ operation, table, within, asks, secrets = [] }: Route): string[] {
+function rightsAlone({ operation, table, within, asks, secrets = [] }: Route) {
   const bundle = alone.get(operation);
   if (!bundle) throw new Error(`${operation} has no code`);
   const statements = tableRights('table', operation, {
@@ -73,7 +73,10 @@ test.each(shared)('$name has the rights of its pages, and no other', ({ name, ro
 /** Everything whose right to write is narrowed, and the function that has its right. */
 const narrowed = [
   ...routes.map((route) => ({ ...route, name: groupOf(route) })),
-  ...[...consumers, ...schedules].map((each) => ({ ...each, name: each.operation })),
+  ...[...consumers, ...schedulesOf({ isMailing: false })].map((each) => ({
+    ...each,
+    name: each.operation,
+  })),
 ].filter(({ within }) => within !== undefined);
 const own = bundleFunctions(
   folder,

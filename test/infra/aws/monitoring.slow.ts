@@ -116,9 +116,11 @@ describe('the alarms', () => {
       DeadLetters: ['Ticket', once, 'AWS/SQS ApproximateNumberOfMessagesVisible Maximum'],
       NotRunexpirevotecounters: notRun('expire-vote-counters', 26),
       NotRunsendheartbeat: notRun('send-heartbeat', 1),
+      NotRunsendnotices: notRun('send-notices', 1),
       NotRunsendwebhooks: notRun('send-webhooks', 1),
       NotRunupdatenames: notRun('update-names', 1),
       Errorssendheartbeat: mostRunsOf('send-heartbeat'),
+      Errorssendnotices: mostRunsOf('send-notices'),
       Errorssendwebhooks: mostRunsOf('send-webhooks'),
       Errorsupdatenames: mostRunsOf('update-names'),
       LateWebhooks: ['Ticket', twice, 'reviews LateWebhooks Sum'],
@@ -212,18 +214,18 @@ test('what a month costs at least stands in the guides', async () => {
 });
 
 /** A document, in one line. */
-function guide(name: string): string {
+function guide(name: string) {
   const file = new URL(`../../../${name}`, import.meta.url);
   return readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ');
 }
 
 /** The metrics that a line of a log adds to. */
-function countedIn(line: string, logGroup: RegExp): string[] {
+function countedIn(line: string, logGroup: RegExp) {
   return countedBy(service, logGroup, (pattern) => takes(pattern, line));
 }
 
 describe('the access log', () => {
-  const format: string = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
+  const format = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
   const answered = (request: string, status: number, more: Record<string, string> = {}) => {
     const [httpMethod = '', resourcePath = ''] = request.split(' ');
     return accessLine(format, { httpMethod, resourcePath, status: `${status}`, ...more });

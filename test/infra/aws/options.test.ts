@@ -30,6 +30,7 @@ describe('options that AWS would refuse during a deployment are refused before i
       /healthCheck must be a name such as/,
     ],
     [{ mailFrom: 'Reviews <reviews@example.org>' }, /mailFrom must be an e-mail address/],
+    [{ notices: 'true' }, /mailFrom is missing/],
     [{ mailFrom: 'bücher@example.org' }, /mailFrom must be an e-mail address/],
     [{ ...own, domain: 'https://reviews.example.org' }, /domain must be a name such as/],
     [{ ...own, domain: 'Reviews.example.org' }, /domain must be a name such as/],
@@ -74,8 +75,16 @@ describe('options that AWS would refuse during a deployment are refused before i
 
 test('accepts options that AWS accepts', () => {
   expect(read({})).toMatchObject({ name: 'review-service', isProduction: true, logDays: 30 });
-  const usual = { HELD_REVIEWS: '0', PUBLICATIONS_PER_DAY: '200', EDITS_PER_DAY: '200' };
+  const usual = {
+    HELD_REVIEWS: '0',
+    PUBLICATIONS_PER_DAY: '200',
+    EDITS_PER_DAY: '200',
+    MAIL_FROM: '',
+  };
   expect(read({}).writing).toEqual(usual);
+  const mailFrom = 'reviews@example.org';
+  expect(read({ mailFrom }).writing).toEqual(usual);
+  expect(read({ mailFrom, notices: 'true' }).writing).toEqual({ ...usual, MAIL_FROM: mailFrom });
   expect(read({ heldReviews: 2 }).writing).toEqual({ ...usual, HELD_REVIEWS: '2' });
   const unlimited = { ...usual, PUBLICATIONS_PER_DAY: '50', EDITS_PER_DAY: '0' };
   expect(read({ publicationsPerDay: 50, editsPerDay: 0 }).writing).toEqual(unlimited);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
-import { schedules } from '../../../shared/background/schedules.ts';
+import { schedulesOf } from '../../../shared/background/schedules.ts';
 import { routes } from '../../../shared/routes.ts';
 import { callsOf, registration } from '../../helpers/aws/role-calls.ts';
 import { reviewJourney } from '../../helpers/aws/role-journey.ts';
@@ -10,6 +10,7 @@ import { startRoleWorld } from '../../helpers/aws/role-world.ts';
 import { isLike } from '../../helpers/aws/roles.ts';
 import { openBrowser } from '../../helpers/browser.ts';
 import { stopClock } from '../../helpers/clock.ts';
+import { startMailServer } from '../../helpers/mail-server.ts';
 
 const world = await startRoleWorld();
 const { url, authUrl, stream, proxy, rights, load, succeeded } = world;
@@ -30,7 +31,7 @@ const {
   sessionOf,
 } = calls;
 
-const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody } = await import(
+const { makeGrant, makeLongLists, makeUser, makeUsers, reviewBody, signIn } = await import(
   '../../helpers/world.ts'
 );
 const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
@@ -40,6 +41,8 @@ const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, sumsKey } = a
   '../../../shared/table/keys.ts'
 );
 const { databaseTypes } = await import('../../../shared/entity/databases.ts');
+const { setMails } = await import('../../../shared/user/mails.ts');
+const { setModerator } = await import('../../../shared/user/user-repository.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 console.info = () => {};
@@ -299,13 +302,40 @@ describe('each function does with its role', () => {
     await stream.idle();
   });
 
+  test('what mails need', async () => {
+    const server = await startMailServer();
+    Object.assign(process.env, { SMTP_URL: server.url, MAIL_FROM: 'reviews@example.org' });
+    const [ann, mod] = await Promise.all(
+      ['ann', 'mod'].map((name) => signIn({ email: `${name}@example.org`, email_verified: true })),
+    );
+    await setModerator(`${mod?.id}`, true);
+    await setMails(`${ann?.id}`, { digest: true });
+    await ann?.publishesHidden();
+    await mod?.reports(`${await ann?.publishes()}`, {});
+    stopClock(Date.now() + 8 * 86_400_000);
+    await invoke(await load('send-notices'), 'send-notices', {});
+    jest.useRealTimers();
+    expect(server.inbox.flatMap(({ to }) => to).toSorted()).toEqual([
+      'ann@example.org',
+      'mod@example.org',
+    ]);
+    const stop = `${server.inbox[0]?.headers['list-unsubscribe']?.slice(1, -1)}`;
+    expect((await fetch(stop)).status).toBe(200);
+    expect((await fetch(stop, { method: 'POST' })).status).toBe(200);
+    const { browser } = await signedIn('Nina');
+    await fillIn(browser, 'account', '/account/mails"', { news: 'yes' });
+    await server.stop();
+  });
+
   test('and nothing is denied or fails', () => {
     expect([...proxy.denied]).toEqual([]);
     expect(failures.mock.calls).toEqual([]);
   });
 
   test('and all have had something to do', () => {
-    const named = [...routes, ...consumers, ...schedules].map(({ operation }) => operation);
+    const named = [...routes, ...consumers, ...schedulesOf({ isMailing: true })].map(
+      ({ operation }) => operation,
+    );
     const operations = [...named, 'authorizer', 'no-route'];
     expect(operations.filter((operation) => !succeeded.has(operation))).toEqual([]);
   });

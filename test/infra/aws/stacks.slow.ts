@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
-import { schedules } from '../../../shared/background/schedules.ts';
+import { schedulesOf } from '../../../shared/background/schedules.ts';
 import { routes } from '../../../shared/routes.ts';
 import { tableDefinition } from '../../../shared/table/definition.ts';
 import {
@@ -17,9 +17,9 @@ import {
   type Template,
   theOne,
   unretained,
+  variables,
   wildcardRights,
   withoutTls,
-  variables,
 } from '../../helpers/aws/checks.ts';
 import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
 import { newFolder } from '../../helpers/folder.ts';
@@ -213,7 +213,9 @@ describe('the data', () => {
 describe('the functions', () => {
   test('are one for each operation, but pages with the same rights share one', () => {
     const own = routes.filter(({ isPage, path }) => !isPage || path === '/oauth/authorize');
-    const all = [...own, ...consumers, ...schedules].map(({ operation }) => operation);
+    const all = [...own, ...consumers, ...schedulesOf({ isMailing: false })].map(
+      ({ operation }) => operation,
+    );
     const shared = [
       'none-open',
       'none-sign-in',
@@ -305,6 +307,7 @@ describe('the functions', () => {
       'pages-read-asks',
       'pages-write',
       'pages-write-reviews',
+      'send-notices',
       'send-webhooks',
       'update-names',
     ]);

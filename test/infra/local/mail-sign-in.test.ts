@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { signInKey } from '../../../infra/local/key-store.ts';
+import { writeMails } from '../../../infra/local/mail-folder.ts';
 import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
-import { type Mail, mailsIn, makeMailer, readMailSettings } from '../../../infra/local/mailer.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
+import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
 import { startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
 const server = await startMailServer();
+afterAll(server.stop);
 const folder = mkdtempSync(join(tmpdir(), 'mail-sign-in-'));
 const key = 'k'.repeat(43);
 const gateway = await startGateway({
@@ -105,7 +107,7 @@ test.each(['link', 'code'] as const)(
     const person = await browser();
     const { answer, mail } = await person.ask(`Ann.${way}@Example.org`);
     expect(answer.status).toBe(200);
-    expect(mail.recipients).toEqual([`ann.${way}@example.org`]);
+    expect(mail.to).toEqual([`ann.${way}@example.org`]);
     const step = () =>
       way === 'link' ? person.submit({}, mail.link) : person.submit({ code: mail.code });
     const signedIn = await step();
@@ -259,7 +261,7 @@ describe('on a laptop', () => {
 
   test('the page shows a mail, which is a file too, and names sign in as well', async () => {
     const pending = openPendingSignIns(':memory:');
-    const send = makeMailer(mailsIn(mails));
+    const send = writeMails(mails);
     const steps = signInByMail({ key, pending, send, folder: mails });
     provider = await identityProvider(origin, callback, { pending, steps });
     const ann = await browser();
@@ -310,10 +312,10 @@ test.each([
   '',
   `${'a'.repeat(250)}@example.org`,
 ])('refuses what is not one address: %j', async (address) => {
-  const before = server.mails.length;
+  const before = server.inbox.length;
   const person = await browser();
   expect((await person.submit({ address })).status).toBe(400);
-  expect(server.mails).toHaveLength(before);
+  expect(server.inbox).toHaveLength(before);
 });
 
 test('fills in no address that the URL names', async () => {

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import dashboard from '../../../infra/local/grafana.json' with { type: 'json' };
 import { type Metrics, serveMetrics } from '../../../infra/local/metrics.ts';
 import { tableGauges } from '../../../infra/local/metrics-table.ts';
 import { recordHeartbeat } from '../../../shared/health/heartbeat.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
+import { noticeItem } from '../../../shared/user/notice.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
 import { parseMetrics } from '../../helpers/prometheus.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -88,6 +91,7 @@ test('tells the state of the table', async () => {
   expect(first('review_public_reviews')).toBe(1);
   expect(first('review_accounts')).toBe(2);
   expect(first('review_open_cases')).toBe(1);
+  expect(first('review_notices_lag_seconds')).toBe(0);
   expect(first('review_last_write_age_seconds')).toBeLessThan(60);
   const webhookLag = Number(first('review_webhook_lag_seconds'));
   expect(webhookLag).toBeGreaterThanOrEqual(7);
@@ -97,6 +101,18 @@ test('tells the state of the table', async () => {
   // Nothing has made a backup.
   expect(first('review_backup_age_seconds')).toBeUndefined();
   expect(result.has('process_resident_memory_bytes')).toBe(true);
+});
+
+test('tells how long the oldest notice waits', async () => {
+  const notice = { user_id: randomUUID(), kind: 'hide', created_at: Date.now() - 9_000 } as const;
+  const put = noticeItem(notice, Date.now());
+  await batchWrite([{ put }]);
+  const registry = new Registry();
+  await tableGauges(registry, undefined)();
+  const [, seconds] = /^review_notices_lag_seconds (\d+)/m.exec(await registry.metrics()) ?? [];
+  await batchDelete([put]);
+  expect(Number(seconds)).toBeGreaterThanOrEqual(9);
+  expect(Number(seconds)).toBeLessThan(60);
 });
 
 test('a scrape costs a few read units, and the next one none', async () => {

@@ -13,6 +13,7 @@ import { readRecord } from '../../../shared/entity/record.ts';
 import { searchEntities } from '../../../shared/entity/search.ts';
 import { correctName } from '../../../shared/moderation/correction.ts';
 import { updateNames } from '../../../shared/names/update.ts';
+import { sendNotices } from '../../../shared/notices/run.ts';
 import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';
@@ -28,8 +29,9 @@ import {
 } from '../../../shared/table/kinds.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
+import { setMails } from '../../../shared/user/mails.ts';
 import type { User } from '../../../shared/user/user.ts';
-import { findUser } from '../../../shared/user/user-repository.ts';
+import { findUser, setModerator } from '../../../shared/user/user-repository.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { silence } from '../../helpers/console.ts';
@@ -45,11 +47,13 @@ import {
   revisionRecord,
   sourced,
 } from '../../helpers/transfer.ts';
-import { makeGrant, makeModerator, makeUsers, text } from '../../helpers/world.ts';
+import { makeGrant, makeUsers, signIn, text } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
-async function live(): Promise<Item[]> {
+async function live() {
+  Object.assign(process.env, { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'reviews@example.org' });
   const [author, voter] = await makeUsers(2);
+  await setMails(author.id, { digest: true });
   const review_id = await author.publishes();
   await voter.votes(review_id);
   await author.edits(review_id, { rating: 1 });
@@ -85,8 +89,10 @@ async function live(): Promise<Item[]> {
   await applyStream();
   await updateNames();
   expect(await searchEntities('bk_author', 'Kafka')).toEqual([]);
+  const mia = await signIn({ display_name: 'Mia', email: 'mia@example.org', email_verified: true });
+  await setModerator(mia.id, true);
+  await expect(sendNotices()).rejects.toThrow('ESOCKET');
   jest.restoreAllMocks();
-  await makeModerator('Mia');
   const named = { entity_id: randomUUID(), entity_type: 'work' } as const;
   const words = { about: undefined, url: undefined };
   const correction = { naming: { ...words, name: 'Blue' }, note: '', seen: undefined };
@@ -104,7 +110,7 @@ async function live(): Promise<Item[]> {
 }
 
 /** Ids of things in the journey, by the name that a form has for them. */
-function idsOfThings(items: readonly Item[]): Map<string, string> {
+function idsOfThings(items: readonly Item[]) {
   const names: Record<string, string> = { USER: 'user_id', REVIEW: 'review_id', APP: 'client_id' };
   return new Map(items.flatMap(({ pk, sk }) => (names[sk] ? [[idIn({ pk }), names[sk]]] : [])));
 }

@@ -5,8 +5,9 @@ import { loadFunction } from '../../../infra/local/invoke.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-repository.ts';
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
+import { stopUrl } from '../../../shared/pages/account/stop-mails.ts';
 import { routes } from '../../../shared/routes.ts';
-import { userKey } from '../../../shared/table/keys.ts';
+import { contactKey, userKey } from '../../../shared/table/keys.ts';
 import { insertWebhook, listWebhooks } from '../../../shared/webhooks/webhook-repository.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
@@ -86,6 +87,12 @@ const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'rotate-secret': ({ client }) => ({ path: of(client), form: {} }),
   'revoke-application': ({ client }) => ({ path: of(client), form: { everybody: 'yes' } }),
   'revoke-connection': ({ client }) => ({ path: of(client), form: {} }),
+  'update-mails': () => ({ form: { shown: 'news' } }),
+  'stop-mails': async ({ user: { id } }) => {
+    await setAttributes(contactKey(id), { email: 'ann@example.org' });
+    const url = await stopUrl({ user_id: id, kind: 'news', address: 'ann@example.org' });
+    return { path: { token: url.replace(/.*\//, '') }, form: {} };
+  },
   'revoke-personal-token': () => ({ path: { token_id: 'f'.repeat(32) }, form: {} }),
   'delete-application': ({ client }) => ({ path: of(client), form: { confirm: 'yes' } }),
   'appeal-decision': async ({ own }) => {
@@ -104,7 +111,7 @@ function registrationOf({ website, redirect_uri }: Scene['client']) {
   return { name: 'Shelf', desc: '', website, redirect_uri };
 }
 
-function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<string> {
+function askedBy({ client_id, name, redirect_uri }: Scene['client']) {
   const asked = { client_id, name, redirect_uri, scopes: [], state: null, code_challenge: null };
   return insertAuthorizationRequest(asked);
 }

@@ -1,0 +1,28 @@
+import * as v from 'valibot';
+import { invalidRequest } from '../../shared/errors.ts';
+import { partsOf, readRequest } from '../../shared/http/read-request.ts';
+import { readStop, stoppedPage } from '../../shared/pages/account/stop-mails.ts';
+import { browserHandler } from '../../shared/pages/frame/error-page.ts';
+import { respond } from '../../shared/pages/frame/html-response.ts';
+import { hashOfAddress } from '../../shared/user/claimable.ts';
+import { setMails } from '../../shared/user/mails.ts';
+import { findAccount } from '../../shared/user/user-repository.ts';
+
+export const request = v.object({ path: v.object({ token: v.string() }) });
+
+/**
+ * Ends mails of a kind. The link is the only proof: mail programs send this without cookies, and
+ * with a body of any form (RFC 8058).
+ */
+export const handler = browserHandler(async (event) => {
+  const { path } = readRequest(request, partsOf(event));
+  const stop = await readStop(path.token);
+  const account = await findAccount(stop.user_id);
+  const { email = null } = account?.contact ?? {};
+  // An address that is another one by now gets no mails of earlier links.
+  if (email === null || hashOfAddress(email) !== stop.address) {
+    throw invalidRequest('This address gets no such mails any more');
+  }
+  await setMails(stop.user_id, { [stop.kind]: false });
+  return respond(stoppedPage(stop));
+});

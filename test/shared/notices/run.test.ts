@@ -1,0 +1,490 @@
+import { randomUUID } from 'node:crypto';
+import { measure, measureRun } from '../../../bin/bench/measure.ts';
+import { appeal, decideUser } from '../../../shared/moderation/decision-repository.ts';
+import { removeThing } from '../../../shared/moderation/record-decisions.ts';
+import { sendNotices } from '../../../shared/notices/run.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
+import { metered } from '../../../shared/table/budget.ts';
+import { contactKey, noticeKey, userKey } from '../../../shared/table/keys.ts';
+import { collect, queryItems } from '../../../shared/table/query.ts';
+import { tryUpdate } from '../../../shared/table/transact.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type { UserRecord } from '../../../shared/transfer/record.ts';
+import { setMails } from '../../../shared/user/mails.ts';
+import { noticeItem } from '../../../shared/user/notice.ts';
+import { setModerator } from '../../../shared/user/user-repository.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { readItem } from '../../helpers/items.ts';
+import { refusal, startMailServer } from '../../helpers/mail-server.ts';
+import { correct, decideName, reviewNew } from '../../helpers/names-by-people.ts';
+import { beforeSend } from '../../helpers/sends.ts';
+import { exported, sourced } from '../../helpers/transfer.ts';
+import { ask } from '../../helpers/visit.ts';
+import { makeModerator, type Person, reviewBody, signIn } from '../../helpers/world.ts';
+
+const server = await startMailServer();
+const { inbox, behaviour } = server;
+const mia = await makeModerator('Mia');
+const ben = await makeModerator('Ben');
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+let now = Date.now();
+
+/** Lets time pass, and runs the job. */
+async function later(milliseconds: number) {
+  now += milliseconds;
+  stopClock(now);
+  return sendNotices();
+}
+
+let people = 0;
+
+/** Somebody whose address is verified, unless that is said. */
+async function member(identity: Partial<Parameters<typeof signIn>[0]> = {}) {
+  people++;
+  const email = `member${people}@example.org`;
+  const person = await signIn({ email, email_verified: true, ...identity });
+  return Object.assign(person, { email });
+}
+
+const mailsTo = ({ email }: { email: string }) => inbox.filter(({ to }) => to.includes(email));
+
+/** A new review by a person, which a moderator hides. Returns its id. */
+async function hidden(author: Person): Promise<string> {
+  const id = await author.publishes();
+  await mia.decides(id, 'hide');
+  return id;
+}
+
+/** A new review that waits for a moderator. */
+async function held(author: Person): Promise<string> {
+  process.env.HELD_REVIEWS = '9';
+  const id = await author.publishes();
+  delete process.env.HELD_REVIEWS;
+  return id;
+}
+
+const queued = () => collect(queryItems(noticeKey('', '')));
+
+beforeAll(() => {
+  Object.assign(process.env, {
+    SMTP_URL: server.url,
+    MAIL_FROM: 'reviews@example.org',
+    SITE_NAME: 'Filmwerk',
+  });
+});
+beforeEach(() => {
+  now += 10 * day;
+  stopClock(now);
+});
+afterEach(() => {
+  delete behaviour.onMail;
+  delete behaviour.onRecipient;
+  jest.restoreAllMocks();
+});
+afterAll(async () => {
+  jest.useRealTimers();
+  await server.stop();
+});
+
+test('an author is told of a decision once, a minute later', async () => {
+  const ann = await member();
+  const id = await hidden(ann);
+  await later(0);
+  expect(mailsTo(ann)).toEqual([]);
+  await later(minute);
+  await later(minute);
+  await later(day);
+  const [mail, ...others] = mailsTo(ann);
+  expect(others).toEqual([]);
+  expect(mail?.headers).toMatchObject({
+    from: 'Filmwerk <reviews@example.org>',
+    to: ann.email,
+    subject: 'News about your contributions',
+    'list-unsubscribe': expect.stringMatching(/^<https:\/\/api\.example\/ws\/mails\/[\w.-]+>$/),
+    'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+    'auto-submitted': 'auto-generated',
+  });
+  for (const part of [mail?.text, mail?.html]) {
+    expect(part).toContain('A moderator has hidden a review of yours.');
+    expect(part).toContain(`https://api.example/ws/review/${id}`);
+    expect(part).not.toContain('A record that gets better');
+  }
+});
+
+describe('an author is told that a moderator', () => {
+  test.each<[string, (author: Person) => Promise<unknown>, string]>([
+    [
+      'has approved a review',
+      async (author) => mia.decides(await held(author), 'approve'),
+      'A moderator has approved a review of yours. It is public now.',
+    ],
+    [
+      'has restored a review after an appeal',
+      async (author) => {
+        const id = await hidden(author);
+        await appeal(id, author.id, 'It is my own.');
+        await ben.decides(id, 'restore');
+      },
+      'A review of yours is public again.',
+    ],
+    [
+      'has refused an appeal',
+      async (author) => {
+        const id = await hidden(author);
+        await appeal(id, author.id, 'It is my own.');
+        await ben.decides(id, 'uphold');
+      },
+      'Your appeal was decided: the review stays hidden.',
+    ],
+    [
+      'has refused an edit',
+      async (author) => {
+        const id = await author.publishes();
+        process.env.HELD_REVIEWS = '9';
+        await author.edits(id, { text: 'Another text that is long enough.' });
+        delete process.env.HELD_REVIEWS;
+        await mia.decides(id, 'refuse');
+      },
+      'A moderator has refused an edit of yours. The review stays as it was.',
+    ],
+    [
+      'has taken down a name',
+      async (author) => {
+        const entity = await reviewNew(author, { name: 'Ours' });
+        const by = { reason: 'other', note: '', moderator_id: mia.id } as const;
+        await removeThing(entity, { by }, { hidesReviews: true });
+      },
+      'A name that you gave was corrected or removed.',
+    ],
+    [
+      'has declined a correction',
+      async (author) => {
+        const entity = await reviewNew(await member(), { name: 'Theirs' });
+        await correct(author, entity, { name: 'Mine', note: '' });
+        await decideName(mia, entity, author, 'decline');
+      },
+      'A moderator has declined a correction of yours.',
+    ],
+  ])('%s', async (_, deed, sentence) => {
+    const ann = await member();
+    await deed(ann);
+    await later(minute);
+    expect(mailsTo(ann).map(({ text }) => text)).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  test('has decided on what is called by a name that its reader may see', async () => {
+    const ann = await member();
+    const { entity_id } = await reviewNew(ann, { name: 'Tea & <Toast>' });
+    const [id = ''] = (await ann.listsOwnReviews()).body.reviews.map(
+      (review: { id: string }) => review.id,
+    );
+    await mia.decides(id, 'hide');
+    await later(minute);
+    const [mail] = mailsTo(ann);
+    expect(mail?.text).toContain('Tea & <Toast>: A moderator has hidden');
+    expect(mail?.html).toContain('Tea &amp; &lt;Toast&gt;: A moderator has hidden');
+    expect(mail?.text).not.toContain(entity_id);
+  });
+});
+
+describe('no mail tells', () => {
+  test.each<[string, (id: string, author: Person) => Promise<unknown>]>([
+    ['of a review that was hidden after its approval', (id) => mia.decides(id, 'hide')],
+    [
+      'of an approval of what is hidden, whatever became of the later notice',
+      async (id) => {
+        await mia.decides(id, 'hide');
+        await batchDelete((await queued()).filter(({ kind }) => kind === 'hide'));
+      },
+    ],
+    ['of a review that was deleted', (id, author) => author.deletes(id)],
+    ['of what the account page has shown', (_, author) => ask('show-account', author)],
+  ])('%s', async (_, then) => {
+    const ann = await member();
+    const id = await held(ann);
+    await mia.decides(id, 'approve');
+    await then(id, ann);
+    await later(minute);
+    expect(mailsTo(ann).filter(({ text }) => text.includes('approved'))).toEqual([]);
+  });
+
+  test.each<[string, object, (author: Person) => Promise<unknown>]>([
+    ['an address that nobody has verified', { email_verified: false }, async () => {}],
+    ['an address that was changed', {}, (ann) => ann.updatesProfile({ email: 'x@example.org' })],
+    ['a blocked account', {}, ({ id }) => decideUser(id, 'block', operator)],
+    ['a deleted account', {}, (author) => author.leaves()],
+    ['somebody who wants none', {}, ({ id }) => setMails(id, { news: false })],
+  ])('%s of anything', async (_, identity, then) => {
+    const ann = await member(identity);
+    await hidden(ann);
+    await then(ann);
+    const before = inbox.length;
+    await later(minute);
+    expect(inbox.slice(before)).toEqual([]);
+    expect(await queued()).toEqual([]);
+  });
+});
+
+const operator = { reason: 'other', note: '', moderator_id: null } as const;
+
+describe('the pace', () => {
+  test('is a mail an hour, which has all that came meanwhile', async () => {
+    const ann = await member();
+    await hidden(ann);
+    await later(minute);
+    for (let i = 0; i < 12; i++) await hidden(ann);
+    await later(minute);
+    expect(mailsTo(ann)).toHaveLength(1);
+    await later(hour);
+    await later(hour);
+    const [, mail, ...others] = mailsTo(ann);
+    expect(others).toEqual([]);
+    expect(mail?.text.match(/has hidden a review/g)).toHaveLength(10);
+    expect(mail?.text).toContain('And 2 more decisions.');
+  });
+
+  test('bounds the mails of a day, and a flood for one account holds up no others', async () => {
+    const ann = await member();
+    const ben = await member();
+    const flood = async (count: number) => {
+      const id = await hidden(ann);
+      const notice = { user_id: ann.id, kind: 'hide', review_id: id, created_at: now } as const;
+      const notices = Array.from({ length: count }, () => ({ put: noticeItem(notice, now) }));
+      await batchWrite(notices);
+    };
+    await flood(1100);
+    await hidden(ben);
+    await later(minute);
+    await later(minute);
+    expect(mailsTo(ann)).toHaveLength(1);
+    expect(mailsTo(ben)).toHaveLength(1);
+    for (let i = 1; i < 24 * 2; i++) {
+      await flood(1);
+      await later(30 * minute);
+    }
+    expect(mailsTo(ann)).toHaveLength(24);
+  });
+});
+
+describe('a mail server', () => {
+  beforeEach(() => {
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+  });
+
+  test('that takes nothing for a day makes each run fail, and nothing is lost', async () => {
+    const ann = await member();
+    const ben = await member();
+    await hidden(ann);
+    await hidden(ben);
+    behaviour.onMail = () => {
+      throw refusal(421);
+    };
+    await expect(later(minute)).rejects.toThrow('421');
+    for (let i = 0; i < 6; i++) await later(5 * hour).catch(() => {});
+    expect([...mailsTo(ann), ...mailsTo(ben)]).toEqual([]);
+    delete behaviour.onMail;
+    await later(hour);
+    await later(hour);
+    expect([mailsTo(ann).length, mailsTo(ben).length]).toEqual([1, 1]);
+  });
+
+  test('that takes nothing for two days loses the mail, and that is counted', async () => {
+    const ann = await member();
+    await hidden(ann);
+    behaviour.onMail = () => {
+      throw refusal(421);
+    };
+    await expect(later(minute)).rejects.toThrow();
+    for (let i = 0; i < 10; i++) await later(5 * hour).catch(() => {});
+    expect(await queued()).toEqual([]);
+    expect(console.warn).toHaveBeenCalledWith({ message: 'Notices were not mailed', notices: 1 });
+  });
+
+  test('that refuses one address is asked again for it, and sends the others', async () => {
+    const ann = await member();
+    const ben = await member();
+    await hidden(ann);
+    await hidden(ben);
+    const asked: number[] = [];
+    behaviour.onRecipient = (address) => {
+      if (address !== ann.email) return;
+      asked.push(now);
+      throw refusal(550);
+    };
+    await later(minute);
+    expect(mailsTo(ben)).toHaveLength(1);
+    for (let i = 0; i < 60; i++) await later(hour);
+    // An hour later, and then after as long as it has waited.
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked.length).toBeLessThan(8);
+  });
+
+  test('that takes a mail and does not answer gets it twice at most', async () => {
+    const ann = await member();
+    await hidden(ann);
+    const ids: (string | undefined)[] = [];
+    behaviour.onMail = ({ headers }) => {
+      ids.push(headers['message-id']);
+      return 'drop';
+    };
+    await later(minute);
+    for (let i = 0; i < 60; i++) await later(hour);
+    expect(ids).toHaveLength(2);
+    // A mailbox shows it once.
+    expect(new Set(ids).size).toBe(1);
+    expect(await queued()).toEqual([]);
+  });
+});
+
+test('a run that dies after the mail sends it once more, and never again', async () => {
+  const ann = await member();
+  await hidden(ann);
+  const dying = () =>
+    beforeSend(({ input }) => {
+      if ('RequestItems' in input && JSON.stringify(input).includes('DeleteRequest')) {
+        throw new Error('died');
+      }
+    });
+  for (const pause of [minute, hour]) {
+    const spy = dying();
+    await expect(later(pause)).rejects.toThrow('died');
+    spy.mockRestore();
+  }
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  for (let i = 0; i < 5; i++) await later(hour);
+  expect(mailsTo(ann)).toHaveLength(2);
+  expect(await queued()).toEqual([]);
+});
+
+test('two runs at once send a mail once', async () => {
+  const ann = await member();
+  await hidden(ann);
+  await Promise.all([later(minute), later(0), later(0)]);
+  await later(hour);
+  expect(mailsTo(ann)).toHaveLength(1);
+});
+
+describe('a moderator', () => {
+  async function moderator() {
+    const mod = await member({ display_name: `Mod ${people}` });
+    await setModerator(mod.id, true);
+    return mod;
+  }
+
+  test('is told that something waits, once an hour at most, and nothing of its text', async () => {
+    const mod = await moderator();
+    const ann = await member();
+    const bob = await member();
+    await held(ann);
+    await later(minute);
+    await later(10 * minute);
+    expect(mailsTo(mod)).toHaveLength(1);
+    now += minute;
+    stopClock(now);
+    await held(bob);
+    await later(10 * minute);
+    expect(mailsTo(mod)).toHaveLength(1);
+    await later(hour);
+    await later(day);
+    const [first, second, ...others] = mailsTo(mod);
+    expect(others).toEqual([]);
+    expect(first?.headers.subject).toBe('A moderator is needed');
+    expect(second?.text).toMatch(/things wait for moderators\.\nhttps:.*\/account\/moderation/);
+    expect(second?.text).not.toContain('A record that gets better');
+    expect([...mailsTo(ann), ...mailsTo(bob)]).toEqual([]);
+  });
+
+  test('whom older code has appointed is told after the next sign-in', async () => {
+    const subject = `old ${people}`;
+    const mod = await member({ subject, display_name: 'Olaf' });
+    await setModerator(mod.id, true);
+    await tryUpdate({ Key: userKey(mod.id), set: { author: undefined } });
+    await held(await member());
+    await later(minute);
+    expect(mailsTo(mod)).toEqual([]);
+    await signIn({ subject, display_name: 'Olaf', email: mod.email, email_verified: true });
+    await held(await member());
+    await later(minute);
+    expect(mailsTo(mod)).toHaveLength(1);
+  });
+
+  test.each<[string, (mod: Person) => Promise<unknown>]>([
+    ['who is one no longer', ({ id }) => setModerator(id, false)],
+    ['who is blocked', ({ id }) => decideUser(id, 'block', operator)],
+    ['who wants no such mails', ({ id }) => setMails(id, { desk: false })],
+    ['who has left', (mod) => mod.leaves()],
+  ])('%s is told nothing', async (_, then) => {
+    const mod = await moderator();
+    await then(mod);
+    await held(await member());
+    await later(minute);
+    expect(mailsTo(mod)).toEqual([]);
+  });
+});
+
+test('the digest of a week goes to those who asked for it, with public reviews alone', async () => {
+  const ann = await member();
+  const bob = await member();
+  await setMails(ann.id, { digest: true });
+  await later(6 * day);
+  const shown = await bob.publishes();
+  const gone = await hidden(bob);
+  await later(day + minute);
+  await later(day);
+  const [mail, ...others] = mailsTo(ann);
+  expect(others).toEqual([]);
+  expect(mail?.headers.subject).toBe('The latest reviews');
+  expect(mail?.text).toContain(`by Zoë\nhttps://api.example/ws/review/${shown}`);
+  expect(mail?.text).not.toContain(gone);
+  await setMails(ann.id, { digest: false });
+  await later(8 * day);
+  expect(mailsTo(ann)).toHaveLength(1);
+  expect(mailsTo(bob).map(({ headers }) => headers.subject)).not.toContain('The latest reviews');
+});
+
+test('a decision costs two write units more where it is mailed, and a publication none', async () => {
+  const ann = await member();
+  // The first one of a day begins its counts.
+  await ann.publishes();
+  const used = async () => {
+    const request = { method: 'POST', caller: ann.caller, body: reviewBody() };
+    const publication = await measure('create-review', request);
+    const id = await held(ann);
+    const approval = await measureRun(() => mia.decides(id, 'approve'));
+    return { publication: publication.write, approval: approval.write };
+  };
+  const mailed = await used();
+  delete process.env.MAIL_FROM;
+  const silent = await used();
+  process.env.MAIL_FROM = 'reviews@example.org';
+  expect(mailed.publication).toBeGreaterThan(10);
+  expect(mailed.publication).toBe(silent.publication);
+  expect(mailed.approval - silent.approval).toBe(2);
+});
+
+test('a run without anything to do writes nothing, and reads five units', async () => {
+  await later(day);
+  const { usage } = await metered(() => later(minute));
+  expect(usage.write).toBe(0);
+  expect(usage.read).toBeLessThanOrEqual(5);
+});
+
+test('an export and the own data have the settings, and an import restores them', async () => {
+  const ann = await member();
+  await setMails(ann.id, { news: false, digest: true });
+  const settings = { mails_news: false, mails_digest: true };
+  expect((await ann.exports()).body.profile).toMatchObject(settings);
+  const record = (await exported()).find(
+    (each) => 'id' in each && each.id === ann.id,
+  ) as UserRecord;
+  expect(record.contact).toMatchObject(settings);
+  await ann.leaves();
+  const copy = { ...record, id: randomUUID(), contact: { ...record.contact, identity: undefined } };
+  await importRecords(sourced([copy as UserRecord]));
+  await later(7 * day + minute);
+  expect((await readItem(contactKey(copy.id)))?.all).toBe('DIGEST');
+});
