@@ -18,7 +18,7 @@ const countedByConsumer = 10;
 const price = { read: 0.125e-6, write: 0.625e-6 };
 
 /** Duration of an import, at least, in minutes, and its price in US dollars. */
-export interface Estimate {
+interface Estimate {
   minutes: number;
   dollars: number;
 }

@@ -44,7 +44,7 @@ const sources = tracked.filter((file) =>
   /^(bin|functions|infra|shared|test)\/.*\.[cm]?[jt]s$/.test(file),
 );
 
-function importsOf(file: string): string[] {
+function importsOf(file: string) {
   const code = readFileSync(join(root, file), 'utf8');
   const found = code.matchAll(/(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g);
   return [...found].map(([, path = '']) => normalize(join(dirname(file), path)));
@@ -54,7 +54,7 @@ function importsOf(file: string): string[] {
  * Returns the floor of a file in shared/. The top floor is 0; files beside the folders are the
  * ground.
  */
-function floorOf(file: string): number {
+function floorOf(file: string) {
   const [, folder = '', name] = file.split('/');
   return name === undefined
     ? floors.length
@@ -66,7 +66,7 @@ const floorOfPage = (file: string) =>
   floorsOfPages.findIndex((folders) => folders.includes(file.split('/')[2] ?? ''));
 
 /** Says why an import is wrong; returns an empty list if it goes down. */
-function faultOf(from: string, to: string): string[] {
+function faultOf(from: string, to: string) {
   const [top = '', folder] = from.split('/');
   const [other = '', otherFolder] = to.split('/');
   if (top === 'test') return [];
@@ -153,7 +153,7 @@ const specified = `
   .map((file) => `functions/${file}.ts`);
 
 /** Returns the files and everything that they import, types included. */
-function closureOf(files: readonly string[]): string[] {
+function closureOf(files: readonly string[]) {
   const closure = new Set(files);
   for (const file of closure) for (const to of importsOf(file)) closure.add(to);
   return [...closure];
@@ -169,7 +169,7 @@ test(`the core has ${core.length} files and ${linesOf(core)} of ${linesOf(code)}
 });
 
 /** Returns the rooms in the row of the table about the core, those of pages with their folder. */
-function roomsIn(row: string): string[] {
+function roomsIn(row: string) {
   const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
   const [, names = ''] = new RegExp(`^\\| ${row} \\|(.*)\\|$`, 'm').exec(page) ?? [];
   const [rooms = '', pages = ''] = names.split('pages');
@@ -215,7 +215,7 @@ function bare(node: SyntaxNode): SyntaxNode {
 const isLiteral = (node: SyntaxNode) => /^(Array|Object)Expression$/.test(bare(node).type ?? '');
 
 /** Returns the elements of `[a, b]` as text, sorted. Equal code gives equal text. */
-function sortedElements({ elements }: SyntaxNode): string {
+function sortedElements({ elements }: SyntaxNode) {
   const texts = (elements as (SyntaxNode | null)[]).map((element) =>
     JSON.stringify(element?.expression ?? element, (key, value) =>
       ['span', 'ctxt', 'optional', 'typeAnnotation'].includes(key) ? undefined : value,

@@ -204,9 +204,9 @@ test('request units of a vote and a new review are bounded in a large table', as
  * Returns the write units for each of `count` votes, on reviews of different ages, that the
  * consumer reads in one batch.
  */
-async function consumeVotes(count: number): Promise<number> {
+async function consumeVotes(count: number) {
   const voter = await makeUser();
-  const ids: string[] = [];
+  const ids = [];
   for (let i = 0; i < count; i++) {
     const query = { review_type: 'review', offset: `${150 * i + 100}`, limit: '1' };
     const [{ id }] = (await measure('list-reviews', { query })).body.reviews;
@@ -216,8 +216,8 @@ async function consumeVotes(count: number): Promise<number> {
   return (await measureConsumer(ids)).write / count;
 }
 
-async function allOf(lines: AsyncIterable<Line>): Promise<Line[]> {
-  const all: Line[] = [];
+async function allOf(lines: AsyncIterable<Line>) {
+  const all = [];
   for await (const line of lines) all.push(line);
   return all;
 }

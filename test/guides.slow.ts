@@ -39,7 +39,7 @@ interface Step {
 }
 
 /** Returns the steps of a guide in order, as its page shows them. */
-async function stepsOf(slug: string): Promise<Step[]> {
+async function stepsOf(slug: string) {
   const page = await (await fetch(`${authUrl}/docs/${slug}`)).text();
   const sections = page.split(/(?=<h2 )/).filter((each) => python || !/Python</.test(each));
   const blocks = sections.join('').matchAll(/<code class="language-(\w+)">(.*?)<\/code>/gs);
@@ -63,7 +63,7 @@ const secret = webhookSecret('0'.repeat(32), webhookKey);
  * Returns the text of a step as a reader pastes it. A program is saved and run as its first line
  * says, with an expired access token. Omits the download from a registry.
  */
-function pasted({ language, code }: Step, copied: Copied): string {
+function pasted({ language, code }: Step, copied: Copied) {
   const [, file, command] = /^\W+([\w.-]+): (.*)\n/.exec(code) ?? [];
   const text =
     language === 'sh' ? code : `cat > ${file} <<'END'\n${code}END\n${expire}${command}\n`;
@@ -77,7 +77,7 @@ function pasted({ language, code }: Step, copied: Copied): string {
 const expire = `test ! -f tokens.json || sed -i 's/rva_/rva_expired/' tokens.json\n`;
 
 /** Signs in. Copies a token and the credentials of an application from the pages. */
-async function copyAll(browser: Browser, name: string): Promise<Copied> {
+async function copyAll(browser: Browser, name: string) {
   await browser.signIn(name);
   const scopes = { review: 'yes', vote: 'yes' };
   const tokens = await browser.visit('account/tokens');

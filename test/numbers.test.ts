@@ -7,7 +7,7 @@ import { root } from './helpers/service.ts';
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** Returns the text of a document, a line for each paragraph, list or table. */
-function textOf(path: string): string {
+function textOf(path: string) {
   return read(path)
     .replaceAll(/^ *```.*?^ *```$/gms, '')
     .replaceAll(/^ *\d\. /gm, '')
@@ -19,7 +19,7 @@ function textOf(path: string): string {
 }
 
 /** Makes an expression of words. `…` stands for text without digits, or for cells of a table. */
-function patternOf(words: string): RegExp {
+function patternOf(words: string) {
   const parts = words.split(' … ').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(parts.join('(?:\\D*?|.*?\\|.*?)'));
 }
@@ -39,7 +39,7 @@ const lists = sections.map((section) => ({
 }));
 
 /** Returns the parts of a text with numbers that no row and no name accounts for. */
-function unlisted(text: string, phrases: readonly string[]): string[] {
+function unlisted(text: string, phrases: readonly string[]) {
   const rest = phrases.reduce((left, words) => left.replace(patternOf(words), ' '), text);
   const numbers = names.reduce((left, name) => left.replaceAll(name, ' '), rest);
   return numbers.match(/.{0,40}\d.{0,20}/g) ?? [];

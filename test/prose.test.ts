@@ -31,19 +31,19 @@ interface Passage {
 const read = (file: string) => readFileSync(file, 'utf8');
 
 /** Markdown without its blocks of code and its front matter, their lines left empty. */
-function withoutCode(markdown: string): string {
+function withoutCode(markdown: string) {
   return markdown.replaceAll(/^( *)```.*?^\1```$|^---\n.*?^---$/gms, (block) =>
     block.replaceAll(/.+/g, ''),
   );
 }
 
 /** Paragraphs, headings, items of lists and cells of tables. */
-function paragraphsOf(file: string): Passage[] {
+function paragraphsOf(file: string) {
   const parts = withoutCode(read(file)).split(/\n\s*\n|\n(?=\s*(?:[-*#|]|\d+\.)\s)|(?<!\\)\|/);
   return parts.map((part) => ({ at: file, text: part.replace(/^\s*(?:[-*#]+|\d+\.)\s/, '') }));
 }
 
-function docstringsOf(file: string): Passage[] {
+function docstringsOf(file: string) {
   return [...read(file).matchAll(/^ *\/\*\*(.*?)\*\//gms)].map(([, text = '']) => ({
     at: file,
     text: text
@@ -54,7 +54,7 @@ function docstringsOf(file: string): Passage[] {
   }));
 }
 
-function commentsOf(file: string): Passage[] {
+function commentsOf(file: string) {
   const runs = [...read(file).matchAll(/(?:^ *\/\/ .*\n?)+/gm)];
   return runs.map(([run]) => ({ at: file, text: run.replaceAll(/^ *\/\/ /gm, '') }));
 }
@@ -63,7 +63,7 @@ const inSentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const inWords = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** Sentences of a passage; a piece of code and the target of a link count as one word. */
-function sentencesOf({ text }: Passage): string[] {
+function sentencesOf({ text }: Passage) {
   const plain = text
     .replaceAll(/`[^`]*`/g, 'code')
     .replaceAll(/\]\([^)]*\)|[*[\]]/g, '')
@@ -72,7 +72,7 @@ function sentencesOf({ text }: Passage): string[] {
   return [...inSentences.segment(plain)].map(({ segment }) => segment.trim());
 }
 
-function wordsIn(sentence: string): number {
+function wordsIn(sentence: string) {
   return [...inWords.segment(sentence)].filter(({ isWordLike }) => isWordLike).length;
 }
 
@@ -82,7 +82,7 @@ test('documents and comments are at most 100 columns wide', () => {
       read(file)
         .split('\n')
         .filter((line) => !line.startsWith('|') && !/^\S*\[[^\]]*\]\(\S+\)\S*$/.test(line))
-        .map((line) => [file, line] as const),
+        .map((line) => [file, line]),
     ),
     ...sources.flatMap((file) =>
       (read(file).match(/^ *(\/\/|\/?\*(?! \|)).*/gm) ?? []).map((line) => [file, line] as const),

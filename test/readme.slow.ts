@@ -19,7 +19,7 @@ const shellBlocks = (text: string) =>
  * Text in a block that a shell takes otherwise than its reader, when it is pasted: in zsh a comment
  * is a command.
  */
-function traps(block: string): string[] {
+function traps(block: string) {
   return block.match(/(^|\s)#.*|<\w[^>]*>|^\s*\w+\(\).*|\s(https?:|\$\w)\S*[?&].*/gm) ?? [];
 }
 
@@ -57,7 +57,7 @@ test('links lead to files and headings that are there', () => {
 const { env, authUrl } = await startAsReader();
 
 /** The README after its installation as a shell takes it, up to the deployment. */
-function script(): string {
+function script() {
   const [, text = ''] = read('README.md').split(/^(?=## Read and publish\n)/m);
   const [untilDeployment = ''] = text.split(/^## Deploy\n/m);
   return shellBlocks(untilDeployment).join('');

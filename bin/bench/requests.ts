@@ -124,7 +124,8 @@ export const steps: readonly Step[] = [
   step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
   step('get-site-feed', () => ({}), { read: 80, roundTrips: 4 }),
   step('get-user-feed', byFirstAuthor, { read: 55, roundTrips: 4 }),
-  step('show-review', byId, { read: 2.5, roundTrips: 3 }),
+  // The review, two indexes, three others with authors to read after it, and two names.
+  step('show-review', byId, { read: 1 + 1 + 3 + 1, roundTrips: 4 }),
   step('show-revisions', byId, { read: 3.5, roundTrips: 3 }),
   // The order, then 20 reviews by as many authors, then the names of their entities.
   step('show-entity', byEntity, { read: 23, roundTrips: 2 }),

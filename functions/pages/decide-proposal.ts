@@ -3,7 +3,7 @@ import { EntityPath } from '../../shared/http/request.ts';
 import { acceptProposal, declineProposal } from '../../shared/moderation/correction.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { namesPage } from '../../shared/pages/moderation/names-page.ts';
+import { thingPage } from '../../shared/pages/moderation/thing-page.ts';
 import { ReviewedType } from '../../shared/review/review.ts';
 import { oneOf, StoredTime, Text, Uuid } from '../../shared/values.ts';
 
@@ -32,5 +32,5 @@ export const handler = page(
     await decide({ ...path, ...query }, user_id, by, { proposed_at, version });
     return { location: moderationUrl(), notice: `name-${decision}` };
   },
-  ({ path, query }, filled, { visitor }) => namesPage({ ...path, ...query }, visitor, filled),
+  ({ path, query }, filled, { visitor }) => thingPage({ ...path, ...query }, visitor, { filled }),
 );

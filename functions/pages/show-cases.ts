@@ -12,7 +12,7 @@ import { page, signedIn } from '../../shared/pages/form/page.ts';
 import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { nameWithRole, viewerOf } from '../../shared/pages/frame/person.ts';
+import { personLink, viewerOf } from '../../shared/pages/frame/person.ts';
 import { ageOf, counted } from '../../shared/pages/frame/words.ts';
 import {
   linkTo,
@@ -39,7 +39,8 @@ export const request = signedIn({
   query: v.object({
     kind: v.optional(oneOf(deskKinds)),
     sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
-    reason: v.optional(oneOf(reasons)),
+    // Links of older code ask for what is held by this word.
+    reason: v.optional(oneOf([...reasons, 'held'])),
     cursor: v.optional(v.string()),
   }),
 });
@@ -55,7 +56,9 @@ const kindWords: Readonly<Record<DeskKind, string>> = {
 /** Shows moderators everything that waits for a decision. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
-  const { sort, reason, kind = reason && 'report' } = query;
+  const { sort } = query;
+  const reason = query.reason === 'held' ? undefined : query.reason;
+  const kind = query.kind ?? (query.reason === 'held' ? 'held' : reason && 'report');
   // A filter by reason reads more, because it leaves most of them out.
   const limit = reason ? 100 : perPage;
   const list = { list: 'desk', kind, sort, reason };
@@ -125,7 +128,7 @@ function reviewRow({ review, author, moderationCase }: OpenReview, metadata?: Me
   const held = isHeld(review) ? 'Waits for approval' : 'An edit waits for approval';
   return [
     reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`)),
-    html`<a href="${moderationUrl(`/users/${author.id}`)}">${nameWithRole(author)}</a>`,
+    personLink(author, moderationUrl(`/users/${author.id}`)),
     is_held ? html`${held}${reports > 0 && html`<br>${counts}`}` : why,
     ageOf(opened_at),
   ];

@@ -4,7 +4,7 @@ import { findMetadata } from '../../shared/entity/metadata.ts';
 import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
-import { nameWithRole } from '../../shared/pages/frame/person.ts';
+import { personLink } from '../../shared/pages/frame/person.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { listVotes } from '../../shared/vote/vote-repository.ts';
@@ -27,7 +27,7 @@ export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, q
             metadata[reviews.indexOf(on.review)],
             `${base}/review/${on.review.id}`,
           ),
-          html`<a href="${base}/user/${on.author.id}">${nameWithRole(on.author)}</a>`,
+          personLink(on.author),
         ]
       : [html`<span class="soft">A review that is not public any more</span>`, 'unknown']),
     vote.vote ? 'Yes' : 'No',

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { EntityPath } from '../../shared/http/request.ts';
+import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { namesPage } from '../../shared/pages/moderation/names-page.ts';
+import { requireModerator } from '../../shared/pages/moderation/moderation.ts';
 import { ReviewedType } from '../../shared/review/review.ts';
 
 export const request = signedIn({
@@ -9,7 +10,8 @@ export const request = signedIn({
   query: v.object({ entity_type: ReviewedType }),
 });
 
-/** Shows moderators the name of an entity, and what people want to correct. */
-export const handler = page(request, ({ path, query }, { visitor }) =>
-  namesPage({ ...path, ...query }, visitor),
-);
+/** Redirects moderators to the page of the thing, which has what people want to correct. */
+export const handler = page(request, ({ path, query }, { visitor }) => {
+  requireModerator(visitor);
+  return { location: recordUrl({ ...path, ...query }) };
+});

@@ -6,6 +6,7 @@ import { findMetadata } from '../../shared/entity/metadata.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { hiddenReviewPage } from '../../shared/pages/account/hidden-review-page.ts';
 import { entityLine, oembedUrl } from '../../shared/pages/entity/named-entity.ts';
+import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
@@ -13,11 +14,13 @@ import type { Page, Visitor } from '../../shared/pages/frame/layout.ts';
 import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
+import { reviewCard, thingHead } from '../../shared/pages/review/review-card.ts';
 import { voteSection } from '../../shared/pages/review/vote-form.ts';
 import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
 import { licenseOf } from '../../shared/review/licenses.ts';
+import { getReviewWithMore } from '../../shared/review/more-reviews.ts';
 import { currentRevision, type Review } from '../../shared/review/review.ts';
-import { type AuthoredReview, getWholeReview } from '../../shared/review/review-repository.ts';
+import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { version } from '../../shared/routes.ts';
 import { findBallot } from '../../shared/vote/vote-repository.ts';
 
@@ -32,12 +35,12 @@ export const handler = visitedPage(request, ({ path: { review_id } }, reading) =
 /** The page of a public review. Throws ApiError 404 for any other. */
 async function reviewPage(review_id: string, reading: Promise<Visitor | undefined>): Promise<Page> {
   const [authored, visitor, ballot] = await Promise.all([
-    getWholeReview(review_id),
+    getReviewWithMore(review_id).then(withNames),
     reading,
     reading.then((person) => person && findBallot(review_id, person.user)),
   ]);
   const { review, author } = authored;
-  const [metadata = null] = await findMetadata([review]);
+  const [metadata = null] = authored.names;
   const name = nameOfEntity(review, metadata);
   const base = authUrl();
   const { rating, text, published_on, created } = review;
@@ -45,7 +48,10 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
   const href = oembedUrl(`${base}/review/${review_id}`);
   return {
     title,
-    heading: html`<a href="${base}/entity/${review.entity_id}"><bdi>${name}</bdi></a>`,
+    top: html`<div class="about">
+      ${pictureTile(review, metadata)}
+      <div><h1><a href="${base}/entity/${review.entity_id}"><bdi>${name}</bdi></a></h1>${entityLine(review, metadata)}</div>
+    </div>`,
     description: text === null ? `${rating} of 5 stars.` : excerptOf(text),
     shownAt: html`<a href="${base}/entity/${review.entity_id}">See it on the page of <bdi>${name}</bdi></a>`,
     head: headOf({
@@ -54,14 +60,18 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
       alternates: [{ type: 'application/json+oembed', href, title }],
       data: reviewData(authored, metadata),
     }),
-    content: html`<section>
-        ${entityLine(review, metadata)}
+    isWide: true,
+    content: html`<div class="desk">
+      <div>
+      <section>
         ${inFull(review, html`<a href="${base}${version}/review/${review_id}">Read the whole text as JSON</a>`)}
         ${authorLine(author, dayOf(published_on ?? created))}
       </section>
       ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}
-      ${more(authored, name)}
-      ${smallPrint(authored, titleOfEntity(review, metadata), visitor?.user.id === author.id)}`,
+      ${smallPrint(authored, titleOfEntity(review, metadata), visitor?.user.id === author.id)}
+      </div>
+      <div>${moreReviews(authored, name)}</div>
+    </div>`,
   };
 }
 
@@ -78,15 +88,29 @@ function ownLinks({ id }: Review) {
   </section>`;
 }
 
-/** Ways to other reviews of the entity and of the author. */
-function more({ review, author }: AuthoredReview, name: string) {
+/** A review with others, and the names of what it and the other one by its author are of. */
+async function withNames(reviews: Awaited<ReturnType<typeof getReviewWithMore>>) {
+  const named = [reviews, ...reviews.byAuthor].map(({ review }) => review);
+  return { ...reviews, names: await findMetadata(named) };
+}
+
+/** Other reviews of the entity and by the author, and ways to all of them. */
+function moreReviews(
+  { review, author, ofEntity, byAuthor, names }: Awaited<ReturnType<typeof withNames>>,
+  name: string,
+) {
   const base = authUrl();
+  const isOfOneEntity = true;
+  const isOfOneAuthor = true;
   return html`<section class="more">
-    <h2>More</h2>
-    <ul>
-      <li><a href="${base}/entity/${review.entity_id}">All reviews of <bdi>${name}</bdi></a></li>
-      <li><a href="${base}/user/${author.id}">All reviews by <bdi>${author.display_name}</bdi></a></li>
-    </ul>
+    <h2>More about <bdi>${name}</bdi></h2>
+    <ul class="plain">${ofEntity.map((each) => html`<li>${reviewCard(each, { isOfOneEntity })}</li>`)}</ul>
+    <p><a href="${base}/entity/${review.entity_id}">All reviews of <bdi>${name}</bdi></a></p>
+  </section>
+  <section class="more">
+    <h2>More by <bdi>${author.display_name}</bdi></h2>
+    <ul class="plain">${byAuthor.map((each) => html`<li>${thingHead(each.review, names[1])}${reviewCard(each, { isOfOneAuthor })}</li>`)}</ul>
+    <p><a href="${base}/user/${author.id}">All reviews by <bdi>${author.display_name}</bdi></a></p>
   </section>`;
 }
 

@@ -6,7 +6,7 @@ import { UserPath } from '../../shared/http/request.ts';
 import { feedUrl } from '../../shared/links.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
-import { face, nameWithRole } from '../../shared/pages/frame/person.ts';
+import { nameWithRole, personTop } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf, nameOfType } from '../../shared/pages/frame/words.ts';
 import {
@@ -34,7 +34,7 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
   const path = `/user/${user_id}`;
   return {
     title: name,
-    heading: html`${face(user, 64)} ${nameWithRole(user)}`,
+    top: personTop(user, nameWithRole(user), html`Member since ${dayOf(created)}`),
     description: `${reviewCount(list.count)} by ${name}.`,
     head: headOf({
       path,
@@ -47,7 +47,6 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
         <section>
           ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
           <dl>
-            <dt>Member since</dt><dd>${dayOf(created)}</dd>
             <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
             <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
           </dl>

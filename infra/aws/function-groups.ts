@@ -1,7 +1,7 @@
 import type { Route, Secret } from '../../shared/routes.ts';
 
 /** A Lambda of the API, and the routes that it serves. */
-export interface FunctionGroup {
+interface FunctionGroup {
   /** The operation of its only route, or of all its pages: `pages-write-votes`. */
   name: string;
   routes: readonly Route[];

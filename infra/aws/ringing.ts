@@ -4,7 +4,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
  * Urgency of an alarm. For a `page` somebody gets up: people cannot do what they came for, or would
  * lose something within a day. A `ticket` waits for the next working day.
  */
-export type Urgency = 'page' | 'ticket';
+type Urgency = 'page' | 'ticket';
 
 /** An alarm, and its urgency. */
 export interface Ringing {

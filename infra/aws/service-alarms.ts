@@ -9,7 +9,7 @@ import type { Ringing } from './ringing.ts';
  * Requests a second of one client, as a server allows by default (CLIENT_RATE_LIMIT). The firewall
  * allows half. One client alone rings no alarm at this rate. Its own requests feel the limits.
  */
-export const clientRate = 20;
+const clientRate = 20;
 
 /** Returns the alarms about what makes people wait, and about what may become an outage. */
 export function serviceAlarms(

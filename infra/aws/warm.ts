@@ -31,7 +31,7 @@ export const warmFunctions: readonly string[] = [
 const interval = Duration.minutes(5);
 
 /** The event of such a call. No request of a client has such a field. */
-export const warmEvent = { isWarmUp: true };
+const warmEvent = { isWarmUp: true };
 
 /** Calls a function every five minutes, which then does nothing but stay. */
 export function keepWarm(target: TableFunction): void {

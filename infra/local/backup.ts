@@ -28,7 +28,7 @@ const partialFile = `${databaseFile}.new`;
 /** Name of a file in a data folder that was restored, until the service has started on it. */
 const restoredFile = 'restored';
 
-export interface CopyResult {
+interface CopyResult {
   folder: string;
   database_bytes: number;
   files: string[];

@@ -8,7 +8,7 @@ export interface Client {
 }
 
 /** A network that a client belongs to. */
-export interface Network {
+interface Network {
   name: string;
   /** The limit of the network, in limits of one address. Divides `largestShare`. */
   share: number;

@@ -13,7 +13,7 @@ const packageFile = new URL('../../package.json', import.meta.url);
 const onlyLoopback = '127.0.0.1';
 
 /** Kind of machine, as Node.js names it. */
-export interface Machine {
+interface Machine {
   platform: string;
   arch: string;
 }

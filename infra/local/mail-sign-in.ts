@@ -192,7 +192,7 @@ function askPage(value = '', fault?: string) {
 export function addressField(look: { hasFocus?: boolean; filled?: FormState } = {}) {
   return field({
     name: 'address',
-    label: 'E-mail address',
+    label: 'Email address',
     type: 'email',
     maxlength: 254,
     autocomplete: 'email',

@@ -14,10 +14,10 @@ import { StoredIdentity } from './detach-identity.ts';
 import { hashOfIdentity } from './identity-repository.ts';
 
 /** An identity by its hash, as the log has it, or by what the provider calls it. */
-export type LinkedIdentity = { sha256: string } | { issuer: string; subject: string };
+type LinkedIdentity = { sha256: string } | { issuer: string; subject: string };
 
 /** The hashes of the identities that an account had before and has now. */
-export interface Linked {
+interface Linked {
   before: string | null;
   after: string | null;
 }
@@ -86,7 +86,7 @@ async function refuseTaken({ user_id, blocked_at, hidden, reported }: StoredIden
 }
 
 /** Numbers of accounts that may be claimed now, or no longer, and of those left out, by reason. */
-export interface Relinked {
+interface Relinked {
   accounts: number;
   left_out: Record<string, number>;
 }

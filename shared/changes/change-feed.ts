@@ -43,6 +43,11 @@ const frame = 1024;
 const group = { reviews: 20, bytes: 256 * 1024 };
 
 /**
+ * Round trips of a page: one for the end of the log, one for each of eight lanes that is behind,
+ * and for each group two, or four if replicas lag. A history or long text takes one more. They are
+ * bounded by the request's 60 commands alone, because each read tells how much the next may take.
+ * A mirror feels it, which polls; nobody waits for a page of the feed.
+ *
  * Left of the request's budget to begin another group, or a history or long text. A group or a long
  * text takes up to 100 read units if replicas lag. A read of a history ends after 1 MB, which are
  * 128 units.

@@ -27,7 +27,7 @@ const StoredItem = v.object({
 });
 
 /** An item of the log. Times are epoch ms. */
-export interface LogItem {
+interface LogItem {
   /** Time of logging, which rises within a lane. */
   at: number;
   before: number;

@@ -4,27 +4,27 @@
  * Kinds of changes of a review. `published` is also a restored review. `voted` is every change of
  * anything but the content, such as a vote or a dismissed report.
  */
-export const reviewKinds = ['published', 'edited', 'voted', 'removed'] as const;
+const reviewKinds = ['published', 'edited', 'voted', 'removed'] as const;
 
 /**
  * Kinds of changes of a person who uses an application: access was revoked, or the account was
  * deleted. They are not public. Only the application learns of them.
  */
-export const personKinds = ['revoked', 'deleted'] as const;
+const personKinds = ['revoked', 'deleted'] as const;
 
 /** Kinds of changes of the record of an entity: its name or what else people read of it. */
-export const entityKinds = ['named'] as const;
+const entityKinds = ['named'] as const;
 
 /**
  * Kinds of changes of what waits for moderators: it begins to wait. They are not public, but for
  * moderators.
  */
-export const caseKinds = ['opened'] as const;
+const caseKinds = ['opened'] as const;
 
 export type ReviewKind = (typeof reviewKinds)[number];
-export type PersonKind = (typeof personKinds)[number];
-export type EntityKind = (typeof entityKinds)[number];
-export type CaseKind = (typeof caseKinds)[number];
+type PersonKind = (typeof personKinds)[number];
+type EntityKind = (typeof entityKinds)[number];
+type CaseKind = (typeof caseKinds)[number];
 export type ChangeKind = ReviewKind | PersonKind | EntityKind | CaseKind;
 
 /**
@@ -99,7 +99,7 @@ const letters = {
 } as const satisfies Record<ChangeKind, string>;
 
 /** Changes in the form of a log item. */
-export interface StoredChanges {
+interface StoredChanges {
   changes: string[];
   /** One letter for each change. */
   kinds?: string;

@@ -58,7 +58,7 @@ export interface Window {
 }
 
 /** The page to find: `take` entries, after `skip` matching ones or the sort key `after`. */
-export interface PageTarget {
+interface PageTarget {
   after?: SortKey;
   skip: number;
   take: number;

@@ -5,7 +5,7 @@ import { costOf, endsOf, type Partition, type Span, type Tree, type Window } fro
 import { boundsOf, entriesPerHalfUnit } from './rank-tree.ts';
 
 /** A range of sort keys, and the partitions that have entries in it. */
-export interface PartitionRange extends KeyRange {
+interface PartitionRange extends KeyRange {
   partitions: Set<Partition>;
 }
 

@@ -11,8 +11,8 @@ import { parseItem, parseItems } from '../table/parse.ts';
 export interface ReviewCase {
   review: Review;
   moderationCase: Case;
-  /** The text of an edit that waits. */
-  waiting: string | undefined;
+  /** The text of an edit that waits, or waited when the review was hidden. */
+  waiting: WaitingText | undefined;
 }
 
 /** Reads a review and its case, which may be new. Throws ApiError 404 without the review. */
@@ -21,7 +21,7 @@ export async function readCase(reviewId: string): Promise<ReviewCase> {
   const [reviewItem, caseItem, waitingItem] = await getItems(keys, { consistent: true });
   const review = reviewItem && v.parse(Review, reviewItem);
   if (!review || review.deleted_at !== undefined) throw notFound('Review');
-  const waiting = waitingItem && v.parse(WaitingText, waitingItem).text;
+  const waiting = waitingItem && v.parse(WaitingText, waitingItem);
   const moderationCase = caseItem ? v.parse(Case, caseItem) : newCase(review);
   return { review, moderationCase, waiting };
 }

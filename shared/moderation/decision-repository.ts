@@ -8,7 +8,7 @@ import { countsIn } from '../review/owner-counts.ts';
 import { isHeld, isPublic, type Review, revised, type WholeReview } from '../review/review.ts';
 import { changeReview, countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
-import { dropWaiting } from '../review/waiting.ts';
+import { dropWaiting, keepWaiting, putWaiting, type WaitingText } from '../review/waiting.ts';
 import { writtenIn } from '../review/written.ts';
 import { getItems } from '../table/batch.ts';
 import { countsKey, decisionKey, reportKey, userKey } from '../table/keys.ts';
@@ -107,9 +107,10 @@ export function applyVerdict(
     const { reason, note, decided_at, moderator_id } = decision;
     const before = await findWhole(review);
     if (!before) throw new StaleRead();
+    const isBack = verdict === 'restore' && waiting?.kept_at === review.edits;
     const after: WholeReview = {
       ...(verdict === 'approve' ? withText(waiting, before, decided_at) : before),
-      waiting_since: undefined,
+      waiting_since: isBack ? decided_at : undefined,
       is_hidden: verdict === 'hide' || verdict === 'uphold' || verdict === 'hold',
       moderation: { decision: verdict, reason, note, decided_at },
       // An approved review is new to everybody else now.
@@ -121,11 +122,13 @@ export function applyVerdict(
     const decided: Case = {
       ...moderationCase,
       appeal: undefined,
-      ...(verdict === 'hold' ? { state: 'open', opened_at: decided_at } : { state: 'closed' }),
+      ...(verdict === 'hold' || isBack
+        ? { state: 'open', opened_at: decided_at }
+        : { state: 'closed' }),
       round: moderationCase.round + 1,
       ...countReports([]),
       carried: undefined,
-      is_held: verdict === 'hold' || undefined,
+      is_held: verdict === 'hold' || isBack || undefined,
       decided_by: moderator_id,
     };
     const isNew = !isPublic(review) && isPublic(after);
@@ -138,7 +141,10 @@ export function applyVerdict(
       replaceCase(moderationCase, decided),
       ...(whole ? [logEntry(decision)] : logged(decision)),
     ];
-    if (review.waiting_since !== undefined) writes.push(dropWaiting(review));
+    const isKept = whole && verdict === 'hide' && review.waiting_since !== undefined;
+    if (waiting && isBack) writes.push(putWaiting(review, waiting.text));
+    else if (waiting && isKept) writes.push(keepWaiting(review, waiting.text));
+    else if (waiting) writes.push(dropWaiting(review));
     const bringsBack = whole && verdict !== 'hide';
     if (moderator_id !== null && !bringsBack) {
       writes.push(hasNotReported(reviewId, moderator_id));
@@ -170,9 +176,9 @@ async function showName(review: Review): Promise<Write[]> {
 }
 
 /** Returns the review with the text of an edit that waited, if one did. */
-function withText(waiting: string | undefined, review: WholeReview, at: string): WholeReview {
+function withText(waiting: WaitingText | undefined, review: WholeReview, at: string): WholeReview {
   if (waiting === undefined || review.waiting_since === undefined) return review;
-  return revised(review, { ...writtenIn(review), text: waiting }, at);
+  return revised(review, { ...writtenIn(review), text: waiting.text }, at);
 }
 
 /**

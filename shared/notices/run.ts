@@ -1,11 +1,12 @@
 // The run of every minute that sends mails: news, what waits for moderators, and digests.
 
-import { patienceOf, take } from '../entity/pace.ts';
+import { patienceOf } from '../entity/pace.ts';
 import { newestWait } from '../moderation/desk.ts';
 import { contactKey, idIn, noticesPaceKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { tryUpdate } from '../table/transact.ts';
 import { digestAfter } from '../user/mails.ts';
+import { isMailing } from '../user/notice.ts';
 import { listModerators } from '../user/user-repository.ts';
 import { deskLetter } from './desk.ts';
 import { digestLetter } from './digest.ts';
@@ -34,9 +35,8 @@ let send: ReturnType<typeof mailer> | undefined;
  * next runs try again for two days.
  */
 export async function sendNotices({ isShort = false } = {}): Promise<{ hasMore: boolean }> {
-  if ((await readMailings()).length === 0) return { hasMore: false };
-  const lease = { Key: noticesPaceKey, milliseconds: limits.lease };
-  if (!(await take(lease))) return { hasMore: false };
+  if (!isMailing() || (await readMailings()).length === 0) return { hasMore: false };
+  if (!(await takeLease())) return { hasMore: false };
   try {
     send ??= mailer();
     const left = patienceOf(isShort ? limits.shortRun : limits.run);
@@ -47,8 +47,19 @@ export async function sendNotices({ isShort = false } = {}): Promise<{ hasMore: 
     }
     return { hasMore: false };
   } finally {
-    await tryUpdate({ Key: lease.Key, set: { due_at: Date.now() } });
+    await tryUpdate({ Key: noticesPaceKey, set: { due_at: Date.now() } });
   }
+}
+
+/** Returns true for one of several runs. */
+function takeLease(): Promise<boolean> {
+  const now = Date.now();
+  return tryUpdate({
+    Key: noticesPaceKey,
+    set: { due_at: now + limits.lease },
+    ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
+    ExpressionAttributeValues: { ':now': now },
+  });
 }
 
 async function readMailings(): Promise<Mailing[]> {

@@ -41,7 +41,7 @@ export interface Overview {
 }
 
 /** A plan, and the number of matches if it is known without reading entries. */
-export interface ReviewPlan extends ListPlan {
+interface ReviewPlan extends ListPlan {
   count: number | undefined;
 }
 

@@ -111,7 +111,7 @@ export function countChanges(before: Review | undefined, after: Review | undefin
 }
 
 /** Returns the attributes that a review of an owner adds 1 to. */
-export function ownerAttributes({ entity_type, language, content }: CountedProperty): string[] {
+function ownerAttributes({ entity_type, language, content }: CountedProperty): string[] {
   return [attributeOf(entity_type), language.toUpperCase(), letterOf(content)];
 }
 

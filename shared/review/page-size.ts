@@ -10,7 +10,7 @@ import { longestTextInJson } from './written.ts';
  * The most bytes of JSON of a review that people write. Beside its text it has 3,800 bytes of
  * fields, which imports check, its author and its licence.
  */
-export const longestReviewInJson = longestTextInJson + 6_000;
+const longestReviewInJson = longestTextInJson + 6_000;
 
 /** The most ids of a lookup. */
 export const mostLookedUp = 25;

@@ -60,11 +60,17 @@ export async function getPublicReview(id: string): Promise<AuthoredReview> {
 
 /** Returns a public review with its whole text, which is read with the author. Throws likewise. */
 export async function getWholeReview(id: string): Promise<AuthoredReview<WholeReview>> {
-  const stored = await findReview(id);
-  if (!stored || !isPublic(stored)) throw notFound('Review');
+  const stored = await getStoredReview(id);
   const [review, author] = await Promise.all([findWhole(stored), findUser(stored.user_id)]);
   if (!review || !author) throw notFound('Review');
   return { review, author };
+}
+
+/** Returns a public review as stored. Throws ApiError 404 for any other; the author may be gone. */
+export async function getStoredReview(id: string): Promise<Review> {
+  const stored = await findReview(id);
+  if (!stored || !isPublic(stored)) throw notFound('Review');
+  return stored;
 }
 
 /** Returns a review of this author, public or not. Throws ApiError 404 if there is none. */

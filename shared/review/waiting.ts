@@ -15,6 +15,8 @@ export const WaitingText = v.object({
   /** The author. */
   user_id: v.string(),
   text: v.string(),
+  /** Set while it is kept of a review that was hidden with all of its author: the edits then. */
+  kept_at: v.optional(v.number()),
 });
 export type WaitingText = v.InferOutput<typeof WaitingText>;
 
@@ -22,6 +24,20 @@ export type WaitingText = v.InferOutput<typeof WaitingText>;
 export function putWaiting({ id, user_id }: Review, text: string): Write {
   const waiting: WaitingText = { review_id: id, user_id, text };
   return { Put: { Item: { ...waitingKey(id), ...waiting } } };
+}
+
+/**
+ * Returns the write that keeps a text of a review that is hidden with all that its author did. It
+ * waits again when the review is restored, unless that has been edited since.
+ */
+export function keepWaiting(review: Review, text: string): Write {
+  const kept: WaitingText = {
+    review_id: review.id,
+    user_id: review.user_id,
+    text,
+    kept_at: review.edits,
+  };
+  return { Put: { Item: { ...waitingKey(review.id), ...kept } } };
 }
 
 /** Returns the write that drops the text of a review that has one. */

@@ -9,7 +9,7 @@ import { isVisible, Text } from '../values.ts';
 const mostCharacters = 5_000;
 
 /** 25 to 5000 code points, some of them visible. */
-export const ReviewText = v.pipe(
+const ReviewText = v.pipe(
   Text(25, mostCharacters),
   v.check(isVisible, 'must have some visible character'),
 );

@@ -8,7 +8,7 @@ import { grounds } from './palette.ts';
 
 /** A page of the operator's own, in the order of the footer. */
 const PageTitle = v.object({ slug: v.string(), title: v.string() });
-export type PageTitle = v.InferOutput<typeof PageTitle>;
+type PageTitle = v.InferOutput<typeof PageTitle>;
 
 /** The settings of a site. What is not set is undefined, or as it is without any setting. */
 export interface Site {

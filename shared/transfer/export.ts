@@ -190,7 +190,7 @@ function reviewIn(items: readonly Item[]) {
 }
 
 /** The record of an entity in a public dump. */
-export interface PublicEntity {
+interface PublicEntity {
   kind: 'entity';
   id: string;
   type: EntityType;

@@ -59,8 +59,8 @@ export const writingsPerDay = 200;
  * Names that a new account may give or propose on a UTC day, and the days for which it is new. All
  * who search feel more of them, and moderators read each. A club adds ten films in an evening.
  */
-export const namesPerDay = 10;
-export const newDays = 7;
+const namesPerDay = 10;
+const newDays = 7;
 
 /** Returns the used part of a daily limit, from the day's counter if any. */
 export function spentOf(what: Limited, counter: Item | undefined): number {

@@ -11,7 +11,7 @@ import type { Identity } from './identity.ts';
 import { DisplayName, Email } from './user.ts';
 
 /** Values to store until the person returns from the provider. */
-export interface SignInChecks {
+interface SignInChecks {
   state: string;
   nonce: string;
   code_verifier: string;

@@ -25,7 +25,7 @@ const mostReceived = 262_144;
 /** In seconds: 8 hours. */
 export const longestRetryAfter = 28_800;
 
-export interface WebhookRequest {
+interface WebhookRequest {
   /** Headers of the signature. The others are the same for each request. */
   headers: Readonly<Record<string, string>>;
   /** JSON. */

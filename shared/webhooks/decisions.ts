@@ -124,7 +124,7 @@ export function isSlow(attempts: readonly Attempt[]): boolean {
 }
 
 /** Returns true until the webhook is back where the log ended when its replay began. */
-export function isReplaying({ cursor, replay }: Pick<Webhook, 'cursor' | 'replay'>): boolean {
+function isReplaying({ cursor, replay }: Pick<Webhook, 'cursor' | 'replay'>): boolean {
   if (!cursor || !replay || replay.until.epoch !== cursor.epoch) return false;
   return replay.until.lanes.some((time, lane) => (cursor.lanes[lane] ?? 0) < time);
 }

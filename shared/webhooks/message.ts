@@ -46,7 +46,7 @@ export function subjectTypeOf({ kind }: Pick<LoggedChange, 'kind'>): string {
 }
 
 /** The parts of the id of a message about a change. */
-export interface MessageSubject {
+interface MessageSubject {
   /** The beginning of the id. */
   about: string;
   id: string;

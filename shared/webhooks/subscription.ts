@@ -54,7 +54,7 @@ export interface RunTime {
 }
 
 /** The end of a turn: nothing was left to send, others wait, or the run was over. */
-export type TurnResult = 'done' | 'waits' | 'late';
+type TurnResult = 'done' | 'waits' | 'late';
 
 /** A webhook in a run. Decides what its receiver is sent, and knows how far it is in the log. */
 export class Subscription {

@@ -15,11 +15,7 @@ async function accountWith(status: number, answer: () => string): Promise<Record
 }
 
 /** Runs a command in a process of its own, which must fail. */
-async function fails(
-  args: string[],
-  said: RegExp,
-  { env = {}, code = 1, folder = dataDir } = {},
-): Promise<void> {
+async function fails(args: string[], said: RegExp, { env = {}, code = 1, folder = dataDir } = {}) {
   const stderr = expect.stringMatching(said);
   expect(await spawnAdmin(args, folder, env)).toEqual({ code, stdout: '', stderr });
 }

@@ -10,7 +10,7 @@ import { applyStream } from '../helpers/stream.ts';
 import { makeGrant, makeUser, makeUsers } from '../helpers/world.ts';
 
 /** The ids of records that a command lists. */
-function idsOf(records: { id: string }[]): string[] {
+function idsOf(records: { id: string }[]) {
   return records.map(({ id }) => id);
 }
 

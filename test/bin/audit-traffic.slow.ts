@@ -32,7 +32,7 @@ interface Input {
 function afterCommands(act: (kind: string, key?: Key) => Promise<unknown>) {
   const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
   let isActing = false;
-  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
+  jest.spyOn(table, 'send').mockImplementation(async (...args: unknown[]) => {
     const [command] = args as [{ constructor: { name: string }; input: Input }];
     const answer = await send(...args);
     if (!isActing) {
@@ -42,24 +42,24 @@ function afterCommands(act: (kind: string, key?: Key) => Promise<unknown>) {
       isActing = false;
     }
     return answer;
-  }) as never);
+  });
 }
 
-function readBy({ Key, ExpressionAttributeValues: values = {} }: Input): Key | undefined {
+function readBy({ Key, ExpressionAttributeValues: values = {} }: Input) {
   return Key ?? (values[':from'] === '' ? { pk: `${values[':pk']}`, sk: '' } : undefined);
 }
 
 /** Acts before the first transaction. */
 function beforeRepair(act: () => Promise<unknown>) {
   const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
-  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
+  jest.spyOn(table, 'send').mockImplementation(async (...args: unknown[]) => {
     if ((args[0] as object).constructor.name === 'TransactWriteCommand') {
       jest.mocked(table.send).mockRestore();
       await act();
       await applyStream();
     }
     return send(...args);
-  }) as never);
+  });
 }
 
 /** Audits and repairs while the stream is followed. */
@@ -68,15 +68,15 @@ async function repair() {
   return runAudit({ repair: true, settle: 20, patience: 100 });
 }
 
-function isOf(key: Key | undefined, { pk, sk }: Key): boolean {
+function isOf(key: Key | undefined, { pk, sk }: Key) {
   return key?.pk === pk && key.sk === sk;
 }
 
-function lines(): string[] {
+function lines() {
   return jest.mocked(console.error).mock.calls.map(([line]) => String(line));
 }
 
-async function expectRight(): Promise<void> {
+async function expectRight() {
   await applyStream();
   expect(await differences()).toEqual([]);
 }

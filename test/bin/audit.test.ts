@@ -58,7 +58,7 @@ describe('npm run admin -- audit', () => {
     expect(sum.items).toBeGreaterThan(5);
   });
 
-  async function expectRepair({ pk, sk }: Key, fault: string): Promise<void> {
+  async function expectRepair({ pk, sk }: Key, fault: string) {
     expect(await run()).toMatchObject({ lines: [`${pk} ${sk}: ${fault}`], exitCode: 1 });
     process.exitCode = 0;
     const repaired = await run({ repair: true });
@@ -73,7 +73,7 @@ describe('npm run admin -- audit', () => {
   const counts = () => ({ pk: `USER#${author.id}`, sk: 'COUNTS' });
   const entity = () => ({ pk: `ENTITY#${entity_id}`, sk: 'ENTITY' });
 
-  test.each<[string, () => Key, object, string]>([
+  test.each([
     ['a vote too many', review, { votes_positive: 2 }, 'votes_positive is 2, not 1'],
     ['a tally of a revision', revision, { votes_positive: 0 }, 'votes_positive is 0, not 1'],
     ['an index attribute', review, { kind: 'text' }, 'kind is text, not both2'],
@@ -130,7 +130,7 @@ describe('npm run admin -- audit', () => {
   const total = () => ({ pk: 'TOTALS', sk: 'TOTAL#release_group' });
   const projection = (pk: string) => ({ pk, sk: 'PROJECTION' });
 
-  test.each<[string, () => Key, object, string]>([
+  test.each([
     ['totals', total, { EN: 7 }, 'EN is 7, not 1'],
     ['a rank tree', rank, { v9b: 2 }, 'v9b is 2, not 0'],
     [
@@ -191,14 +191,14 @@ async function repair({ pk }: Pick<Key, 'pk'>) {
 function interrupt(kind: string, act: () => Promise<unknown>) {
   const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
   let isDue = true;
-  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
+  jest.spyOn(table, 'send').mockImplementation(async (...args: unknown[]) => {
     const [command] = args as [{ constructor: { name: string } }];
     if (isDue && command.constructor.name === kind) {
       isDue = false;
       await act();
     }
     return send(...args);
-  }) as never);
+  });
 }
 
 describe('a repair beside traffic', () => {

@@ -27,7 +27,7 @@ afterAll(async () => {
 /** Runs the quick part, as `npm run smoke` does. */
 const smoke = (...args: string[]) => contract(['--quick', ...args], { DATA_DIR: dataDir });
 
-async function startStack(env: Record<string, string>): Promise<void> {
+async function startStack(env: Record<string, string>) {
   const args = ['bin/start.ts', '--port', '0', '--data-dir', dataDir];
   const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env } };
   stack = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -96,7 +96,7 @@ test('publishes, edits, deletes and votes, and says what it has left behind', as
       const { id } = await admin(folder, ['user', 'create', '--name', name]);
       const scopes = ['--scope', 'review', '--scope', 'vote'];
       const options = ['--user', id, '--name', 'Test', ...scopes];
-      return (await admin(folder, ['token', 'create', ...options])).access_token as string;
+      return (await admin(folder, ['token', 'create', ...options])).access_token;
     }),
   );
   const [ann = '', ben = ''] = people;

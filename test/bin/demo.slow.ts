@@ -13,7 +13,7 @@ interface Listed extends PresentedReview {
 const complete = /^The demo is complete: 200 reviews\.$/;
 
 /** All that the service has printed. */
-function saidBy({ out }: Service): string {
+function saidBy({ out }: Service) {
   return `${out.join('\n')}\n`;
 }
 
@@ -23,10 +23,10 @@ function tryIt(service: Service) {
   return JSON.parse(spawnSync('sh', ['-c', `${command} -s`], { encoding: 'utf8' }).stdout);
 }
 
-async function allReviews(url: string): Promise<Listed[]> {
-  const found: Listed[] = [];
+async function allReviews(url: string) {
+  const found = [];
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const at: string = cursor && `&cursor=${cursor}`;
+    const at = cursor && `&cursor=${cursor}`;
     const response = await fetch(`${url}/review/?include_metadata=true${at}`);
     const { reviews, next } = (await response.json()) as { reviews: Listed[]; next?: string };
     found.push(...reviews);

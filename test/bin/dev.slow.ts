@@ -39,7 +39,7 @@ const good = readFileSync(endpoint, 'utf8');
 /**
  * Answer of the endpoint from the newest process that was started, as soon as that is `expected`.
  */
-async function answers(expected: unknown): Promise<void> {
+async function answers(expected: unknown) {
   let answer: unknown;
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
     const url = /.*runs at (\S+)/s.exec(said)?.[1];
@@ -56,14 +56,14 @@ async function answers(expected: unknown): Promise<void> {
 }
 
 /** The endpoint, but its list leaves out the first languages: aa, ab, ae, af, ak. */
-function without(first: number | string): string {
+function without(first: number | string) {
   const changed = good.replace('=> ({ languages', `=> ({ languages: languages.slice(${first})`);
   expect(changed).not.toBe(good);
   return changed;
 }
 
 /** As editors save that keep the old file until the new one is written. */
-function replace(text: string): void {
+function replace(text: string) {
   writeFileSync(`${endpoint}.new`, text);
   renameSync(`${endpoint}.new`, endpoint);
 }

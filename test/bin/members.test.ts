@@ -51,7 +51,7 @@ const first = JSON.parse(review).revisions[0];
 const aTime = 'must be a time in ISO 8601 with its zone, such as 2019-05-01T00:00:00Z';
 
 describe('a line by hand', () => {
-  test.each<[string, string, object, string]>([
+  test.each([
     ['a missing time', review, { created: undefined }, `created: is missing: it ${aTime}`],
     ['a day alone', review, { created: '2019-05-01' }, `created: ${aTime}`],
     ['no zone', vote, { voted_at: '2019-05-01T00:00:00' }, `voted_at: ${aTime}`],

@@ -21,7 +21,7 @@ const isFormer = (item: Item) => isNode(item) && item.sk.includes('#');
 const formerNodes = async () => (await scanTable()).filter(isFormer);
 
 /** Returns the ids of all accounts, the oldest first. */
-async function people(): Promise<string[]> {
+async function people() {
   const users = (await scanTable()).filter(({ sk }) => sk === 'USER');
   return users
     .toSorted((a, b) => (`${a.date}` < `${b.date}` ? -1 : 1))
@@ -29,7 +29,7 @@ async function people(): Promise<string[]> {
 }
 
 /** The page of people beyond those that are read from the start of their list. */
-async function farPage(): Promise<string[]> {
+async function farPage() {
   const query = { offset: '410', limit: '10' };
   const { body } = await invoke(listUsers, { query });
   return body.users.map(({ id }: { id: string }) => id);

@@ -9,7 +9,7 @@ import { root } from '../helpers/service.ts';
 const ready = join(root, 'bin/ready.cjs');
 const folder = newFolder();
 
-function run(...args: string[]): { status: number | null; stderr: string; stdout: string } {
+function run(...args: string[]) {
   return spawnSync(process.execPath, args, { encoding: 'utf8' });
 }
 

@@ -1,5 +1,5 @@
 import { partOf, unreleasedPart, withRelease } from '../../bin/release/changelog.ts';
-import { type Candidate, missingIn } from '../../bin/release/check.ts';
+import { missingIn } from '../../bin/release/check.ts';
 
 const changelog = `# Changelog
 
@@ -16,7 +16,7 @@ const changelog = `# Changelog
 The first release.
 `;
 
-const ready: Candidate = {
+const ready = {
   version: '1.1.0',
   copies: { 'package-lock.json': '1.1.0' },
   changelog,
@@ -31,7 +31,7 @@ test('a release that lacks nothing', () => {
   expect(missingIn({ ...ready, format: { now: 3, before: undefined } })).toEqual([]);
 });
 
-test.each<[string, Partial<Candidate>, RegExp]>([
+test.each([
   ['a version with a tag', { released: ['1.1.0'] }, /^version 1.1.0 is released already/],
   ['another version in a file', { copies: { lock: '1.0.0' } }, /^lock has version 1.0.0/],
   ['no version in a file', { copies: { lock: undefined } }, /^lock has version undefined/],

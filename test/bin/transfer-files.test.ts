@@ -97,7 +97,7 @@ describe('the files of npm run admin -- export, import', () => {
     const entity_id = randomUUID();
     const cast = { kind: 'vote', user_id: ann.id, vote: true, voted_at: given.created };
     const item = { ...reportKey(review, bob.id), review_id: review, user_id: bob.id };
-    const bad: [object | string, string][] = [
+    const bad = [
       ['{"kind": "user"', 'is not a JSON object'],
       ['[]', 'has no kind'],
       [{ kind: 'pet' }, 'has an unknown kind'],

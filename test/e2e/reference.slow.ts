@@ -38,6 +38,9 @@ test.each([
   );
   expect(await violationsOn(page, everything)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  // Code is read beside text of 16 pixels.
+  const sizes = `[...document.querySelectorAll('code')].map((each) => parseFloat(getComputedStyle(each).fontSize))`;
+  expect(await page.evaluate(`Math.min(...${sizes})`)).toBeGreaterThanOrEqual(14);
   expect(requested).toEqual([`${authUrl}/docs/api`]);
   expect(complaints).toEqual([]);
   await page.context().close();

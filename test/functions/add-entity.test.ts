@@ -1,5 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler as getOpenapi } from '../../functions/api/get-openapi.ts';
 import { handler as listEntities } from '../../functions/api/list-entities.ts';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
@@ -7,10 +9,10 @@ import { readRecord } from '../../shared/entity/record.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { expectExact } from '../helpers/recount.ts';
-import { chosenIn, filledForm, ownForm, publishForm } from '../helpers/review-form.ts';
+import { chosenIn, filledForm, newEntity, ownForm, publishForm } from '../helpers/review-form.ts';
 import { routeOf } from '../helpers/routes.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask, requestPage } from '../helpers/visit.ts';
+import { ask, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -167,7 +169,7 @@ describe('a first review', () => {
     const { html } = await ask('show-new-entity', ben, { query, headers });
     expect(html).toContain('One thing has this name already.');
     expect(html).toContain(`name="same_as" value="${first.entity_id}"`);
-    const typed = { name: 'Nosferatu!', ...review, text: 'A shadow on the stairs is enough.' };
+    const typed = { name: 'Nosfératu!', ...review, text: 'A shadow on the stairs is enough.' };
     const asked = await add(ben, typed);
     expect(Object.keys(faultsOn(asked.answer.shown))).toContain('same_as');
     expect(asked.answer.html).toContain('A shadow on the stairs is enough.');
@@ -178,6 +180,8 @@ describe('a first review', () => {
     await applyStream();
     expect(await ownOf(ben)).toMatchObject([{ entity_id: first.entity_id }]);
     expect(await ownOf(cy)).toMatchObject([{ entity_id: other.entity.entity_id }]);
+    // The beginning of a name is another name.
+    expect((await add(cy, { name: 'Nosferatu and more' })).answer.status).toBe(303);
     // Without a review, it leads there. With a mistake, the form to review that thing has it.
     const alone = await add(cy, { name: 'Nosferatu', same_as: first.entity_id });
     expect(alone.answer.headers.location).toContain(`/entity/${first.entity_id}`);
@@ -187,6 +191,25 @@ describe('a first review', () => {
       true,
     ]);
     expect(short.answer.html).toContain(`/review/new?entity_id=${first.entity_id}`);
+  });
+
+  test('costs what a review costs that names its thing, and a search', async () => {
+    const { cookie, csrf } = await signInAs((await makeUser()).id);
+    const headers = { cookie, ...ownForm, 'Content-Type': 'application/x-www-form-urlencoded' };
+    const send = (operation: string, query: Record<string, string>, thing: object) => {
+      const body = `${new URLSearchParams({ ...filledForm(), ...thing, csrf })}`;
+      return measure(operation, { method: 'POST', headers, query, body });
+    };
+    const thing = { entity_id: randomUUID(), entity_type: 'film', review: 'publish' };
+    const added = await send('add-entity', {}, thing);
+    const named = await send('publish-review', newEntity(), {});
+    expect([added.status, named.status, added.write]).toEqual([303, 303, named.write]);
+    expect(added.read).toBeLessThanOrEqual(named.read + 12);
+    const query = { name: 'Nosferatu', entity_type: 'film' };
+    const shown = await measure('show-new-entity', { headers, query });
+    expect([shown.status, shown.write]).toEqual([200, 0]);
+    expect(shown.read).toBeLessThanOrEqual(20);
+    expect(gzipSync(`${shown.body}`).length).toBeLessThan(30_000);
   });
 
   test('waits with its thing where reviews of newcomers wait', async () => {

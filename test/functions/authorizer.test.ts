@@ -24,13 +24,13 @@ const all = await makeGrant(user, scopes);
 const grantOf = async (granted: Scope[], { lifetime }: { lifetime?: number } = {}) =>
   makeGrant(user, granted, { owner: await makeUser(), lifetime });
 
-const methodArn = ({ method, ...route }: Route): string =>
+const methodArn = ({ method, ...route }: Route) =>
   `${arn}/${method}${resourceOf(route).replaceAll(/\{\w+\}/g, () => randomUUID())}`;
 
 function authorize(
   authorizationToken: string,
   resource = `${arn}/GET/1/review/${randomUUID()}/vote`,
-): Promise<APIGatewayAuthorizerResult> {
+) {
   return handler({ type: 'TOKEN', methodArn: resource, authorizationToken });
 }
 
@@ -99,7 +99,7 @@ describe('the authorizer', () => {
 
   const lasting = { ...all.grant, expires_at: 2 ** 32 - 1 };
   const changed = (content: object) => sealToken('access', { ...lasting, ...content });
-  test.each<[string, () => string | Promise<string>]>([
+  test.each([
     ['nothing', () => ''],
     ['garbage', () => 'rva_x'],
     ['a refresh token', () => all.refresh_token],
@@ -125,7 +125,7 @@ describe('the authorizer', () => {
     await expect(authorize(`Bearer ${await token()}`)).rejects.toThrow(/^Unauthorized$/);
   });
 
-  test.each<[string, () => Promise<string>, boolean]>([
+  test.each([
     ['not ours', async () => `rva_${Buffer.alloc(88, 'made up').toString('base64url')}`, false],
     ['expired', async () => (await grantOf(scopes, { lifetime: -1 })).access_token, true],
     [
@@ -149,7 +149,7 @@ describe('the authorizer', () => {
   );
 
   /** Says for each read during `run` whether it is consistent. */
-  async function readsOf(run: () => Promise<unknown>): Promise<unknown[]> {
+  async function readsOf(run: () => Promise<unknown>) {
     const sent = jest.spyOn(table, 'send');
     await run();
     const reads = sent.mock.calls.map(([{ input }]) => (input as GetCommandInput).ConsistentRead);

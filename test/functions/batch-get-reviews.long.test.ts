@@ -19,7 +19,7 @@ describe('GET /reviews of the longest texts', () => {
     ['with quotes', '"'.repeat(4_999).concat('x')],
   ])('answers 25 of the longest reviews that people write, %s', async (_, text) => {
     const people = await makeUsers(25);
-    const ids: string[] = [];
+    const ids = [];
     for (const person of people) ids.push(await person.publishes({ text, rating: null }));
     const { status, body, read, roundTrips } = await lookUp(ids);
     expect(status).toBe(200);

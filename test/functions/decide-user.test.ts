@@ -11,7 +11,7 @@ const why = { reason: 'spam', note: 'All of it is <one> shop.' };
 /** An author, and the page of a moderator about the author a moment after so many reviews. */
 async function seen(count: number) {
   const author = await makeUser({ display_name: 'Ann' });
-  const ids: string[] = [];
+  const ids = [];
   for (let i = 0; i < count; i++) {
     stopClock(Date.now() + 1);
     ids.unshift(await author.publishes());
@@ -24,7 +24,7 @@ async function seen(count: number) {
   return { author, ids, html, at, send };
 }
 
-async function hiddenOf(ids: readonly string[]): Promise<number> {
+async function hiddenOf(ids: readonly string[]) {
   const reviews = await Promise.all(ids.map((id) => readItem(reviewKey(id))));
   return reviews.filter((review) => review?.is_hidden).length;
 }

@@ -30,7 +30,7 @@ async function deleted(): Promise<[string, DynamoDBRecord[]]> {
   return [review_id, records];
 }
 
-async function remains(review_id: string): Promise<string[]> {
+async function remains(review_id: string) {
   return (await scanTable()).filter(({ pk }) => pk === `REVIEW#${review_id}`).map(({ sk }) => sk);
 }
 
@@ -69,7 +69,7 @@ describe('the eraser', () => {
     const before = await scanTable();
     await ann.deletes(review_id);
     await ann.leaves();
-    const Records: DynamoDBRecord[] = [];
+    const Records = [];
     for (let some = await readStream(); some.length > 0; some = await readStream()) {
       const due = some.filter((each) => isOfReview(each) || sortKeyOf(each) === 'USER');
       await handler({ Records: due });

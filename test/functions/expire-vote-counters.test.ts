@@ -13,7 +13,7 @@ const day = (before: number) =>
   new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
 
 /** Writes counters of days long past, two for each user. */
-async function fill(users: number): Promise<void> {
+async function fill(users: number) {
   const counters = Array.from({ length: users }, (_, i) =>
     [32, 33 + (i % 400)].map((before) => ({
       pk: `USER#${i}`,
@@ -26,7 +26,7 @@ async function fill(users: number): Promise<void> {
   await batchWrite(counters.flat().map((put) => ({ put })));
 }
 
-async function counters(): Promise<string[]> {
+async function counters() {
   return (await scanTable()).filter(({ sk }) => sk.startsWith('VOTES#')).map(({ sk }) => sk);
 }
 

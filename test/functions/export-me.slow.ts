@@ -18,7 +18,7 @@ describe('GET /user/me/export', () => {
     await batchWrite(puts);
 
     const ids = new Set<string>();
-    const sizes: number[] = [];
+    const sizes = [];
     let cursor: string | undefined;
     do {
       const { status, headers, body } = await large.exports(cursor ? { cursor } : undefined);

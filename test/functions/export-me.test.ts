@@ -21,8 +21,8 @@ async function walk(
   userId: string,
   maxBytes?: number,
   between: () => Promise<unknown> = async () => {},
-): Promise<{ whole: OwnData; parts: OwnData[] }> {
-  const parts: OwnData[] = [];
+) {
+  const parts = [];
   let cursor: string | undefined;
   do {
     const part = await readOwnData(userId, cursor, maxBytes);
@@ -33,7 +33,7 @@ async function walk(
   return { whole: joined(parts), parts };
 }
 
-function joined(parts: readonly OwnData[]): OwnData {
+function joined(parts: readonly OwnData[]) {
   const reviews = new Map<string, OwnData['reviews'][number]>();
   for (const review of parts.flatMap((part) => part.reviews)) {
     const revisions = [...(reviews.get(review.id)?.revisions ?? []), ...review.revisions];
@@ -232,7 +232,7 @@ describe('GET /user/me/export', () => {
 
   test('neither loses nor repeats lasting items while others are written and deleted', async () => {
     const [writer, other] = await makeUsers(2);
-    const kept: string[] = [];
+    const kept = [];
     const gone: string[] = [];
     for (let i = 0; i < 10; i++) {
       kept.push(await writer.publishes());

@@ -24,7 +24,7 @@ interface Element {
 }
 
 /** Parses a document as strictly as XML 1.0 and its namespaces require. */
-function parse(xml: string): Element {
+function parse(xml: string) {
   const parser = new SaxesParser({ xmlns: true });
   const root: Element = { name: '', attributes: {}, text: '', children: [] };
   const open = [root];
@@ -48,10 +48,10 @@ function parse(xml: string): Element {
   return root.children[0] as Element;
 }
 
-const all = ({ children }: Element, name: string): Element[] =>
+const all = ({ children }: Element, name: string) =>
   children.filter((child) => child.name === name);
 
-function only(element: Element, name: string): Element {
+function only(element: Element, name: string) {
   const [found, ...more] = all(element, name);
   if (!found || more.length > 0) throw new Error(`${more.length + 1} × ${name}`);
   return found;
@@ -61,7 +61,7 @@ function only(element: Element, name: string): Element {
  * Renders HTML that has only tags of lines and paragraphs, as a feed reader does. Any other tag
  * would come from the author of a review.
  */
-function shown(html: string): string {
+function shown(html: string) {
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
   const bare = html.replaceAll(/<(p( lang="en" dir="auto")?|\/p|br)>/g, (tag) =>
     tag === '<br>' ? '\n' : '',

@@ -21,12 +21,12 @@ import { makeUser, reviewBody } from '../helpers/world.ts';
 const { now: realNow } = Date;
 
 /** Sets the clock ahead of the real one, and changes nothing else. */
-function wait(seconds: number): void {
+function wait(seconds: number) {
   const now = realNow() + seconds * 1000;
   jest.spyOn(Date, 'now').mockImplementation(() => now);
 }
 
-async function refusal(): Promise<string> {
+async function refusal() {
   const { status, headers, body } = await invoke(handler);
   expect(status).toBe(503);
   expect(headers['cache-control']).toBe('no-store');
@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 /** The service works up to this many seconds ahead of the real clock. */
-async function beat(seconds = 0): Promise<void> {
+async function beat(seconds = 0) {
   stopClock(realNow() + seconds * 1000);
   await sendHeartbeat();
   jest.useRealTimers();

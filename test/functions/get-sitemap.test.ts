@@ -8,7 +8,7 @@ import { makeUser, reviewBy } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
-async function read(page?: number): Promise<string> {
+async function read(page?: number) {
   const query: Record<string, string> = page === undefined ? {} : { page: `${page}` };
   const { status, body, headers } = await invoke(handler, { query });
   expect([status, headers['content-type']]).toEqual([200, 'application/xml; charset=utf-8']);

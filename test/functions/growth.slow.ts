@@ -40,7 +40,7 @@ const growing = ['export-me', 'download-data', 'get-sitemap'];
 type Cost = Record<keyof typeof slack, number>;
 
 /** An empty table with so many of everything, and what each sample costs then. */
-async function costsOf(many: number): Promise<Map<string, Cost>> {
+async function costsOf(many: number) {
   await batchDelete(await scanTable());
   const { member, scene } = await withoutStream(() => makeEverything(many));
   const since = await currentCursor();
@@ -68,18 +68,18 @@ async function costsOf(many: number): Promise<Map<string, Cost>> {
 }
 
 /** The name of a sample without its ids, which differ. */
-function nameOf({ operation }: Route, { path, query }: Sample): string {
+function nameOf({ operation }: Route, { path, query }: Sample) {
   const names = Object.entries({ ...path, ...query }).map(([name, value]) =>
     value.length > 20 ? name : `${name}=${value}`,
   );
   return [operation, ...names].join(' ');
 }
 
-async function stranger({ operation }: Route, sample: Sample): Promise<Cost> {
+async function stranger({ operation }: Route, sample: Sample) {
   return costOf(operation, sample, await measure(operation, sample));
 }
 
-async function reader(route: Route, sample: Sample, { id, caller }: Person): Promise<Cost> {
+async function reader(route: Route, sample: Sample, { id, caller }: Person) {
   const { operation } = route;
   if (!route.isPage)
     return costOf(operation, sample, await measure(operation, { ...sample, caller }));
@@ -88,7 +88,7 @@ async function reader(route: Route, sample: Sample, { id, caller }: Person): Pro
   return costOf(operation, sample, await measureEvent(operation, event));
 }
 
-function costOf(operation: string, sample: Sample, answer: Measured): Cost {
+function costOf(operation: string, sample: Sample, answer: Measured) {
   const { status, read, commands, body } = answer;
   expect([operation, sample, status]).toEqual([operation, sample, 200]);
   return { read, commands, bytes: sizeOf(body) };

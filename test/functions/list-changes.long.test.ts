@@ -174,7 +174,7 @@ describe('GET /changes', () => {
   test('reports a changed review in its current state, with any page size', async () => {
     const [author, ...voters] = await makeUsers(6);
     const since = await position();
-    const ids: string[] = [];
+    const ids = [];
     for (let i = 0; i < 12; i++) ids.push(await author.publishes());
     for (const voter of voters) {
       for (const id of ids.slice(0, 8)) await voter.votes(id);
@@ -201,7 +201,7 @@ describe('GET /changes', () => {
   test('reports the current state, however the stream repeats or batches records', async () => {
     const [author, voter] = await makeUsers(2);
     const since = await position();
-    const ids: string[] = [];
+    const ids = [];
     for (let i = 0; i < 6; i++) ids.push(await author.publishes());
     for (const id of ids) await author.edits(id, { rating: 1 });
     for (const id of ids.slice(0, 3)) await voter.votes(id);
@@ -259,7 +259,7 @@ describe('GET /changes', () => {
     let since = await position();
     const { length } = since;
     const id = await author.publishes();
-    const versions: number[] = [];
+    const versions = [];
     // The log is always one vote behind.
     let due = await records();
     for (const voter of voters) {
@@ -394,7 +394,7 @@ describe('GET /changes', () => {
     const lanes = async () =>
       (await scanTable()).filter(({ pk }) => pk === 'CHANGES' || pk.startsWith('CHANGES#'));
 
-    async function restore(items: Awaited<ReturnType<typeof lanes>>): Promise<void> {
+    async function restore(items: Awaited<ReturnType<typeof lanes>>) {
       await batchWrite((await lanes()).map(({ pk, sk }) => ({ delete: { pk, sk } })));
       await batchWrite(items.map((put) => ({ put })));
     }

@@ -28,23 +28,23 @@ describe('a mirror', () => {
     'that starts from a dump matches a later dump (seed %i)',
     async (seed) => {
       const random = randomNumbers(seed);
-      const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+      const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
       const users = await makeUsers(6);
-      const ids: { id: string; author: Person }[] = [];
+      const ids = [];
       for (let i = 0; i < 10; i++) {
         const author = pick(users);
         ids.push({ author, id: await author.publishes() });
       }
       await applyStream();
       // The position is read before the table, so changes in between are repeated.
-      let since = (await ask()).body.next as string;
+      let since = (await ask()).body.next;
       await ids[0]?.author.edits(ids[0].id, { rating: 2 });
       const mirror = await dump();
       const versions = new Map<string, number>();
       let behind: DynamoDBRecord[] = [];
       const read = async () => {
         const { body } = await ask({ since, limit: `${1 + Math.floor(random() * 5)}` });
-        for (const { id, version, review } of body.changes as Told[]) {
+        for (const { id, version, review } of body.changes) {
           const known = versions.get(id) ?? 0;
           expect(version).toBeGreaterThanOrEqual(known);
           if (version <= known) continue;
@@ -53,12 +53,12 @@ describe('a mirror', () => {
           else mirror.delete(id);
         }
         since = body.next;
-        return body.has_more as boolean;
+        return body.has_more;
       };
       for (let step = 0; step < 150; step++) {
         const { id, author } = pick(ids);
         const user = pick(users);
-        const acts: (() => Promise<unknown>)[] = [
+        const acts = [
           async () => ids.push({ author: user, id: await user.publishes() }),
           async () => author.edits(id, { rating: 1 + Math.floor(random() * 5) }),
           async () => author.edits(id, { text: `${step}. ${text}` }),
@@ -98,7 +98,7 @@ describe('GET /changes, with very many changes', () => {
       await addHistory(await author.publishes({ text: `${i}${long.slice(8)}` }), 29);
     }
     await applyStream();
-    const sizes: number[] = [];
+    const sizes = [];
     const seen = new Set<string>();
     let body = { next: since, has_more: true, changes: [] as Told[] };
     while (body.has_more) {

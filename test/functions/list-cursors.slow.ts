@@ -21,7 +21,7 @@ const walkers = [
 
 describe('a cursor', () => {
   test.each(walkers)('leads through all %s, with offset and Link', async (name, page) => {
-    const seen: string[] = [];
+    const seen = [];
     let query: Record<string, string> = { limit: '5' };
     for (let offset = 0; ; offset += 5) {
       const { status, body, headers } = await page(query);

@@ -51,7 +51,7 @@ describe('GET /user/me/reviews', () => {
 
   test('pages through them', async () => {
     for (const limit of [1, 5, 7]) {
-      const found: string[] = [];
+      const found = [];
       for (let offset = 0; offset < 12; offset += limit) {
         const { body } = await user.listsOwnReviews({ limit: `${limit}`, offset: `${offset}` });
         expect(body).toMatchObject({ count: 12, limit, offset });

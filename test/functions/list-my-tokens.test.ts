@@ -8,14 +8,14 @@ const own = await makeClient(user, undefined, 'Own');
 const third = await makeClient(other, undefined, 'Third');
 const fourth = await makeClient(other, undefined, 'Fourth');
 
-const tokens: string[] = [];
+const tokens = [];
 for (const client of [own, third, fourth]) {
   const code = await makeCode(client, user, { scopes: ['review', 'vote'] });
   tokens.push((await redeem(client, code)).body.refresh_token);
   // A token of another user.
   await redeem(client, await makeCode(client, other));
 }
-const [owns, thirds, fourths] = tokens as [string, string, string];
+const [owns, thirds, fourths] = tokens;
 
 async function list({ client_id }: Client, { id } = user) {
   const { status, body } = await invoke(handler, { caller: { user_id: id, client_id, scope: '' } });

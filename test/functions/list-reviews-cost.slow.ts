@@ -25,7 +25,7 @@ let read = 0;
  * Makes review `i` of a list whose few matches are in its middle. The 460 reviews in German have a
  * rating, the others none.
  */
-function makeReviewAt(i: number): WholeReview {
+function makeReviewAt(i: number) {
   const isFound = i >= 1270 && i < 1730;
   // At both ends very many reviews share one minute.
   const hours = Math.min(Math.max(i, 300), length - 300);
@@ -66,8 +66,8 @@ async function list(query: Query) {
   read = 0;
   const { status, body } = await visitor.lists(query);
   expect({ query, status }).toEqual({ query, status: 200 });
-  const ids: string[] = body.reviews.map(({ id }: { id: string }) => id);
-  return { ids, next: body.next as string | undefined, read };
+  const ids = body.reviews.map(({ id }: { id: string }) => id);
+  return { ids, next: body.next, read };
 }
 
 const filters: Query[] = [
@@ -79,15 +79,15 @@ const filters: Query[] = [
 ];
 const queries = filters.flatMap((filter) =>
   ['published_on', 'popularity'].flatMap((sort) =>
-    ['asc', 'desc'].map((sort_order): Query => ({ ...filter, sort, sort_order })),
+    ['asc', 'desc'].map((sort_order) => ({ ...filter, sort, sort_order })),
   ),
 );
 
 /** Entries allowed: 852 for a near read in vain, then a page and its surroundings. */
 const most = 852 + 250;
 
-async function walk(query: Query): Promise<string[]> {
-  const ids: string[] = [];
+async function walk(query: Query) {
+  const ids = [];
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor; pages++) {
     const page = await list({ ...query, ...(cursor && { cursor }) });
     const { read } = page;
@@ -127,7 +127,7 @@ describe('GET /review/ when few of many match', () => {
     });
     for (const filter of filters) {
       for (const sort_order of ['asc', 'desc']) {
-        const query: Query = { ...filter, sort_order };
+        const query = { ...filter, sort_order };
         const expected = listed([...reviews, ...fresh], query).map(({ id }) => id);
         expect({ query, ids: await walk(query) }).toEqual({ query, ids: expected });
       }

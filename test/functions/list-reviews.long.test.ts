@@ -20,7 +20,7 @@ async function list(query: Query = {}) {
   return body;
 }
 
-const idsIn = ({ reviews }: { reviews: { id: string }[] }): string[] => reviews.map(({ id }) => id);
+const idsIn = ({ reviews }: { reviews: { id: string }[] }) => reviews.map(({ id }) => id);
 
 /** Computes a page, the count and the average by reading all reviews. */
 function oracle(reviews: readonly WholeReview[], query: Query) {
@@ -45,7 +45,7 @@ function average(reviews: readonly WholeReview[], entity_id: string) {
 
 describe('GET /review', () => {
   const random = randomNumbers(1);
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
   const types: EntityType[] = ['release_group', 'artist', 'event', 'bk_author', 'bk_series'];
   const entities: string[] = Array.from({ length: 12 }, randomUUID);
   const reviews: WholeReview[] = [];
@@ -67,8 +67,7 @@ describe('GET /review', () => {
         ...reviewBy(id, {
           entity_id,
           // Now and then a user calls an entity something else.
-          entity_type:
-            random() < 0.9 ? (types[entities.indexOf(entity_id) % 5] as EntityType) : pick(types),
+          entity_type: random() < 0.9 ? types[entities.indexOf(entity_id) % 5] : pick(types),
           text: kind === 'rating' ? null : text,
           rating: kind === 'text' ? null : 1 + Math.floor(random() * 5),
           language: pick(['en', 'en', 'de', 'fr']),
@@ -98,8 +97,8 @@ describe('GET /review', () => {
   });
 
   test('filters, sorts and pages like a list of everything', async () => {
-    const someEntities = [entities[0], entities[5]] as string[];
-    const someUsers = [users[0]?.id, users[3]?.id] as string[];
+    const someEntities = [entities[0], entities[5]];
+    const someUsers = [users[0]?.id, users[3]?.id];
     const queries: Query[] = [];
     for (const entity_type of ['', 'musicdb', 'bookdb', 'artist', 'bk_series', 'label']) {
       for (const language of ['', 'en', 'de', 'zu']) {

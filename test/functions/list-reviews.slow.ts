@@ -14,12 +14,12 @@ import { reviewBy, text, visitor } from '../helpers/world.ts';
 
 const random = randomNumbers(7);
 const number = (below: number) => Math.floor(random() * below);
-const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
+const pick = <T>(from: readonly T[]) => from[number(from.length)] as T;
 
 /** Random choices differ between runs. A failure prints the seed; set SEED to repeat the run. */
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const sampled = randomNumbers(seed);
-const sample = <T>(from: readonly T[]): T => from[Math.floor(sampled() * from.length)] as T;
+const sample = <T>(from: readonly T[]) => from[Math.floor(sampled() * from.length)] as T;
 
 const authors = Array.from({ length: 430 }, randomUUID);
 const entities = Array.from({ length: 430 }, randomUUID);
@@ -30,7 +30,7 @@ const reviews: Review[] = [];
  * Makes bursts and pauses, a few very popular and very unpopular reviews, one busy author and one
  * hot entity.
  */
-function makeReviews(): void {
+function makeReviews() {
   const start = Date.UTC(2025, 0, 1);
   for (const [a, user_id] of authors.entries()) {
     for (const [e, entity_id] of entities.entries()) {
@@ -43,7 +43,7 @@ function makeReviews(): void {
       reviews.push({
         ...reviewBy(user_id, {
           entity_id,
-          entity_type: types[e % 4] as (typeof types)[number],
+          entity_type: types[e % 4],
           text: has === 'rating' ? null : text,
           rating: has === 'text' ? null : pick([1, 3, 4, 4, 5, 5, 5]),
           language: pick(['en', 'en', 'en', 'de', 'ja']),
@@ -83,12 +83,12 @@ beforeAll(async () => {
 
 type Query = Record<string, string>;
 
-const expectedIds = (query: Query): string[] => listed(reviews, query).map(({ id }) => id);
+const expectedIds = (query: Query) => listed(reviews, query).map(({ id }) => id);
 
 async function list(query: Query) {
   const { status, body, headers } = await visitor.lists(query);
   if (status !== 200) throw new Error(JSON.stringify(body));
-  const ids: string[] = body.reviews.map(({ id }: { id: string }) => id);
+  const ids = body.reviews.map(({ id }: { id: string }) => id);
   return { count: body.count, ids, next: body.next as string | undefined, headers };
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { APIGatewayProxyResult } from 'aws-lambda';
 import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { getPublicReview } from '../../shared/review/review-repository.ts';
@@ -31,7 +30,7 @@ const last = {
 const idsIn = ({ revisions }: { revisions: { id: number }[] }) => revisions.map(({ id }) => id);
 
 /** Writes three times as many revisions as fit an answer. */
-async function putRevisions(review_id: string, content: string): Promise<void> {
+async function putRevisions(review_id: string, content: string) {
   const size = Buffer.byteLength(JSON.stringify(JSON.stringify(content)));
   const timestamp = new Date().toISOString();
   const votes = { votes_positive: 0, votes_negative: 0 };
@@ -76,8 +75,8 @@ describe('GET /review/{review_id}/revisions', () => {
     const review_id = await author.publishes();
     await putRevisions(review_id, '🎷'.repeat(5_000));
     const { edits } = (await getPublicReview(review_id)).review;
-    const found: number[] = [];
-    let query: Record<string, string> = {};
+    const found = [];
+    let query = {};
     for (let pages = 1; ; pages++) {
       const { headers, body } = await visitor.listsRevisions(review_id, query);
       found.push(...idsIn(body));
@@ -96,10 +95,7 @@ describe('GET /review/{review_id}/revisions', () => {
     async (character) => {
       const review_id = await author.publishes();
       await putRevisions(review_id, `x${character.repeat(4_999)}`);
-      const result: APIGatewayProxyResult = await listRevisions(
-        eventOf({ path: { review_id } }),
-        lambdaContext(),
-      );
+      const result = await listRevisions(eventOf({ path: { review_id } }), lambdaContext());
       const bytes = Buffer.byteLength(result.body);
       // The braces around the list take 16 bytes.
       expect(bytes).toBeLessThanOrEqual(262_144 + 16);

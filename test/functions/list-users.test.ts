@@ -16,7 +16,7 @@ describe('GET /user', () => {
   });
 
   test('returns all users in the order they joined, a page at a time', async () => {
-    const users: Person[] = [];
+    const users = [];
     for (let i = 0; i < 60; i++) users.push(await makeUser({ display_name: `User ${i}` }));
     await applyStream();
     const ids = users

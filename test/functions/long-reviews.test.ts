@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 
 /** Ids of all pages, each continued from the page before. */
-async function walk(next: (page: Page) => Record<string, string> | undefined): Promise<string[]> {
-  const ids: string[] = [];
+async function walk(next: (page: Page) => Record<string, string> | undefined) {
+  const ids = [];
   let query: Record<string, string> | undefined = {};
   while (query) {
     const { status, body } = await visitor.lists(query);

@@ -34,7 +34,7 @@ beforeAll(async () => {
 /** The statuses of a request's parts, from the first to the last. */
 async function follow(route: Route, { path, query }: Sample) {
   const { member } = widest;
-  const statuses: number[] = [];
+  const statuses = [];
   let cursor: string | undefined;
   do {
     const asked = { path, query: cursor === undefined ? query : { ...query, cursor } };

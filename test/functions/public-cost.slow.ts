@@ -4,7 +4,7 @@ import { kindOf, type WholeReview } from '../../shared/review/review.ts';
 import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { position } from '../helpers/list-changes.ts';
-import { itemsOf, makeUsers, type Person, reviewBy, visitor } from '../helpers/world.ts';
+import { itemsOf, makeUsers, reviewBy, visitor } from '../helpers/world.ts';
 
 // What histories and changes may cost a stranger, with the worst data that the rules allow. Other
 // public GETs: widest-answers.slow.ts.
@@ -20,11 +20,11 @@ const controls = `x${'\u0001'.repeat(4_999)}`;
 const imported = 'x'.repeat(300_000);
 
 const users = await makeUsers(100);
-const [author] = users as [Person, ...Person[]];
+const [author] = users;
 
 /** Stores public reviews with so many earlier revisions, and logs them as changed. */
-async function store(reviews: readonly WholeReview[], edits = 0): Promise<string[]> {
-  const items: object[] = [];
+async function store(reviews: readonly WholeReview[], edits = 0) {
+  const items = [];
   for (const review of reviews) {
     items.push(...itemsOf({ ...review, edits, version: edits + 1 }));
     for (let n = 1; n <= edits; n++) items.push(revisionItem({ ...revisionOf(review), id: n }));
@@ -34,7 +34,7 @@ async function store(reviews: readonly WholeReview[], edits = 0): Promise<string
     reviews.map((review) => {
       const { id, entity_id, user_id } = review;
       const about = { entity_id, user_id, index: kindOf(review) };
-      return { id, version: edits + 1, kind: 'published' as const, ...about };
+      return { id, version: edits + 1, kind: 'published', ...about };
     }),
   );
   return reviews.map(({ id }) => id);
@@ -120,14 +120,14 @@ describe('GET /changes', () => {
       id: review.id.replace(/^.{8}/, '00000008'),
     }));
     for (let i = 0; i < 300; i++) {
-      await logChanges(same.map(({ id }) => ({ id, version: 1, kind: 'published' as const })));
+      await logChanges(same.map(({ id }) => ({ id, version: 1, kind: 'published' })));
     }
     await store(same);
     expect((await walk(since)).size).toBe(20);
   });
 
   /** Reads all changes, each page within the bounds, and returns the ids of public reviews. */
-  async function walk(since: string): Promise<Set<string>> {
+  async function walk(since: string) {
     const seen = new Set<string>();
     for (let next = since, hasMore = true; hasMore; ) {
       const { status, body, read } = await measure('list-changes', {

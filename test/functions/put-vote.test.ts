@@ -21,7 +21,7 @@ beforeEach(async () => {
  * Returns the positive and negative votes of the review and of each revision from the first on,
  * then the author's karma.
  */
-async function counts(): Promise<unknown[]> {
+async function counts() {
   const { popularity, votes, user } = (await visitor.reads(id)).body.review;
   const { revisions } = (await visitor.listsRevisions(id)).body;
   expect(popularity).toBe(votes.positive - votes.negative);
@@ -31,7 +31,7 @@ async function counts(): Promise<unknown[]> {
   return [[votes.positive, votes.negative], ...ofRevisions, user.karma];
 }
 
-const spent = async (user: Person = voter): Promise<unknown> =>
+const spent = async (user: Person = voter) =>
   (await readItem(dailyVotesKey(user.id, today())))?.count;
 
 describe('PUT /review/{review_id}/vote', () => {

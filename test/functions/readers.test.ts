@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
-import type { Entity } from '../../shared/entity/record.ts';
 import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
 import { routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';
@@ -77,7 +76,7 @@ describe('a GET of somebody who is not signed in writes nothing and asks nobody'
 
 describe('somebody who is signed in', () => {
   const someone = () => makeUser();
-  const work = (): Entity => ({ entity_id: randomUUID(), entity_type: 'work' });
+  const work = () => ({ entity_id: randomUUID(), entity_type: 'work' });
 
   test('is given the name at once in the form of a review, and it is kept', async () => {
     const entity = work();

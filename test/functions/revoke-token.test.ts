@@ -17,14 +17,13 @@ const other = await makeClient(owner);
 
 beforeEach(() => deleteGrants(user.id));
 
-const tokens = async (): Promise<{ access_token: string; refresh_token: string }> =>
-  (await redeem(client, await makeCode(client, user))).body;
+const tokens = async () => (await redeem(client, await makeCode(client, user))).body;
 
 const revoke = ({ client_id, client_secret }: Client, fields: Record<string, string>) =>
   postForm(handler, { client_id, client_secret, ...fields });
 
 describe('POST /oauth/revoke', () => {
-  test.each(['access_token', 'refresh_token'] as const)('ends the grant of an %s', async (kind) => {
+  test.each(['access_token', 'refresh_token'])('ends the grant of an %s', async (kind) => {
     const all = await tokens();
     const { access_token } = await tokens();
     const answer = await revoke(client, { token: all[kind] });
@@ -70,7 +69,7 @@ describe('POST /oauth/revoke', () => {
     ['no secret', { token: 'x', client_secret: '' }, 401, 'invalid_client'],
     ['no client', { token: 'x', client_id: '' }, 400, 'invalid_request'],
   ])('refuses %s', async (_, fields, status, error) => {
-    const answer = await revoke(client, fields as Record<string, string>);
+    const answer = await revoke(client, fields);
     expect(answer).toMatchObject({ status, body: { error, error_description: expect.anything() } });
   });
 

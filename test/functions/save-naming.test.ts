@@ -239,7 +239,7 @@ describe('a correction', () => {
     const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
     expect(html).toContain('A report<p class="verbatim" dir="auto">This insults somebody');
     const path = { entity_id: entity.entity_id };
-    const page = await ask('show-proposals', mia, { path, query: { entity_type: 'work' } });
+    const page = await ask('show-thing', mia, { path, query: { entity_type: 'work' } });
     expect(page.html).toContain('>Close the report</button>');
     await decideName(mia, entity, ben, 'decline');
   });

@@ -104,7 +104,7 @@ describe('the pages of moderators', () => {
     const row = rowOf(html, id);
     const reports = '4 reports<br>Spam 2, Abuse 1, Another reason 1<';
     expect(row).toContain(`<td data-name="Why">${reports}`);
-    expect(row).toContain(`/users/${author.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
+    expect(row).toMatch(new RegExp(`/users/${author.id}">.*<bdi>Ann &lt;b&gt;</bdi></a>`));
     expect(row).toContain('>a\u00a0moment</time>');
     stopClock(Date.now() + 3 * 3_600_000);
     const later = await ask('show-cases', mia, { query: { sort: 'popularity' } });
@@ -397,7 +397,7 @@ describe('the pages of moderators', () => {
     const id = await leaver.publishes();
     await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: mia.id });
     const before = await ask('show-decisions', mia);
-    expect(before.html).toContain(`users/${leaver.id}"><bdi>Leo</bdi></a>`);
+    expect(before.html).toMatch(new RegExp(`users/${leaver.id}">.*<bdi>Leo</bdi></a>`));
     await deleteAccount(leaver.id);
     const { html } = await ask('show-decisions', mia);
     expect(html).toContain('>a review of <bdi>somebody who has left</bdi></td>');

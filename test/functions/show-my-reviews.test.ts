@@ -80,7 +80,7 @@ describe('GET /account/votes', () => {
     expect(rows.map((row) => /data-name="Helpful">(\w+)</.exec(row)?.[1])).toEqual(
       ids.map((_, i) => ((20 - i) % 3 === 0 ? 'Yes' : 'No')),
     );
-    expect(rows[0]).toContain(`/ws/user/${authors[0]?.id}"><bdi>Zoë</bdi></a>`);
+    expect(rows[0]).toMatch(new RegExp(`/ws/user/${authors[0]?.id}">.*<bdi>Zoë</bdi></a>`));
     expect(nextOn(second.html)).toBeUndefined();
     expect((await ask('show-my-votes', await makeUser(), { query })).status).toBe(400);
   });

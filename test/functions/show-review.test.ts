@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { makeUser, visitor } from '../helpers/world.ts';
+import { makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
@@ -120,6 +123,53 @@ describe('GET /review/{review_id} for people', () => {
       expect(body).toContain('<h1>Review not found</h1>');
       expect(body).toContain(`href="${at}/"`);
     }
+  });
+});
+
+describe('the end of the page', () => {
+  /** The reviews that a part of a page shows, in their order. */
+  const shownIn = (part = '') =>
+    [...part.matchAll(/href="[^"]*\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
+
+  test('has two more reviews of the thing and one more by the author, all public', async () => {
+    const { entity_id, id } = await makeNamed('Blue');
+    const others = await makeUsers(4);
+    const [hidden = '', liked, plain, best] = await Promise.all(
+      others.map((each) => each.publishes({ entity_id })),
+    );
+    const [voter, second] = await makeUsers(2);
+    for (const review of [hidden, `${best}`, `${liked}`]) await voter?.votes(review);
+    for (const review of [hidden, `${best}`]) await second?.votes(review);
+    await setHidden(hidden, true);
+    const former = await makeNamed('Former', { text: null });
+    stopClock(Date.now() + 1_000);
+    const newest = await makeNamed('Newest <b>');
+    await author.publishesHidden();
+    await author.publishes({ is_draft: true });
+    const page = await show(id);
+    const [, ofThing, ofAuthor] = page.split('<section class="more">');
+    expect(ofThing).toContain('<h2>More about <bdi>Blue</bdi></h2>');
+    expect(shownIn(ofThing)).toEqual([best, liked]);
+    expect(ofAuthor).toContain('<h2>More by <bdi>Zoë &lt;i&gt;</bdi></h2>');
+    expect(ofAuthor).toContain('<bdi>Newest &lt;b&gt;</bdi>');
+    expect(shownIn(ofAuthor)).toEqual([newest.id]);
+    // Neither part shows the review itself.
+    const parts = (await show(newest.id)).split('<section class="more">');
+    expect(shownIn(parts[1])).toEqual([]);
+    expect(shownIn(parts[2])).not.toContain(newest.id);
+    expect(page).not.toContain(plain);
+    expect(page).not.toContain(former.id);
+  });
+
+  test('costs six read units and four round trips with its end', async () => {
+    const { entity_id, id } = await makeNamed('Blue');
+    for (const each of await makeUsers(9)) await each.publishes({ entity_id });
+    for (let i = 0; i < 9; i++) await makeNamed('Other');
+    const path = { review_id: id };
+    const { read, roundTrips } = await measure('show-review', { path });
+    // The review, strongly consistent. Then two indexes, three others, authors, and two names.
+    const units = 1 + 2 * 0.5 + 3 * 0.5 + 3 * 0.5 + 2 * 0.5;
+    expect({ read, roundTrips }).toEqual({ read: units, roundTrips: 4 });
   });
 });
 

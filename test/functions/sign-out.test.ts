@@ -40,7 +40,7 @@ const discovery = (content: object): RequestListener => {
   return (_, response) => response.end(JSON.stringify(content));
 };
 
-test.each<[string, RequestListener]>([
+test.each([
   ['drops the connection', (request) => request.socket.destroy()],
   ['fails', (_, response) => response.writeHead(500).end('{}')],
   ['answers with a page', (_, response) => response.end('<!doctype html>')],

@@ -36,14 +36,14 @@ beforeAll(async () => {
 }, 300_000);
 
 describe('a list whose matches lie far apart', () => {
-  test.each<[string, Record<string, string>]>([
+  test.each([
     ['of a group in a language', { entity_type: 'musicdb', language: 'en' }],
     ['of an entity', { entity_id }],
     ['of an entity in a language', { entity_id, entity_type: 'musicdb', language: 'en' }],
   ])('%s has pages within the commands of a request, and every match once', async (_, filter) => {
-    const ids: string[] = [];
+    const ids = [];
     const query: Record<string, string> = { ...filter, review_type: 'rating' };
-    for (let next: string | undefined = ''; next !== undefined; ) {
+    for (let next = ''; next !== undefined; ) {
       if (next) query.cursor = next;
       const { status, body, commands, read } = await measure('list-reviews', { query });
       expect(status).toBe(200);
@@ -57,7 +57,7 @@ describe('a list whose matches lie far apart', () => {
     expect(ids).toEqual(matching.map(({ id }) => id));
   });
 
-  test.each<[string, () => Parameters<typeof measure>[1]]>([
+  test.each([
     ['show-reviews', () => ({ query: { entity_type: 'musicdb', review_type: 'rating' } })],
     ['show-entity', () => ({ path: { entity_id }, query: { rating: '3', language: 'en' } })],
   ])('%s has a page within the commands of a request', async (operation, request) => {

@@ -270,23 +270,6 @@ describe('a duplicate', () => {
       [entity.entity_id, other.entity_id].toSorted(),
     );
   });
-
-  test('is shown to whoever adds another of the name, and added all the same', async () => {
-    const [ann, ben] = await makeUsers(2);
-    const { entity } = await addFilm(ann, 'Amélie', { about: '2001' });
-    await applyStream();
-    const again = await addFilm(ben, 'amelie!', { about: 'A remake' });
-    expect(again.answer.status).toBe(200);
-    expect(again.answer.html).toContain('One thing has this name already.');
-    expect(again.answer.html).toContain(`/entity/${entity.entity_id}?entity_type=film`);
-    expect(again.answer.html).toContain('value="A remake"');
-    expect(again.answer.html).toContain('name="is_other" value="yes"');
-    expect(await wordsOf(again.entity)).toEqual({});
-    const other = await addFilm(ben, 'amelie!', { is_other: 'yes' });
-    expect(other.answer.status).toBe(303);
-    // The beginning of a name is another name.
-    expect((await addFilm(ben, 'Amélie and more')).answer.status).toBe(303);
-  });
 });
 
 describe('decisions on things', () => {

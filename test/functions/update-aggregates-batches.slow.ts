@@ -18,7 +18,7 @@ const blockLength = 512 * 60 * minute;
 const slotLength = 240 * minute;
 
 /** Makes 1,000 public reviews with a few votes each, over a time that ends with the block. */
-function reviewsOver(length: number): Review[] {
+function reviewsOver(length: number) {
   const from = block + blockLength - length;
   return Array.from({ length: 1000 }, (_, i) => ({
     ...reviewBy(randomUUID()),
@@ -30,7 +30,7 @@ function reviewsOver(length: number): Review[] {
 }
 
 /** Delivers a batch of 1,000, then a record of another shard. All numbers must then be exact. */
-async function expectCounted(): Promise<void> {
+async function expectCounted() {
   const batch = await records();
   expect(batch.length).toBe(1000);
   await deliver(batch);
@@ -42,7 +42,7 @@ async function expectCounted(): Promise<void> {
 
 let reviews: Review[] = [];
 
-async function change(but: (review: Review) => Partial<Review>): Promise<void> {
+async function change(but: (review: Review) => Partial<Review>) {
   reviews = reviews.map((review) => ({ ...review, version: review.version + 1, ...but(review) }));
   await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
 }

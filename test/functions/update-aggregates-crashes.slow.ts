@@ -1,4 +1,3 @@
-import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { addDeferred } from '../../shared/aggregates/defer.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
@@ -42,7 +41,7 @@ describe('a batch that does not fit a transaction', () => {
   );
 
   /** Leaves pending counts, and returns their records. */
-  async function leaveCounts(): Promise<DynamoDBRecord[]> {
+  async function leaveCounts() {
     const all = await busy();
     dieAt(2, 'before');
     await handler({ Records: all });

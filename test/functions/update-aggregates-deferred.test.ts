@@ -11,7 +11,7 @@ beforeEach(beginExact);
 
 describe('deferred counts that no update can add', () => {
   /** Leaves counts that take 4,282 bytes of an expression. */
-  async function leaveCounts(): Promise<void> {
+  async function leaveCounts() {
     const by = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}t`, 1]));
     const counts = [{ pk: 'TREE#all', sk: 'root', by }];
     await setAttributes({ pk: 'DEFERRED', sk: 'COUNTS#0' }, { counts });

@@ -85,7 +85,7 @@ describe('a rebuild', () => {
     await author.publishes();
     await feed(await records());
     /** Leaves so much to correct that the rebuild takes several writes. */
-    async function leftover(): Promise<void> {
+    async function leftover() {
       await setAttributes(totalKey('work'), { 'xx|both': 7 });
       for (let node = 900; node < 930; node++) {
         await setAttributes(rankTreeKey('all|work|xx', 'popularity', [3, node]), { '7b': 1 });
@@ -153,7 +153,7 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
-  test.each<[string, () => Promise<unknown>, RegExp]>([
+  test.each([
     ['the table is busy', async () => {}, /^Busy/],
     ['another is at work', () => lockTotals('another', Date.now()), /^Another rebuild is at work/],
   ])('that gives up when %s says what to rerun', async (_, hinder, reason) => {

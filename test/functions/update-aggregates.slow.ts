@@ -23,7 +23,7 @@ const failureAt = (record?: DynamoDBRecord) => {
 };
 
 const random = randomNumbers(3);
-function shuffled<T>(from: readonly T[]): T[] {
+function shuffled<T>(from: readonly T[]) {
   return from
     .map((value) => [random(), value] as const)
     .toSorted(([a], [b]) => a - b)
@@ -63,7 +63,7 @@ describe('the consumer', () => {
 
   describe('in a batch that does not fit a transaction', () => {
     /** Returns records of `count` reviews in 35 facets, and of their authors. */
-    async function many(count: number): Promise<DynamoDBRecord[]> {
+    async function many(count: number) {
       const languages = ['en', 'de', 'fr', 'ja', 'pt'];
       const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
       for (const [i, user] of (await makeUsers(count)).entries()) {

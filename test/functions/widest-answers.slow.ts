@@ -43,7 +43,7 @@ const reviews: WholeReview[] = [];
 let scene: Scene;
 
 beforeAll(async () => {
-  const items: object[] = [];
+  const items = [];
   const author = await makeUser({ display_name: '"'.repeat(64) });
   for (let i = 0; i < 150; i++) {
     const { id } = i % 3 === 0 ? author : await makeUser({ display_name: nameOf(64) });
@@ -99,7 +99,7 @@ beforeAll(async () => {
 
 describe('of the longest reviews and names', () => {
   test('every public GET with every option is answered', async () => {
-    const refused: unknown[] = [];
+    const refused = [];
     for (const route of publicReads) {
       const { operation } = route;
       for (const request of samplesOf(route, scene)) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 type Query = Record<string, string>;
 
-const product = (...lists: Query[][]): Query[] =>
+const product = (...lists: Query[][]) =>
   lists.reduce(
     (all, list) => all.flatMap((one) => list.map((other) => ({ ...one, ...other }))),
     [{}],

@@ -39,7 +39,7 @@ export async function decideName(
   decision: 'accept' | 'decline',
 ) {
   const at = { path: { entity_id: entity.entity_id }, query: { entity_type: entity.entity_type } };
-  const { html } = await ask('show-proposals', moderator, at);
+  const { html } = await ask('show-thing', moderator, at);
   const section = html.split('<form').find((each) => each.includes(`value="${proposer.id}"`));
   const shownIn = (name: string) =>
     new RegExp(`name="${name}" value="([^"]*)"`).exec(section ?? '')?.[1];

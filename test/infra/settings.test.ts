@@ -39,7 +39,7 @@ const others = [
 ];
 
 /** Returns the files that a file loads, itself included. */
-function loaded(file: string, seen = new Set<string>()): Set<string> {
+function loaded(file: string, seen = new Set<string>()) {
   if (seen.has(file) || !existsSync(file)) return seen;
   seen.add(file);
   const imports = readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']*\.ts)'/g);
@@ -62,7 +62,7 @@ test('the operator’s tool takes over every setting that its code reads', () =>
     );
     return [...named, ...built];
   });
-  const known = [...dataSettings, ...others, '<PREFIX>_API', '<PREFIX>_PAGE'] as string[];
+  const known = [...dataSettings, ...others, '<PREFIX>_API', '<PREFIX>_PAGE'];
   const site = (name = '') => name.startsWith('SITE_');
   expect([...new Set(read)].filter((name) => !known.includes(`${name}`) && !site(name))).toEqual(
     [],

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const again = { text: `${text} Again.` };
 
 /** Does `act`, and `meanwhile` before each of its transactions. */
-async function disturb<T>(act: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+async function disturb<T>(act: () => Promise<T>, meanwhile: () => Promise<unknown>) {
   table.middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {
@@ -35,22 +35,22 @@ async function disturb<T>(act: () => Promise<T>, meanwhile: () => Promise<unknow
   }
 }
 
-function many<T>(count: number, act: (i: number) => Promise<T>): Promise<T[]> {
+function many<T>(count: number, act: (i: number) => Promise<T>) {
   return Promise.all(Array.from({ length: count }, (_, i) => act(i)));
 }
 
-function statuses(answers: readonly TestResponse[]): Record<number, number> {
+function statuses(answers: readonly TestResponse[]) {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-async function votesToday({ id }: Person): Promise<unknown> {
+async function votesToday({ id }: Person) {
   const day = new Date().toISOString().slice(0, 10);
   return (await readItem(dailyVotesKey(id, day)))?.count;
 }
 
-async function expectExactCounts(): Promise<void> {
+async function expectExactCounts() {
   await applyStream();
   expect(await differences()).toEqual([]);
 }

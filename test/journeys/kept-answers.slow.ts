@@ -9,7 +9,7 @@ import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
 import { parseMetrics } from '../helpers/prometheus.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
-import { admin, fresh, type Service, start } from '../helpers/service.ts';
+import { admin, fresh, start } from '../helpers/service.ts';
 
 const seconds = Number(process.env.KEPT_SECONDS ?? 30);
 const duels = 60;
@@ -18,7 +18,7 @@ const { SESSION_KEYS, SIGNING_KEYS } = process.env;
 const dataDir = fresh('data');
 
 /** Starts the service on free ports, or on those of an earlier start. */
-function startService(ports = { own: '0', engine: '0', metrics: '0' }): Promise<Service> {
+function startService(ports = { own: '0', engine: '0', metrics: '0' }) {
   const { own, engine, metrics } = ports;
   const options = ['--port', own, '--metrics-port', metrics, '--publications-per-day', '0'];
   if (engine !== '0') options.push('--engine-port', engine);
@@ -44,13 +44,13 @@ function openVersion() {
 let version = openVersion();
 
 /** Number of kept answers that the service has sent. */
-async function hits(): Promise<number> {
+async function hits() {
   const metrics = parseMetrics(await (await fetch(metricsUrl)).text());
   return metrics.get('review_kept_answers_total')?.samples[0]?.value ?? 0;
 }
 
 /** Ends the service, does something, and starts it again at the same addresses. */
-async function restart(meanwhile: () => Promise<unknown>): Promise<void> {
+async function restart(meanwhile: () => Promise<unknown>) {
   const { dynamodb_endpoint } = readDiscovery(dataDir) ?? {};
   const [own = '', engine = '', metrics = ''] = [service.url, dynamodb_endpoint, metricsUrl].map(
     (url) => new URL(`${url}`).port,
@@ -77,7 +77,7 @@ async function read(url: string, headers: Record<string, string> = {}) {
 const found = { compared: 0, differences: [] as unknown[] };
 
 /** Compares answers that may be kept with those of the function, at a moment without a commit. */
-async function compare(url: string): Promise<void> {
+async function compare(url: string) {
   for (let i = 0; i < 50; i++) {
     const before = version.read();
     const answers = [await read(url), await read(url, uncached), await read(url)];

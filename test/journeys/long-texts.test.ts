@@ -40,16 +40,13 @@ afterEach(() => {
 const long = textOf(100_000);
 const edited = 'A short one that people may write.';
 
-async function importsOne(
-  author: Person,
-  content: Parameters<typeof imports>[1] = long,
-): Promise<string> {
+async function importsOne(author: Person, content: Parameters<typeof imports>[1] = long) {
   const [id = ''] = await imports([author], content);
   return id;
 }
 
 /** Stores a review as older code has: with its whole text in its own item. */
-async function makeInline(author: Person, text = long): Promise<string> {
+async function makeInline(author: Person, text = long) {
   const id = await importsOne(author, text);
   const { long_text: _, ...item } = (await readItem(reviewKey(id))) as Item;
   const key = { pk: item.pk, sk: 'LONGTEXT' };

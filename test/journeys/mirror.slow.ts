@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Mirror } from '../../infra/client/mirror.ts';
 import type { Message } from '../../infra/client/webhooks.ts';
 import type { User } from '../../shared/user/user.ts';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
 import { keepMirror, mirrorOf, readMirror } from '../helpers/mirror.ts';
 import { randomWriters } from '../helpers/random-writes.ts';
-import { admin, fresh, root, type Service, start } from '../helpers/service.ts';
+import { admin, fresh, root, start } from '../helpers/service.ts';
 
 const { SIGNING_KEYS, MIRROR_SECONDS = '4' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
@@ -20,7 +19,7 @@ afterAll(() => {
   follower?.kill('SIGKILL');
 });
 
-async function startService(): Promise<Service> {
+async function startService() {
   const service = await start(dataDir, { options: ['--quiet'], env: { SIGNING_KEYS } });
   writeFileSync(address, service.url);
   connectTo(dataDir);
@@ -28,13 +27,13 @@ async function startService(): Promise<Service> {
   return service;
 }
 
-function startMirror(): void {
+function startMirror() {
   const args = ['test/helpers/mirror.ts', kept, address];
   follower = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 }
 
 /** Makes a public dump, and begins a mirror with it. */
-async function dump(url: string): Promise<Mirror> {
+async function dump(url: string) {
   const { exportPublic } = await import('../../bin/export.ts');
   const out = fresh('dump');
   await exportPublic(out, dataDir);
@@ -44,7 +43,7 @@ async function dump(url: string): Promise<Mirror> {
 const { done, write } = randomWriters();
 
 /** Publishes a review whose revisions exceed 256 KB, and returns its id. */
-async function publishLong(url: string, token: string): Promise<string> {
+async function publishLong(url: string, token: string) {
   const { reviewBody } = await import('../helpers/world.ts');
   const call = callerOf(url, token);
   const text = '🎷'.repeat(4_998);
@@ -56,7 +55,7 @@ async function publishLong(url: string, token: string): Promise<string> {
 }
 
 /** Names what the newest reviews are about. Returns the number of names. */
-async function nameSome(url: string): Promise<number> {
+async function nameSome(url: string) {
   const { makeUser } = await import('../helpers/world.ts');
   const { correctName } = await import('../../shared/moderation/correction.ts');
   const { findUser } = await import('../../shared/user/user-repository.ts');

@@ -49,7 +49,7 @@ const logged = silenceAll('error');
 async function plant({ pk, sk }: Key, field: string, value: unknown = 'newer') {
   await setAttributes({ pk, sk }, { [field]: value });
   return () => {
-    const lines = logged.mock.calls.map(([line]) => line as { pk?: string; sk?: string });
+    const lines = logged.mock.calls.map(([line]) => line);
     const named = lines.filter((line) => line.pk === pk && line.sk === sk);
     const path = expect.stringMatching(new RegExp(`^${field}\\b`));
     expect(named).toEqual([

@@ -18,7 +18,7 @@ const { access_token, grant } = await makeGrant(author, ['review', 'vote', 'user
 const token = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
 const { origin } = new URL(url);
 
-test.each<[string, NodeJS.Signals]>([
+test.each([
   ['does not answer', 'SIGSTOP'],
   ['is gone', 'SIGKILL'],
 ])('while the database %s, requests fail in time with 503 and Retry-After', async (_, signal) => {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { callerOf } from '../helpers/api.ts';
-import { type Browser, openBrowser, type Shown, unescapeHtml } from '../helpers/browser.ts';
+import { type Browser, openBrowser, unescapeHtml } from '../helpers/browser.ts';
 import { installClient } from '../helpers/client.ts';
-import { admin, fresh, type Service, start } from '../helpers/service.ts';
+import { admin, fresh, start } from '../helpers/service.ts';
 import { freePort } from '../helpers/terminal.ts';
 
 // The receivers of the guide on webhooks, word for word, through a restore of the service.
@@ -73,7 +73,7 @@ afterAll(() => {
 });
 
 /** Returns a program as the page of the guide shows it. */
-async function programOf(authUrl: string, file: string): Promise<string> {
+async function programOf(authUrl: string, file: string) {
   const page = await (await fetch(`${authUrl}/docs/webhooks`)).text();
   const blocks = [...page.matchAll(/<code class="language-\w+">(.*?)<\/code>/gs)];
   const programs = blocks.map(([, code = '']) => unescapeHtml(code));
@@ -81,7 +81,7 @@ async function programOf(authUrl: string, file: string): Promise<string> {
 }
 
 /** Registers an application with a webhook on the pages. Returns the page of the webhook. */
-async function addWebhook(browser: Browser, address: string): Promise<Shown> {
+async function addWebhook(browser: Browser, address: string) {
   await browser.signIn('Owner');
   const redirect_uri = 'http://localhost:1/callback';
   const application = await browser.register({ name: 'Copy', redirect_uri });
@@ -94,7 +94,7 @@ async function addWebhook(browser: Browser, address: string): Promise<Shown> {
 }
 
 /** Returns the names in a dump of a running service, by type and id. */
-async function namesIn(dataDir: string): Promise<Record<string, string>> {
+async function namesIn(dataDir: string) {
   const out = fresh('dump');
   await admin(dataDir, ['export', '--public', '--out', out]);
   const text = `${gunzipSync(readFileSync(join(out, 'entities.jsonl.gz')))}`;
@@ -108,15 +108,15 @@ async function namesIn(dataDir: string): Promise<Record<string, string>> {
 }
 
 /** Returns all public reviews of the API by id, as the program may hold them. */
-async function readAll(url: string): Promise<Record<string, unknown>> {
+async function readAll(url: string) {
   const { body } = await callerOf(url)('GET', '/review/?limit=50');
   return contentsOf(body.reviews);
 }
 
 /** Returns the contents by id. The author's karma changes without a change of the review. */
-function contentsOf(reviews: readonly (Held['review'] & object)[]): Record<string, unknown> {
+function contentsOf(reviews: readonly (Held['review'] & object)[]) {
   const contents = reviews.map(({ id, text, rating, ...others }) => {
-    const { edits, votes } = others as unknown as { edits: number; votes: object };
+    const { edits, votes } = others as { edits: number; votes: object };
     return [id, { text, rating, edits, votes }];
   });
   return Object.fromEntries(contents.toSorted());
@@ -125,7 +125,7 @@ function contentsOf(reviews: readonly (Held['review'] & object)[]): Record<strin
 describe.each(programs)('$file', ({ file, command, shown }) => {
   test('holds what the API has, through edits, a backup, and a restore', async () => {
     const port = await freePort();
-    const begin = (dataDir: string): Promise<Service> =>
+    const begin = (dataDir: string) =>
       start(dataDir, { options: ['--quiet', '--port', port], env: { NODE_OPTIONS } });
     let dataDir = fresh('data');
     let service = await begin(dataDir);

@@ -31,7 +31,7 @@ function caller(token?: string): Call {
 
 const anyone = caller();
 
-async function expectExactCounts(): Promise<void> {
+async function expectExactCounts() {
   await stream.idle();
   expect(await differences()).toEqual([]);
 }
@@ -110,7 +110,7 @@ test('a token allows its scopes only', async () => {
 
 test('all errors have one shape', async () => {
   const { call } = await client('review');
-  const cases: [number, string, Promise<{ status: number; body: object }>][] = [
+  const cases = [
     [400, 'invalid_request', call('POST', '/review', '{')],
     [400, 'invalid_request', anyone('GET', '/review?limit=51')],
     [400, 'invalid_request', anyone('GET', '/review?limit=5&limit=6')],

@@ -61,7 +61,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   const liked = await honest.publishes();
   await spammer.votes(liked, 'down');
   // One of the names is no spam: somebody else reviews under it.
-  const used = names[40] as Entity;
+  const used = names[40];
   await honest.publishes({ ...used });
   await applyStream();
 
@@ -70,7 +70,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   const listed = async (kind: string) => {
     let rows = 0;
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const query: Record<string, string> = { kind, ...(cursor && { cursor }) };
+      const query = { kind, ...(cursor && { cursor }) };
       const { html } = await ask('show-cases', mia, { query });
       rows += html.match(/<div class="cell">/g)?.length ?? 0;
       cursor = nextOn(html);
@@ -153,7 +153,7 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
 });
 
 /** Runs something that is stopped after every fourth transaction, until it is done. */
-async function untilDone(run: () => Promise<void>): Promise<void> {
+async function untilDone(run: () => Promise<void>) {
   for (;;) {
     let sent = 0;
     const spy = beforeSend(({ input }) => {
@@ -167,7 +167,7 @@ async function untilDone(run: () => Promise<void>): Promise<void> {
 }
 
 async function findings() {
-  const found: unknown[] = [];
+  const found = [];
   for await (const { differences } of audit({ settle: 0 })) found.push(...differences);
   return found;
 }

@@ -16,13 +16,13 @@ const received = new Map<string, Set<string>>();
 const held = new Set<ServerResponse>();
 let isHolding = false;
 
-function namesOf(receiver: string): Set<string> {
+function namesOf(receiver: string) {
   const names = received.get(receiver) ?? new Set();
   received.set(receiver, names);
   return names;
 }
 
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function receive(request: IncomingMessage, response: ServerResponse) {
   const { data } = JSON.parse(await readAll(request));
   const receiver = `${request.url?.slice(1)}`;
   namesOf(receiver).add(data.id ?? 'test');
@@ -46,7 +46,7 @@ test('nobody waits for receivers that never answer, of three accounts', async ()
   const { insertWebhook, listWebhooks } = await import(
     '../../shared/webhooks/webhook-repository.ts'
   );
-  async function addWebhooks(receiver: string, count = 1): Promise<void> {
+  async function addWebhooks(receiver: string, count = 1) {
     const owner = await makeUser();
     for (let i = 0; i < count; i++) {
       const { client_id } = await insertApplication(owner.id, {
@@ -60,7 +60,7 @@ test('nobody waits for receivers that never answer, of three accounts', async ()
     }
   }
   /** Waits until a receiver was sent all of these, and always while some request is held. */
-  async function expectMeanwhile(receiver: string, names: readonly string[]): Promise<void> {
+  async function expectMeanwhile(receiver: string, names: readonly string[]) {
     while (names.some((name) => !namesOf(receiver).has(name))) {
       expect({ receiver, isMeanwhile: held.size > 0 }).toEqual({ receiver, isMeanwhile: true });
       await sleep(20);

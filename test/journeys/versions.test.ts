@@ -27,7 +27,7 @@ const counted: Record<string, RegExp> = {
 /** Counts that the stream records change, and those changed without raising the version. */
 function changesIn(records: readonly DynamoDBRecord[]) {
   const changed = new Set<string>();
-  const unmarked: string[] = [];
+  const unmarked = [];
   for (const { dynamodb } of records) {
     const { Keys, OldImage, NewImage } = dynamodb ?? {};
     const sk = Keys?.sk?.S ?? '';
@@ -44,7 +44,7 @@ function changesIn(records: readonly DynamoDBRecord[]) {
   return { changed, unmarked };
 }
 
-async function exhaust(pages: AsyncIterable<unknown>): Promise<void> {
+async function exhaust(pages: AsyncIterable<unknown>) {
   for await (const _ of pages);
 }
 

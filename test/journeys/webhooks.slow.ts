@@ -7,14 +7,14 @@ import { connectTo } from '../helpers/connect.ts';
 import { answers, hurriedNode, quickFlaws } from '../helpers/flawed-answers.ts';
 import { serve } from '../helpers/listen.ts';
 import { pick, randomWriters } from '../helpers/random-writes.ts';
-import { admin, fresh, type Service, start } from '../helpers/service.ts';
+import { admin, fresh, start } from '../helpers/service.ts';
 
 const { SIGNING_KEYS, WEBHOOK_KEYS, WEBHOOK_SECONDS = '20' } = process.env;
 const seconds = Number(WEBHOOK_SECONDS);
 
 let dataDir = fresh('data');
 
-async function startService(): Promise<Service> {
+async function startService() {
   const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
   const service = await start(dataDir, { options: ['--quiet'], env });
   connectTo(dataDir);
@@ -45,12 +45,12 @@ let isCalm = true;
 const unused = () => Object.keys(answers).filter((name) => !answered[name]);
 
 /** Chooses an answer at random, but each once before any twice. */
-function chosen(): string {
+function chosen() {
   if (isCalm || Math.random() < 0.7) return '200';
   return unused()[0] ?? pick(quickFlaws);
 }
 
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function receive(request: IncomingMessage, response: ServerResponse) {
   const at = Date.now();
   const body = await readAll(request);
   try {

@@ -27,7 +27,7 @@ const { member } = await makeWidestAccount();
 await stop();
 
 /** A service without faults, which has followed what was in its stream. */
-async function startSettled(folder: string): Promise<Service> {
+async function startSettled(folder: string) {
   const service = await start(folder, { options: ['--quiet'], env });
   const call = callerOf(service.url.replace(/\/ws\/1$/, ''));
   const deadline = Date.now() + 120_000;
@@ -42,25 +42,25 @@ async function startSettled(folder: string): Promise<Service> {
 }
 
 /** Ends a service that has refused nothing for its cost, and logged no error. */
-async function endWell(service: Service): Promise<void> {
+async function endWell(service: Service) {
   expect(await service.end('SIGTERM')).toBe(0);
   expect(service.err.filter((line) => !line.startsWith('Most webhooks fail'))).toEqual([]);
 }
 
 /** Expects that an audit finds no difference. */
-async function expectRight(folder: string): Promise<void> {
+async function expectRight(folder: string) {
   const { items, ...rest } = await admin(folder, ['audit']);
   expect(rest).toEqual({ differences: 0, repaired: 0, changing: 0 });
   expect(items).toBeGreaterThan(1_000);
 }
 
-async function exportOf(folder: string): Promise<string> {
+async function exportOf(folder: string) {
   const file = fresh('everything.jsonl');
   await admin(folder, ['export', '--out', file]);
   return file;
 }
 
-async function hashOf(file: string): Promise<string> {
+async function hashOf(file: string) {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');

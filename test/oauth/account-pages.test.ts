@@ -209,7 +209,7 @@ describe('the account pages', () => {
   test('change the profile', async () => {
     const { browser: hal, account: page } = await come('Hal');
     const saved = await hal.submit(page, 'Save', { display_name: 'Hal 9000', email: '' });
-    expect(saved.html).toContain('<h1>Hal 9000</h1>');
+    expect(saved.html).toContain('<h1><bdi>Hal 9000</bdi></h1>');
     expect(saved.html).toContain('name="email" value=""');
     expect(noticeOn(saved)).toBe('Your profile is saved.');
     expect(noticeOn(await hal.visit('account'))).toBeUndefined();
@@ -225,7 +225,7 @@ describe('the account pages', () => {
     // Both faults are shown at once.
     const both = await hal.submit(page, 'Save', { display_name: ' ', email: 'x' });
     expect(Object.keys(faultsOn(both))).toEqual(['', 'display_name', 'email']);
-    expect((await hal.visit('account')).html).toContain('<h1>Hal 9000</h1>');
+    expect((await hal.visit('account')).html).toContain('<h1><bdi>Hal 9000</bdi></h1>');
   });
 
   test('say what applications can read', async () => {

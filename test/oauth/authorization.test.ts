@@ -163,7 +163,7 @@ describe('the consent page', () => {
     expect(await redeem(client, code, { code_verifier: verifier })).toHaveStatus(200);
   });
 
-  test.each<[string, Record<string, string>, number]>([
+  test.each([
     ['no token of the session', { csrf: '' }, 403],
     ['a made-up token', { csrf: 'A'.repeat(43) }, 403],
     ['a token of unusual letters', { csrf: 'é'.repeat(43) }, 403],

@@ -22,19 +22,19 @@ const credentials = credentialsOn(await browser.register({ name: 'Library', redi
 const { client_id, client_secret } = credentials;
 
 /** Allows access. Returns the URL that the browser is redirected to. */
-async function allow(authorizationUrl: URL | string): Promise<URL> {
+async function allow(authorizationUrl: URL | string) {
   const consent = await browser.visit(`${authorizationUrl}`);
   expect(consent.html).toContain('Let Library use your account?');
   return new URL((await browser.allow(consent)).url);
 }
 
-async function profile(access_token: string): Promise<{ status: number; name: string }> {
+async function profile(access_token: string) {
   const { status, body } = await callerOf(url, access_token)('GET', '/user/me');
   return { status, name: body.user?.display_name ?? '' };
 }
 
 /** Revokes access on the page of connected applications, as a user does. */
-async function revoke(access_token: string): Promise<void> {
+async function revoke(access_token: string) {
   const connections = await browser.visit('account/connections');
   const after = await browser.submit(connections, 'Revoke access');
   expect(after.html).toContain('No application is connected.');
@@ -102,7 +102,7 @@ test('oauth4webapi completes the whole OAuth flow', async () => {
   await expect(refresh(again.refresh_token)).rejects.toMatchObject({ error: 'invalid_grant' });
 });
 
-describe.each(['header', 'body'] as const)('simple-oauth2, secret in the %s', (method) => {
+describe.each(['header', 'body'])('simple-oauth2, secret in the %s', (method) => {
   test('completes the whole OAuth flow', async () => {
     const client = new AuthorizationCode({
       client: { id: client_id, secret: client_secret },

@@ -26,7 +26,7 @@ const { makeClient } = await import('../helpers/oauth-client.ts');
 const redirect_uri = 'https://client.example/callback';
 const owner = await makeUser({ display_name: 'Olga <b>' });
 
-function authorizeUrl({ client_id }: { client_id: string }, scope = 'review'): string {
+function authorizeUrl({ client_id }: { client_id: string }, scope = 'review') {
   const query = { response_type: 'code', client_id, redirect_uri, scope, state: 's' };
   return `${issuer}/oauth/authorize?${new URLSearchParams(query)}`;
 }
@@ -37,7 +37,7 @@ const factOn = (shown: Shown, term: string) =>
   textBetween(shown, `<dt>${term}</dt><dd>`, '</dd>').replaceAll(/<[^>]*>/g, '');
 
 /** Returns the items between a heading and the next one. */
-function listedUnder({ html }: Shown, heading: string): string[] {
+function listedUnder({ html }: Shown, heading: string) {
   const [, after = ''] = html.split(new RegExp(`<h[23]>${heading}</h[23]>`));
   const until = after.split(/<h[23]>/)[0] ?? '';
   return [...until.matchAll(/<strong[^>]*>([^<]*)\.<\/strong>/g)].map(([, text = '']) => text);

@@ -36,7 +36,7 @@ const issued = [
   first.refresh_token,
   second.access_token,
   second.refresh_token,
-] as string[];
+];
 const request = { client_id, name, redirect_uri, scopes: [], state: 'x', code_challenge: null };
 await insertAuthorizationRequest(request);
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };

@@ -9,7 +9,7 @@ const { claimKey } = await import('../../shared/table/keys.ts');
 const { reviewBy } = await import('../helpers/world.ts');
 
 /** Writes `count` reviews with texts of that many bytes each. Returns their ids. */
-async function write(userId: string, count: number, bytes: number): Promise<string[]> {
+async function write(userId: string, count: number, bytes: number) {
   const reviews = Array.from({ length: count }, () =>
     reviewBy(userId, { text: '🎷'.repeat(bytes / 4), rating: null }),
   );
@@ -22,7 +22,7 @@ async function write(userId: string, count: number, bytes: number): Promise<stri
   return reviews.map(({ id }) => id);
 }
 
-function moreOn({ html }: Shown): string | undefined {
+function moreOn({ html }: Shown) {
   const [, more] = /<a href="([^"]+)">Show more parts/.exec(html) ?? [];
   return more?.replaceAll('&amp;', '&');
 }
@@ -62,7 +62,7 @@ describe('GET /account/data', () => {
       links.push(...linksOn(page));
     }
     expect(links.map(([, , title]) => title)).toEqual(['Part 1', 'Part 2', 'Part 3']);
-    const found: string[] = [];
+    const found = [];
     for (const [i, [, address = '']] of links.entries()) {
       const { name, data } = fileIn(await browser.visit(address.replaceAll('&amp;', '&')));
       expect(name).toBe(`my-data-${i + 1}.json`);

@@ -22,13 +22,13 @@ const curlOn = (shown: Shown) => textBetween(shown, '<code class="copy">curl', '
 
 const signIn = (name: string) => openAs(issuer, name);
 
-async function ask(browser: Browser, fields: Record<string, string>): Promise<Shown> {
+async function ask(browser: Browser, fields: Record<string, string>) {
   const form = await browser.visit('account/tokens');
   return browser.submit(form, 'Create token', { name: 'Script', days: '30', ...fields });
 }
 
 /** Returns the whole token that a page shows. */
-function tokenOn(shown: Shown): string {
+function tokenOn(shown: Shown) {
   expect(shown).toHaveStatus(200);
   return textBetween(shown, '<code class="copy">', '</code>');
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { admin, fresh, makeToken, missing, publish, start } from '../helpers/service.ts';
 
 /** Returns the access mode of each file in a folder, such as `600`. */
-function modes(folder: string): Record<string, string> {
+function modes(folder: string) {
   const names = readdirSync(folder);
   return Object.fromEntries(
     names.map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
@@ -27,7 +27,7 @@ test('backups under load are private, and contain every acknowledged write', asy
   const writers = Array.from({ length: 4 }, async () => {
     while (!isOver) published.push(await publish(service.url, token));
   });
-  const backups: { folder: string; before: string[] }[] = [];
+  const backups = [];
   for (let i = 0; i < 3; i++) {
     const folder = fresh('backup');
     const before = [...published];

@@ -15,7 +15,7 @@ const dockerfile = read('infra/local/Dockerfile');
 const { scripts, engines } = JSON.parse(read('package.json'));
 
 /** Returns the words of an instruction in JSON form. */
-function words(instruction: string): string[] {
+function words(instruction: string) {
   return JSON.parse(new RegExp(`${instruction} (\\[.*\\])$`, 'm').exec(dockerfile)?.[1] ?? '');
 }
 
@@ -73,7 +73,7 @@ describe('the health check of the image', () => {
   const [program = '', ...args] = words('HEALTHCHECK .*CMD');
 
   /** Returns the exit status of the check against a service that answers with this status. */
-  async function check(answer?: number): Promise<number | null> {
+  async function check(answer?: number) {
     const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url);

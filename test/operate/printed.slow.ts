@@ -38,7 +38,7 @@ const folder = fresh('folder');
 let env: NodeJS.ProcessEnv;
 
 /** Installs the command of the server guide, without the change to another user. */
-function installCommand(): string {
+function installCommand() {
   const text = codeBlock('#!/bin/sh')
     .replace('/opt/reviews/service', root)
     .replace('sudo -u reviews env', 'env')
@@ -51,7 +51,7 @@ function installCommand(): string {
 }
 
 /** Makes what the commands name: accounts, an application, a webhook and files. */
-async function makeNamed({ admin }: Operator): Promise<NodeJS.ProcessEnv> {
+async function makeNamed({ admin }: Operator) {
   await admin('seed', '--reviews', '40', '--users', '20', '--entities', '8');
   const ann = await makeMember(operator, 'Ann');
   await reviewFilm(operator, ann);
@@ -79,7 +79,7 @@ beforeAll(async () => {
 }, 120_000);
 
 /** Returns the command with paths of this test, and smaller data. */
-function here(command: string): string {
+function here(command: string) {
   return (
     command
       .replaceAll(/(?<!\/)\b[\w-]+(\.jsonl(?:\.gz)?|\.tar\.bz2)\b/g, (file) => join(folder, file))
@@ -102,7 +102,7 @@ test('every command that is printed succeeds as it is printed', async () => {
   commands.sort((a, b) => Number(/ key /.test(a.command)) - Number(/ key /.test(b.command)));
   const places = new Set(commands.map(({ place }) => place));
   expect(places.size).toBe(6);
-  const failures: string[] = [];
+  const failures = [];
   const done = new Set<string>();
   for (const { place, command } of commands) {
     if (done.has(command) && !/import|audit/.test(command)) continue;

@@ -7,7 +7,7 @@ interface Lock {
 }
 
 /** Copies the code as `npm ci --omit=dev` installs it, without packages for development. */
-function install(code: string): void {
+function install(code: string) {
   for (const name of ['package.json', 'bin', 'functions', 'infra', 'shared']) {
     cpSync(join(root, name), join(code, name), { recursive: true });
   }

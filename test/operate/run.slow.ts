@@ -13,7 +13,7 @@ import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 
 /** Connects until it is refused: on a busy machine the port stays open for up to four seconds. */
-async function refusalAt(port: number): Promise<(string | undefined)[]> {
+async function refusalAt(port: number) {
   for (;;) {
     const late = connect(port, 'localhost');
     try {
@@ -146,7 +146,7 @@ test('a start brings rank trees of older code to their keys', async () => {
 });
 
 /** Returns a client of the embedded database of a service that runs. */
-function tableOf(dataDir: string): DynamoDBDocumentClient {
+function tableOf(dataDir: string) {
   const endpoint = `${readDiscovery(dataDir)?.dynamodb_endpoint}`;
   return DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(endpoint)));
 }

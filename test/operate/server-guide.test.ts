@@ -5,7 +5,7 @@ import { codeBlock } from '../helpers/server-guide.ts';
 import { root } from '../helpers/service.ts';
 
 /** Returns the settings of `name=value` lines. A name with several values keeps the last. */
-function settingsIn(text: string): Record<string, string> {
+function settingsIn(text: string) {
   const lines = text.split('\n').filter((line) => /^\w+=/.test(line));
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2)));
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fresh, start } from '../helpers/service.ts';
@@ -23,7 +23,7 @@ async function requestUntilRefused(url: string, agent: Agent) {
   for (;;) {
     try {
       const sent = get(url, { agent });
-      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const [response] = await once(sent, 'response');
       await once(response.resume(), 'end');
       statuses.add(response.statusCode);
     } catch (error) {
@@ -61,7 +61,7 @@ test('a request sent while the service starts is answered', async () => {
   await first.end('SIGTERM');
   const starting = start(dataDir, { options: ['--port', port] });
   const signIn = `http://127.0.0.1:${port}/ws/account/sign-in`;
-  const statuses: number[] = [];
+  const statuses = [];
   for (let isStarted = false; !isStarted; ) {
     const response = await fetch(signIn, { redirect: 'manual' }).catch(() => undefined);
     if (response) statuses.push(response.status);

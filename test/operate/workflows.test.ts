@@ -12,7 +12,7 @@ const files = globSync('.github/workflows/*.yml', { cwd: root }).map((file) => b
 const read = (name: string) => readFileSync(join(root, '.github/workflows', name), 'utf8');
 
 /** Returns the faults that GitHub's own parser finds in a workflow. */
-async function faultsOf(name: string, content: string): Promise<string[]> {
+async function faultsOf(name: string, content: string) {
   const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
   // Finds jobs that are needed and missing.
   if (value) await convertWorkflowTemplate(context, value);
@@ -42,7 +42,7 @@ test.each([
 
 describe('a new version in package.json', () => {
   const { on, jobs } = parse(read('release.yml'));
-  const stepsOf = (job: string): string => JSON.stringify(jobs[job].steps);
+  const stepsOf = (job: string) => JSON.stringify(jobs[job].steps);
 
   test('on main alone is released, and only once', () => {
     expect(on).toEqual({ push: { branches: ['main'], paths: ['package.json'] } });

@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 /** Reads the lines as CloudWatch does (Embedded Metric Format): `namespace name by value: sum`. */
-function metrics(): [name: string, values: number[]][] {
+function metrics() {
   const found = new Map<string, number[]>();
   for (const text of written) {
     expect(text).toMatch(/^{.*}\n$/);
@@ -100,7 +100,7 @@ describe('repeated writes', () => {
           CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }],
         }),
       );
-    } as never);
+    });
   }
 
   test('are counted by operation, and a write at the first go is not', async () => {

@@ -17,7 +17,7 @@ beforeEach(() => {
   secretsManager.reset();
 });
 
-function answer(...values: (string | Error)[]): void {
+function answer(...values: (string | Error)[]) {
   const stub = secretsManager.on(GetSecretValueCommand, { SecretId: arn });
   for (const value of values) {
     if (typeof value === 'string') stub.resolvesOnce({ SecretString: value });
@@ -55,16 +55,14 @@ describe('a secret of Secrets Manager', () => {
   test('is not waited for: a second for a connection, two for an answer, three times', async () => {
     answer('a');
     await readSecret('SESSION_KEYS');
-    const client = secretsManager.send.lastCall.thisValue as SecretsManagerClient;
+    const client = secretsManager.send.lastCall.thisValue;
     const { requestHandler } = client.config;
     // The handler reads its options at its first request, which nobody answers here.
     const target = { protocol: 'http:', hostname: '127.0.0.1', port: 9, path: '/' };
     const request = { ...target, method: 'GET', headers: {}, query: {} };
-    const sent = requestHandler.handle(
-      request as unknown as Parameters<typeof requestHandler.handle>[0],
-    );
+    const sent = requestHandler.handle(request);
     await expect(sent).rejects.toThrow('ECONNREFUSED');
-    const handler = requestHandler as unknown as { httpHandlerConfigs(): object };
+    const handler = requestHandler;
     expect(handler.httpHandlerConfigs()).toMatchObject({
       connectionTimeout: 1_000,
       requestTimeout: 2_000,

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 /** Says whether a value is right. Its name stands in the report. */
-export type Matcher = (value: unknown) => boolean;
+type Matcher = (value: unknown) => boolean;
 
 /**
  * A part of an answer as it must be: the value itself, a pattern, or a matcher. An object must have

@@ -8,6 +8,7 @@ import { userTypeOf } from '../../user/user-type.ts';
 import { blank, displayName, type FormState, faultOf, field } from '../form/fields.ts';
 import { csrfField, type Html, type Page } from '../frame/layout.ts';
 import { nextPage } from '../frame/lists.ts';
+import { nameWithRole, personTop } from '../frame/person.ts';
 import { minuteOf, nameOfType } from '../frame/words.ts';
 import { decisionOf, saying } from '../moderation/moderation.ts';
 import { excerptOf } from '../review/written-parts.ts';
@@ -26,6 +27,11 @@ export function accountPage(
   const decided = decisions.decided.filter(({ decision }) => decision.moderator_id !== user.id);
   return {
     title: user.display_name,
+    top: personTop(
+      user,
+      nameWithRole(user),
+      html`<a href="${authUrl()}/user/${user.id}">Your page as others see it</a>`,
+    ),
     content: html`${faultOf(filled)}
       ${newsSection(user)}
       ${profile(user, contact, csrf, filled)}
@@ -85,7 +91,6 @@ function standing(user: User) {
     <dl>
       <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
       <dt>You are</dt><dd>${nameOfType(type)}: ${may}</dd>
-      <dt>Public page</dt><dd><a href="${authUrl()}/user/${user.id}">Shows others your reviews</a></dd>
       <dt>Your id</dt><dd><code>${user.id}</code></dd>
     </dl>
   </section>`;

@@ -42,7 +42,7 @@ export interface Page {
    * leaves by mistake, and the form policy, because it also holds for redirects.
    */
   isDecision?: boolean;
-  /** What the field of the header searches for: set for the results of a search. */
+  /** The search in the field of the header: set for the results of a search. */
   search?: { text: string; type?: string | undefined };
   /** A link to the page that also shows what was just saved, for the notice. */
   shownAt?: Html;

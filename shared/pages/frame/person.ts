@@ -17,9 +17,17 @@ export function face({ id, display_name }: User, size: TileSize = 24): Html {
   return tile(id, initialsOf(display_name, 1), { size, isRound: true });
 }
 
-/** A link to the person's page: the tile and the name. */
-export function personLink(user: User, rel?: 'author'): Html {
-  return html`<a class="person"${rel && html` rel="${rel}"`} href="${authUrl()}/user/${user.id}">${face(user)}${nameWithRole(user)}</a>`;
+/** The tile and the name, with a link: to the person's public page, if no other is given. */
+export function personLink(user: User, href = `${authUrl()}/user/${user.id}`): Html {
+  return html`<a class="person" href="${href}">${face(user)}${nameWithRole(user)}</a>`;
+}
+
+/** The head of a page about a person: the tile, the heading and perhaps a quiet line. */
+export function personTop(user: User, heading: Html, line?: Html): Html {
+  return html`<div class="about">
+    ${face(user, 64)}
+    <div><h1>${heading}</h1>${line && html`<p class="soft">${line}</p>`}</div>
+  </div>`;
 }
 
 /** The person as somebody who may read names that others do not. */

@@ -1,7 +1,6 @@
 // The page about an author for moderators: facts, reviews, decisions, and forms to decide.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../auth-url.ts';
 import { nameOfEntityType } from '../../entity/entity-type.ts';
 import { notFound } from '../../errors.ts';
 import type { Decision } from '../../moderation/decision.ts';
@@ -19,7 +18,7 @@ import { blank, type FormState, faultOf } from '../form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
 import { nextPage, readDated, rowsUnder, tabs } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';
-import { nameWithRole } from '../frame/person.ts';
+import { nameWithRole, personLink, personTop } from '../frame/person.ts';
 import { counted, dayOf, minuteOf, nameOfType } from '../frame/words.ts';
 import { reviewCell } from '../review/review-card.ts';
 import { readWritten } from '../review/review-list.ts';
@@ -67,6 +66,7 @@ export async function authorPage(
     decisions.includes(filled.values.decision ?? '') ? filled : blank;
   return {
     title: `About ${user.display_name}`,
+    top: personTop(user, html`About ${nameWithRole(user)}`),
     isWide: true,
     content: html`${faultOf(filled)}
       <section>${facts(history)}</section>
@@ -230,9 +230,9 @@ export async function historyOf(history: History): Promise<Html> {
 }
 
 function facts({ user, reviews }: History) {
-  const { id, karma, created, blocked_at, hiding } = user;
+  const { karma, created, blocked_at, hiding } = user;
   return html`<dl>
-    <dt>Name</dt><dd><a href="${authUrl()}/user/${id}">${nameWithRole(user)}</a></dd>
+    <dt>Name</dt><dd>${personLink(user)}</dd>
     <dt>Here since</dt><dd>${dayOf(created)}</dd>
     <dt>Reviews</dt><dd>${reviews} public</dd>
     <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>

@@ -122,7 +122,7 @@ function edit({ review, waiting }: ReviewCase) {
   if (review.waiting_since === undefined || waiting === undefined) return '';
   return html`<section>
     <h2>The new text</h2>
-    ${inFull({ language: review.language, rating: null, text: waiting })}
+    ${inFull({ language: review.language, rating: null, text: waiting.text })}
     <p class="soft">${minuteOf(review.waiting_since)}. Above is the review as everybody reads it now.</p>
   </section>`;
 }
@@ -200,8 +200,10 @@ function verdict(
       <input type="hidden" name="version" value="${moderationCase.version}">
       <input type="hidden" name="edits" value="${review.edits}">
       ${record?.state === 'waiting' && html`<input type="hidden" name="named" value="${record.version}">`}`;
-  if (isHeld(review)) return approval(action, snapshot, filled);
-  if (review.waiting_since !== undefined) return approvalOfEdit(action, snapshot, filled);
+  if (isHeld(review)) return approval(action, snapshot, filled, heldReview);
+  if (review.waiting_since !== undefined) {
+    return approval(action, snapshot, filled, waitingEdit);
+  }
   const isOpen = moderationCase.state === 'open';
   if (review.is_hidden) {
     return html`${approving(action, snapshot, 'restore', 'Make it public again')}
@@ -246,33 +248,37 @@ function refusing(
   </section>`;
 }
 
-/** The forms to decide on a held review. */
-function approval(action: string, snapshot: Html, filled: FormState) {
-  const why =
-    'The author is new, so the review waits for you. Only the author and moderators can see it.';
-  return html`${approving(action, snapshot, 'approve', 'Approve the review', why)}
-    ${refusing(
-      action,
-      snapshot,
-      filled,
-      [['hide', 'Refuse the review']],
-      'The review stays hidden. The author reads the reason and can appeal.',
-    )}`;
+/** The forms to decide on a review or an edit of a new author. */
+function approval(
+  action: string,
+  snapshot: Html,
+  filled: FormState,
+  { what, buttons, effect }: Approval,
+) {
+  const why = `The author is new, so the ${what} waits for you. Only the author and moderators can see it.`;
+  return html`${approving(action, snapshot, 'approve', `Approve the ${what}`, why)}
+    ${refusing(action, snapshot, filled, buttons, effect)}`;
 }
 
-/** The forms to decide on an edit that waits. */
-function approvalOfEdit(action: string, snapshot: Html, filled: FormState) {
-  const why =
-    'The author is new, so the new text waits for you. Only the author and moderators can see it.';
-  return html`${approving(action, snapshot, 'approve', 'Approve the new text', why)}
-    ${refusing(
-      action,
-      snapshot,
-      filled,
-      [
-        ['refuse', 'Refuse the new text'],
-        ['hide', 'Hide the review'],
-      ],
-      'To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.',
-    )}`;
+interface Approval {
+  what: string;
+  buttons: readonly (readonly [Verdict, string])[];
+  /** What a refusal does. */
+  effect: string;
 }
+
+const heldReview: Approval = {
+  what: 'review',
+  buttons: [['hide', 'Refuse the review']],
+  effect: 'The review stays hidden. The author reads the reason and can appeal.',
+};
+
+const waitingEdit: Approval = {
+  what: 'new text',
+  buttons: [
+    ['refuse', 'Refuse the new text'],
+    ['hide', 'Hide the review'],
+  ],
+  effect:
+    'To refuse the new text leaves the review as it is. To hide the review drops both. The author reads the reason.',
+};

@@ -13,7 +13,7 @@ import { type FormState, field } from '../form/fields.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { tabs } from '../frame/lists.ts';
 import { withQuery } from '../frame/own-url.ts';
-import { nameWithRole } from '../frame/person.ts';
+import { personLink } from '../frame/person.ts';
 import { counted } from '../frame/words.ts';
 
 /** Throws ApiError 404 for anyone who is not a moderator. */
@@ -26,7 +26,7 @@ export function moderationUrl(path = ''): string {
   return `${authUrl()}/account/moderation${path}`;
 }
 
-/** Address of the page of a name for moderators. */
+/** Address of what is proposed for a name. It leads to the page of the thing. */
 export function namesUrl({ entity_id, entity_type }: Entity): string {
   return withQuery(moderationUrl(`/names/${entity_id}`), { entity_type });
 }
@@ -138,7 +138,7 @@ export function nameOfPerson(id: string | null, users: ReadonlyMap<string, User>
 export function linkTo(id: string | null, users: ReadonlyMap<string, User>): Html {
   const user = users.get(id ?? '');
   if (!user) return html`<bdi>${nameOfPerson(id, users)}</bdi>`;
-  return html`<a href="${moderationUrl(`/users/${id}`)}">${nameWithRole(user)}</a>`;
+  return personLink(user, moderationUrl(`/users/${id}`));
 }
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */

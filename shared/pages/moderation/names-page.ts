@@ -1,56 +1,19 @@
-// The page of a name for moderators: who gave it, and what people want to correct.
+// Names on the desk of moderators, and what people want to correct of them.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
 import { nameOfEntityType } from '../../entity/entity-type.ts';
-import { type Entity, type EntityRecord, readRecord } from '../../entity/record.ts';
-import { findProposals, type OpenProposal } from '../../moderation/proposal.ts';
+import type { Entity, EntityRecord } from '../../entity/record.ts';
+import type { OpenProposal } from '../../moderation/proposal.ts';
 import type { User } from '../../user/user.ts';
-import { findUsers } from '../../user/user-repository.ts';
-import { namingUrl, recordUrl } from '../entity/naming-form.ts';
-import { blank, type FormState, faultOf } from '../form/fields.ts';
-import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.ts';
-import { withQuery } from '../frame/own-url.ts';
+import { recordUrl } from '../entity/naming-form.ts';
+import { csrfField, type Html } from '../frame/layout.ts';
 import { ageOf } from '../frame/words.ts';
-import { linkTo, namesUrl, requireModerator, saying } from './moderation.ts';
+import { linkTo, namesUrl, saying } from './moderation.ts';
 
-/** The page of an entity's name. Throws ApiError 404 for anyone but moderators. */
-export async function namesPage(
-  entity: Entity,
-  visitor: Visitor,
-  filled: FormState = blank,
-): Promise<Page> {
-  requireModerator(visitor);
-  const [record, proposals] = await Promise.all([readRecord(entity), findProposals(entity)]);
-  const users = await findUsers([
-    ...proposals.map(({ user_id }) => user_id),
-    ...(record?.user_id ? [record.user_id] : []),
-  ]);
-  const name = record?.name ?? 'Something without a name';
-  const { entity_type } = entity;
-  const url = `${authUrl()}/entity/${entity.entity_id}`;
-  return {
-    title: `The name: ${name}`,
-    heading: html`The name: <bdi>${name}</bdi>`,
-    content: html`${faultOf(filled)}
-      <section>
-        <p class="soft">${nameOfEntityType(entity_type)}${record?.user_id && html`, named by ${linkTo(record.user_id, users)}`}</p>
-        ${record && wordsBeforeAndAfter(record, record)}
-        <div class="buttons">
-          <a class="button quiet" href="${withQuery(url, { entity_type })}">See its page</a>
-          <a class="button quiet" href="${namingUrl(entity)}">Change it myself</a>
-          ${record && html`<a class="button quiet" href="${recordUrl(entity)}">Remove or join it</a>`}
-        </div>
-      </section>
-      ${proposals.map((proposal) => html`<section>${entry({ proposal, record }, users, visitor.csrf)}</section>`)}
-      ${proposals.length === 0 && html`<section><p>There is nothing to decide.</p></section>`}`,
-  };
-}
-
-/** The cell of a name in a table: it leads to the page of the name. */
+/** The cell of a name in a table: it leads to the page of the thing. */
 export function nameCell(
   entity: Entity,
   { name, about }: Pick<EntityRecord, 'name' | 'about'>,
-  href = namesUrl(entity),
+  href = recordUrl(entity),
 ) {
   return html`<div class="cell">
     <strong><a href="${href}"><bdi>${name}</bdi></a></strong>
@@ -73,7 +36,12 @@ export function wordsBeforeAndAfter(before: Words | undefined, after: Words): Ht
 
 const labels = { name: 'Name', about: 'What tells it apart', url: 'Page' };
 
-function entry({ proposal, record }: OpenProposal, users: ReadonlyMap<string, User>, csrf: string) {
+/** What somebody wants to correct, with the form to decide on it. */
+export function proposalEntry(
+  { proposal, record }: OpenProposal,
+  users: ReadonlyMap<string, User>,
+  csrf: string,
+) {
   const { user_id, note, proposed_at } = proposal;
   const changesNothing = isReport(proposal, record);
   const hidden = { user_id, proposed_at, seen: `${record?.version ?? ''}` };

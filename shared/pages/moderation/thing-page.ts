@@ -1,4 +1,4 @@
-// The page of a thing for moderators: who named it, its state, and the forms to decide on it.
+// The page of a thing for moderators: its name, what people want to correct, and its state.
 
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
@@ -13,6 +13,7 @@ import {
   readRecord,
 } from '../../entity/record.ts';
 import { notFound } from '../../errors.ts';
+import { findProposals } from '../../moderation/proposal.ts';
 import { mostHidden } from '../../moderation/record-decisions.ts';
 import { countsIn } from '../../review/owner-counts.ts';
 import { entityKey } from '../../table/keys.ts';
@@ -28,6 +29,7 @@ import { csrfField, type Html, type Page, type Visitor } from '../frame/layout.t
 import { withQuery } from '../frame/own-url.ts';
 import { counted, minuteOf } from '../frame/words.ts';
 import { linkTo, requireModerator, whyFields } from './moderation.ts';
+import { proposalEntry } from './names-page.ts';
 
 /** Most characters of what a moderator searches for. */
 const longestSearch = 200;
@@ -42,43 +44,57 @@ interface Thing {
   other: KnownEntity | undefined;
 }
 
-/** The page, with the things that `q` finds. Throws ApiError 404 for anyone but moderators. */
+/**
+ * The page, with the things that `q` finds. Throws ApiError 404 for anyone but moderators, and for
+ * what has neither a name nor a proposed one.
+ */
 export async function thingPage(
   entity: Entity,
   visitor: Visitor,
   { filled = blank, q = '' }: { filled?: FormState; q?: string } = {},
 ): Promise<Page> {
   requireModerator(visitor);
-  const [record, item] = await Promise.all([
+  const [record, item, proposals] = await Promise.all([
     readRecord(entity),
     getItem(entityKey(entity.entity_id)),
+    findProposals(entity),
   ]);
-  if (!record) throw notFound('Name');
+  if (!record && proposals.length === 0) throw notFound('Name');
   const [users, other, found] = await Promise.all([
-    findUsers(record.user_id === undefined ? [] : [record.user_id]),
-    findThing(entity, record.leads_to),
+    findUsers([record, ...proposals].flatMap((each) => each?.user_id ?? [])),
+    findThing(entity, record?.leads_to),
     findOthers(entity, q),
   ]);
-  const reviews = countsIn(item).types.get(entity.entity_type) ?? 0;
-  const thing: Thing = { entity, record, reviews, other };
-  const known = knownEntity(record);
+  const known = record ? knownEntity(record) : null;
   const title = nameOfEntity(entity, known);
-  const formOf = (decision: string, content: Html) => form(thing, visitor, decision, content);
-  const stateOfForm = (decision: string) => (filled.values.decision === decision ? filled : blank);
+  const reviews = countsIn(item).types.get(entity.entity_type) ?? 0;
+  const thing = record && { entity, record, reviews, other };
   return {
-    title: `Remove or join: ${title}`,
-    heading: html`Remove or join: <bdi>${title}</bdi>`,
+    title: `The name: ${title}`,
+    heading: html`The name: <bdi>${title}</bdi>`,
     content: html`${faultOf(filled)}
       <section>
         ${entityLine(entity, known)}
-        ${facts(thing, users)}
+        ${thing && facts(thing, users)}
         <p><a href="${namingUrl(entity)}">Change the name</a></p>
       </section>
-      ${confirmation(thing, formOf)}
+      ${proposals.map((proposal) => html`<section>${proposalEntry({ proposal, record }, users, visitor.csrf)}</section>`)}
+      ${thing && decisionsOn(thing, visitor, { filled, q, found })}`,
+  };
+}
+
+/** The forms to decide on a thing with a name. */
+function decisionsOn(
+  thing: Thing,
+  visitor: Visitor,
+  { filled, q, found }: { filled: FormState; q: string; found: readonly KnownEntity[] },
+) {
+  const formOf = (decision: string, content: Html) => form(thing, visitor, decision, content);
+  const stateOfForm = (decision: string) => (filled.values.decision === decision ? filled : blank);
+  return html`${confirmation(thing, formOf)}
       ${returning(thing, formOf)}
       ${removal(thing, formOf, stateOfForm('remove'))}
-      ${joining(thing, { q, found, formOf, filled: stateOfForm('lead') })}`,
-  };
+      ${joining(thing, { q, found, formOf, filled: stateOfForm('lead') })}`;
 }
 
 async function findThing(

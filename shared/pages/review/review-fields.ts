@@ -68,7 +68,7 @@ export function writtenFields(filled: FormState, stored: WholeWritten = nothingW
   return html`${names.map((name) => looks[name](filled, filled.values[name] ?? typed[name]))}`;
 }
 
-/** Renders all fields of a new review. Proposes the language and licence of the person's last one. */
+/** Renders all fields of a new review. Proposes language and licence of the person's last one. */
 export function newReviewFields(
   filled: FormState,
   { languages }: Visitor,

@@ -354,9 +354,11 @@ export function missingVariables(
     const secrets = [...text.matchAll(/\w\("(\w+_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
       // Set only if the identity provider does not publish its sign-out address, or is our own. The
-      // ranges of an intranet are set only on a server.
+      // ranges of an intranet and a mail server are set only on a server. The mail library reads
+      // settings of its test accounts.
       ...read.filter(
-        (name) => !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$)/.test(name),
+        (name) =>
+          !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$|SMTP_URL$|ETHEREAL_)/.test(name),
       ),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];

@@ -236,7 +236,7 @@ async function nameJourney(
     const sent = await fillIn(person, naming, 'name="seen"', { name, note: 'A typo' });
     expect(sent.html).toContain('A moderator looks');
     expect((await eve.visit('account/moderation?kind=proposal')).html).toContain(entity_id);
-    const desk = await eve.visit(`account/moderation/names/${entity_id}?entity_type=work`);
+    const desk = await eve.visit(`account/moderation/things/${entity_id}?entity_type=work`);
     const decided = await eve.submit(desk, 'name="proposed_at"', { decision });
     expect(decided.html).toContain('role="status"');
   }

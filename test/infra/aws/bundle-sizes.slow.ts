@@ -7,9 +7,7 @@ import { synthesized } from '../../helpers/aws/synthesized.ts';
 
 // Every byte is read and compiled at each cold start. To allow larger bundles, run `npx node
 // test/infra/aws/record-sizes.ts`.
-const recorded: Record<string, number> = JSON.parse(
-  readFileSync(new URL('bundle-sizes.json', import.meta.url), 'utf8'),
-);
+const recorded = JSON.parse(readFileSync(new URL('bundle-sizes.json', import.meta.url), 'utf8'));
 const { outdir, code } = (await synthesized()).plain;
 const folder = join(outdir, 'functions');
 const fileOfPage = new Set(
@@ -20,7 +18,7 @@ const sizes = readdirSync(folder, { encoding: 'utf8' }).map(
 );
 
 /** Returns the bytes that Lambda loads for a file: its own, and those of what it requires. */
-function loadedWith(file: string, loaded = new Map<string, number>()): Map<string, number> {
+function loadedWith(file: string, loaded = new Map<string, number>()) {
   if (loaded.has(file)) return loaded;
   const text = readFileSync(file, 'utf8');
   loaded.set(file, Buffer.byteLength(text));
@@ -57,7 +55,7 @@ const light = routes
 
 // They use no table, no cookies and no forms. no-route also has the style of pages, the name of the
 // site, and all routes: 62 KB with 105 of them, and each adds a fifth of a KB.
-test.each([...light.map((operation) => [operation, 46] as const), ['no-route', 72] as const])(
+test.each([...light.map((operation) => [operation, 46] as const), ['no-route', 72]])(
   '%s, which needs nothing, is under %i KB',
   (operation, limit) => {
     expect(Object.fromEntries(sizes)[operation]).toBeLessThan(limit * 1024);

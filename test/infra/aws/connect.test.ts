@@ -4,7 +4,7 @@ import { connect, settingsOf } from '../../../infra/aws/connect.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
 
-function stack(StackName: string, outputs: Record<string, string>): void {
+function stack(StackName: string, outputs: Record<string, string>) {
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => {
     return { OutputKey, OutputValue };
   });

@@ -30,14 +30,14 @@ const grouped = shared.flatMap((group) => group.routes.map(({ operation }) => op
 const alone = bundleFunctions(folder, false, grouped);
 
 /** Rights one by one: an action, what it is on, and the partitions. */
-function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partitions'>[]): string[] {
+function onesOf(rights: readonly Pick<Right, 'action' | 'resources' | 'partitions'>[]) {
   return rights.flatMap(({ action, resources, partitions = ['*'] }) =>
     resources.map((resource) => `${action} of ${resource} in ${partitions.toSorted()}`),
   );
 }
 
 /** Returns the rights that a page has if it has a function of its own. */
-function rightsAlone({ operation, table, within, asks, secrets = [] }: Route): string[] {
+function rightsAlone({ operation, table, within, asks, secrets = [] }: Route) {
   const bundle = alone.get(operation);
   if (!bundle) throw new Error(`${operation} has no code`);
   const statements = tableRights('table', operation, {

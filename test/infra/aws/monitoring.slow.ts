@@ -214,18 +214,18 @@ test('what a month costs at least stands in the guides', async () => {
 });
 
 /** A document, in one line. */
-function guide(name: string): string {
+function guide(name: string) {
   const file = new URL(`../../../${name}`, import.meta.url);
   return readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ');
 }
 
 /** The metrics that a line of a log adds to. */
-function countedIn(line: string, logGroup: RegExp): string[] {
+function countedIn(line: string, logGroup: RegExp) {
   return countedBy(service, logGroup, (pattern) => takes(pattern, line));
 }
 
 describe('the access log', () => {
-  const format: string = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
+  const format = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
   const answered = (request: string, status: number, more: Record<string, string> = {}) => {
     const [httpMethod = '', resourcePath = ''] = request.split(' ');
     return accessLine(format, { httpMethod, resourcePath, status: `${status}`, ...more });

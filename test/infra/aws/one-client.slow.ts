@@ -28,7 +28,7 @@ const fullRate = 20;
 
 type Line = [request: string, status: number, more?: Record<string, string>];
 
-const format: string = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
+const format = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
 const byFunction = (milliseconds: number) => ({ responseLatency: `${milliseconds}` });
 const byGateway = (type: string, more = {}) => ({ 'error.responseType': type, ...more });
 const refusedToken = byGateway('UNAUTHORIZED', { 'authorizer.requestId': randomUUID() });
@@ -78,7 +78,7 @@ function isRinging(
   { id, watch, stack }: (typeof watches)[number],
   counted: readonly string[],
   route: string,
-): boolean {
+) {
   const [, periods, seconds] = (/of (\d+) × (\d+) s$/.exec(watch.within) ?? []).map(Number);
   const points = watch.metrics.map((metric) =>
     Array(periods).fill(pointOf(metric, counted, route, Number(seconds))),

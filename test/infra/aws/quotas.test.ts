@@ -7,7 +7,7 @@ const lambda = mockClient(LambdaClient);
 const quotas = mockClient(ServiceQuotasClient);
 
 /** Says what the account may do. */
-function account({ executions = 1000, distributions = 200 }): void {
+function account({ executions = 1000, distributions = 200 }) {
   const AccountLimit = { ConcurrentExecutions: executions };
   lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit });
   quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: distributions } });

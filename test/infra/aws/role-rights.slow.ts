@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../../shared/routes.ts';
 import { functionNameOf } from '../../helpers/aws/checks.ts';
-import {
-  type Deed,
-  findRight,
-  rightsIn,
-  sessionToken,
-  signingFault,
-} from '../../helpers/aws/roles.ts';
+import { findRight, rightsIn, sessionToken, signingFault } from '../../helpers/aws/roles.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 
 const rights = rightsIn((await synthesized()).plain.service);
@@ -47,14 +41,14 @@ describe('who reads for everybody', () => {
 
   const on =
     (action: string, resource: string) =>
-    (...partitions: string[]): Deed => ({ action: `dynamodb:${action}`, resource, partitions });
+    (...partitions: string[]) => ({ action: `dynamodb:${action}`, resource, partitions });
   const get = on('GetItem', 'table');
   const batchGet = on('BatchGetItem', 'table');
   const query = on('Query', 'table');
   const byAuthor = on('Query', 'author-by-date');
   const all = on('Query', 'all-by-date');
   const id = randomUUID();
-  test.each<[string, Deed]>([
+  test.each([
     ['the grants of a user', query(`USER#${id}`)],
     ['the grants of an application', byAuthor(`CLIENT#${'f'.repeat(32)}`)],
     ['an application', get(`APP#${'f'.repeat(32)}`)],
@@ -91,7 +85,7 @@ describe('who reads for everybody', () => {
     }
   });
 
-  test.each<[string, Deed]>([
+  test.each([
     ['list-reviews', all('REVIEW')],
     ['list-reviews', byAuthor(id)],
     ['list-reviews', on('Query', 'facet-by-popularity')('release_group|en')],

@@ -7,7 +7,7 @@ import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
 const { service } = (await synthesized()).everything;
-const format: string = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
+const format = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
 const definitions = propertiesOf(service, 'AWS::Logs::QueryDefinition');
 const lambdaId = '0a6c1f9e-3a52-4f0f-8f5e-0c8a4d7e2b11';
 
@@ -17,7 +17,7 @@ const language = new Set(
 );
 
 /** Returns the fields that a query names, without those of every line. */
-function fieldsIn(query: string): string[] {
+function fieldsIn(query: string) {
   const given = [...query.matchAll(/ as (\w+)/g)].map(([, name]) => name);
   const named = query.replaceAll(/"[^"]*"/g, '').match(/(?<![\w.@])[a-z_][\w.]*/gi) ?? [];
   return [...new Set(named)].filter((name) => !language.has(name) && !given.includes(name));
@@ -30,7 +30,7 @@ const textsIn = (query: string) =>
     .filter((text) => !/^(-|ID)$/.test(text));
 
 /** Returns a line of the access log for a request that a function answered. */
-function access(route: string, status: number, milliseconds: number, more = {}): string {
+function access(route: string, status: number, milliseconds: number, more = {}) {
   const [httpMethod = '', resourcePath = ''] = route.split(' ');
   const context = {
     httpMethod,

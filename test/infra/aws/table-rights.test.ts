@@ -74,7 +74,7 @@ describe('the rights to the table', () => {
     const rights = rightsOf('public', used, ['author-by-date'], { asks });
 
     /** Returns the partitions that the action reaches. */
-    function reached(action: string, resource: string, of = partitions): string[] {
+    function reached(action: string, resource: string, of = partitions) {
       const patterns = rights
         .filter(({ Action, Resource }) => Action === `dynamodb:${action}` && Resource === resource)
         .flatMap(({ Condition }) => Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']);
@@ -115,7 +115,7 @@ describe('the rights to the table', () => {
   });
 
   test('of public pages with sessions allow counting what waits for moderators', () => {
-    const listed = (hasSessions: boolean): string[] => {
+    const listed = (hasSessions: boolean) => {
       const [, list] = rightsOf('public', ['GetItem'], ['all-by-date'], { hasSessions });
       return list?.Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'];
     };

@@ -17,7 +17,7 @@ const { makeClient, makeCode, redeem } = await import('../../helpers/oauth-clien
 const base = `${authUrl}/1`;
 
 /** Bundles a program as browsers run it. */
-async function bundled(program: string): Promise<{ code: string; inputs: string[] }> {
+async function bundled(program: string) {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: join(root, 'infra/client') },
     bundle: true,

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 /** Runs what waits for timers. Returns the milliseconds that it has waited. */
-async function waited<T>(work: Promise<T>): Promise<{ value: T; wait: number }> {
+async function waited<T>(work: Promise<T>) {
   const begin = Date.now();
   let isDone = false;
   const end = work.finally(() => {
@@ -56,7 +56,7 @@ const review = {
   entity_type: 'release_group',
   rating: 5,
   license_choice: 'CC BY-SA 4.0',
-} as const;
+};
 
 describe('a request', () => {
   test('fills in its path and query, and sends the token', async () => {
@@ -194,7 +194,7 @@ describe('an expired access token', () => {
 
   /** Answers by the token of the request, as the service does. */
   function tokenService(refresh: () => Scripted) {
-    const answer = (request: Request): Scripted => {
+    const answer = (request: Request) => {
       if (request.url.endsWith('/oauth/token')) return refresh();
       const token = request.headers.get('authorization');
       return token === 'Bearer rva_2' ? json({ user: { id: 'ann' } }) : expired();

@@ -11,7 +11,7 @@ const { makeGrant, makeUser, reviewBody } = await import('../../helpers/world.ts
 
 const guide = readFileSync('infra/guides/critiquebrainz.md', 'utf8');
 /** Returns the cells of the rows of a table under a heading. */
-function rowsUnder(heading: string): string[][] {
+function rowsUnder(heading: string) {
   const [, section = ''] = guide.split(`## ${heading}\n`);
   const [table = ''] = /(^\|.*\n)+/m.exec(section.split('\n## ')[0] ?? '') ?? [];
   const rows = table.trimEnd().split('\n').slice(2);
@@ -60,7 +60,7 @@ test.each(requests)('%s: %s', async (cell, answer) => {
   expect([got.status, got.body.error]).toEqual([Number(status), error]);
 });
 
-function narrowOr(about: string): string {
+function narrowOr(about: string) {
   return about.includes('scope') ? narrow : token;
 }
 

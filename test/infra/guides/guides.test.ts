@@ -5,15 +5,13 @@ import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 import { rowsOf } from '../../helpers/rows.ts';
 
 /** Returns the text of a guide without markup. */
-function textOf(slug: string): string {
+function textOf(slug: string) {
   const { html = '' } = guides.find((guide) => guide.slug === slug) ?? {};
   return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
 test('the guide of webhooks names each type of message once', () => {
-  const { webhooks }: { webhooks: object } = JSON.parse(
-    readFileSync('shared/docs/openapi.json', 'utf8'),
-  );
+  const { webhooks } = JSON.parse(readFileSync('shared/docs/openapi.json', 'utf8'));
   const guide = readFileSync('infra/guides/webhooks.md', 'utf8');
   const named = [...guide.matchAll(/^\| `(\w+\.\w+)` \|/gm)].map(([, type]) => type);
   expect(named.sort()).toEqual(Object.keys(webhooks).sort());

@@ -91,7 +91,7 @@ describe('the cache of the server guide', () => {
           ? [`${path}?url=${encodeURIComponent(`https://${host}/ws/entity/${entity}`)}`]
           : [path],
       );
-    const wrong: string[] = [];
+    const wrong = [];
     let kept = 0;
     for (const path of paths) {
       await ask(path);
@@ -162,7 +162,7 @@ describe('the cache of the server guide', () => {
     expect((await ask(path)).body).toBe(body);
   });
   test('knows every parameter of the public routes', async () => {
-    const unknown: string[] = [];
+    const unknown = [];
     let known = 0;
     for (const route of routes) {
       if (route.method !== 'GET' || route.access !== 'public') continue;

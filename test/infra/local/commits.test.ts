@@ -39,7 +39,7 @@ function start(watched?: string) {
 }
 
 /** Commits. Returns whether the clock tells it within so many milliseconds. */
-function isNoticed({ look, next }: Commits, milliseconds = 500): Promise<boolean> {
+function isNoticed({ look, next }: Commits, milliseconds = 500) {
   const { version } = look();
   engine.exec('INSERT INTO t VALUES (1)');
   const told = async () => {

@@ -13,13 +13,13 @@ afterEach(async () => {
 });
 
 /** Starts an engine that stops after the test. */
-async function start(options: Parameters<typeof startDatabase>[0] = {}): Promise<URL> {
+async function start(options: Parameters<typeof startDatabase>[0] = {}) {
   const database = await startDatabase(options);
   stops.push(database.stop);
   return new URL(database.endpoint);
 }
 
-function makeFolder(): string {
+function makeFolder() {
   const folder = newFolder();
   return folder;
 }

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage, Server } from 'node:http';
+import { Agent, get, Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Door, openDoor } from '../../../infra/local/door.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
-import type { Handler } from '../../../infra/local/invoke.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // The API does not describe the responses of these functions.
@@ -17,17 +16,17 @@ beforeEach(() => {
   cut = jest.spyOn(Server.prototype, 'closeAllConnections');
 });
 
-const succeed: Handler = async () => {
+const succeed = async () => {
   await sleep(3);
   return { statusCode: 200, body: '{}' };
 };
 
 /** A client that sends one request after the other. Returns how its last one ended. */
-async function requestUntilRefused(url: string, agent: Agent): Promise<string> {
+async function requestUntilRefused(url: string, agent: Agent) {
   for (;;) {
     try {
       const sent = get(`${url}/review`, { agent });
-      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const [response] = await once(sent, 'response');
       await once(response.resume(), 'end');
     } catch (error) {
       const { code, errors } = error as { code?: string; errors?: { code: string }[] };
@@ -126,7 +125,7 @@ test('listens on the given address', async () => {
 });
 
 /** Resolves when the port refuses connections. On a busy machine it stays open for seconds. */
-async function refused(port: number): Promise<void> {
+async function refused(port: number) {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
     try {

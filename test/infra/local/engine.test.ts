@@ -1,7 +1,7 @@
 import { findEngine, freeAddress } from '../../../infra/local/engine.ts';
 
 const installed = (path: string) => `/packages/${path}`;
-const missing = (path: string): never => {
+const missing = (path: string) => {
   throw new Error(`Cannot find module '${path}'`);
 };
 

@@ -23,7 +23,7 @@ function items(count: number, kind: string, expires_at?: number) {
   }));
 }
 
-async function left(): Promise<string[]> {
+async function left() {
   return (await scanTable()).map(({ pk }) => pk).sort();
 }
 
@@ -36,14 +36,14 @@ test('deletes only expired items, on all pages', async () => {
 });
 
 /** Runs `intervene` before the first item is deleted. */
-async function sweepAfter(intervene: (Key: Key) => unknown): Promise<number> {
-  const send = table.send.bind(table) as (command: never) => unknown;
+async function sweepAfter(intervene: (Key: Key) => unknown) {
+  const send = table.send.bind(table);
   let isFirst = true;
   const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
     if ((command as object) instanceof TransactWriteCommand && isFirst) {
       isFirst = false;
       const [write] = (command as TransactWriteCommand).input.TransactItems ?? [];
-      await intervene(write?.Delete?.Key as unknown as Key);
+      await intervene(write?.Delete?.Key as Key);
     }
     return send(command);
   }) as never);

@@ -27,7 +27,7 @@ const script = `
   console.log(JSON.stringify(results));`;
 
 /** Returns the results of the three users, in a network of its own with these rules. */
-function connectWith(rules: string): Record<string, string> {
+function connectWith(rules: string) {
   const folder = newFolder();
   const file = join(folder, 'rules.nft');
   writeFileSync(file, rules);

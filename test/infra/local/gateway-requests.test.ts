@@ -119,7 +119,7 @@ describe('limits', () => {
       socket.write('GET /ws/1/review HTTP/1.1\r\nHost: a\r\n\r\n');
       expect(`${await once(socket, 'data')}`).toMatch(/^HTTP\/1.1 200 /);
     };
-    const sockets: Socket[] = [];
+    const sockets = [];
     // Fewer at once than wait in the queue of a port: the system drops those beyond 511.
     for (let batch = 0; batch < 10; batch++) {
       const some = Array.from({ length: 100 }, open);
@@ -139,12 +139,12 @@ describe('limits', () => {
     const open = () => connect(Number(new URL(own.url).port), '127.0.0.1').on('error', () => {});
     const head = (size: number) =>
       `GET /ws/1/review?${'x'.repeat(size)} HTTP/1.1\r\nHost: a\r\n\r\n`;
-    const sockets: Socket[] = [];
+    const sockets = [];
     for (let i = 0; i < 101; i++) {
       sockets.push(open());
       await once(sockets[i] as Socket, 'connect');
     }
-    const answers: string[] = [];
+    const answers = [];
     for (const [socket, size] of [
       [sockets[99], 250_000],
       [sockets[100], 30_000],

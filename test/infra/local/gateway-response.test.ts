@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../../../infra/local/gateway.ts';
-import type { Handler } from '../../../infra/local/invoke.ts';
 import type { Served } from '../../../infra/local/log.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 import {
@@ -43,7 +42,7 @@ describe('the response', () => {
     expect(await response.text()).toBe('');
   });
 
-  test.each<[string, Handler]>([
+  test.each([
     ['throws', () => Promise.reject(new Error('broken'))],
     [
       'throws at once',
@@ -215,7 +214,7 @@ describe('the log', () => {
   afterAll(() => own.stop());
 
   /** Returns the line of one request, which is written after its response. */
-  async function serve(ask: (url: string) => Promise<unknown>): Promise<Served> {
+  async function serve(ask: (url: string) => Promise<unknown>) {
     requests += 1;
     await ask(own.url);
     while (lines.length < requests) await sleep(5);

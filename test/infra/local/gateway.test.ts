@@ -1,4 +1,3 @@
-import type { Handler } from '../../../infra/local/invoke.ts';
 import {
   allow,
   authorizerEvents,
@@ -166,7 +165,7 @@ describe('the authorizer', () => {
     expect(events[0]?.requestContext.authorizer).toBeNull();
   });
 
-  test.each<[string, number, Handler]>([
+  test.each([
     ['throws Unauthorized', 401, () => Promise.reject(new Error('Unauthorized'))],
     ['throws something else', 503, () => Promise.reject(new Error('broken'))],
     ['takes too long', 503, () => new Promise(() => {})],

@@ -5,7 +5,7 @@ import { keepAnswers } from '../../../infra/local/kept-answers.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 const headers = { 'Cache-Control': 'public, no-cache', Vary: 'Accept-Encoding', ETag: '"1"' };
-const replyOf = (body: string, but: Partial<Reply> = {}): Reply => {
+const replyOf = (body: string, but: Partial<Reply> = {}) => {
   return { statusCode: 200, headers, body: Buffer.from(body), ...but };
 };
 
@@ -78,7 +78,7 @@ describe('an answer', () => {
     expect(use.bytes).toBeLessThan(2 * 2_100);
   });
 
-  test.each<[string, Partial<Reply>]>([
+  test.each([
     ['no cache may store', { headers: { ...headers, 'Cache-Control': 'no-store' } }],
     ['is private', { headers: { ...headers, 'Cache-Control': 'private, no-store' } }],
     ['sets a cookie', { headers: { ...headers, 'Set-Cookie': ['a=b'] } }],
@@ -132,7 +132,7 @@ describe('equal requests that arrive together', () => {
 });
 
 describe('memory', () => {
-  test.each<[string, () => Promise<Reply>]>([
+  test.each([
     ['an answer', counter()],
     ['an error', counter({ statusCode: 404 })],
     ['a failure', () => Promise.reject(new Error('late'))],
@@ -238,7 +238,7 @@ describe('the gateway', () => {
     expect(events).toHaveLength(4);
   });
 
-  test.each<[string, string, RequestInit]>([
+  test.each([
     ['with a token', '/review/', { headers: { Authorization: 'Bearer x' } }],
     ['with a cookie', '/review/', { headers: { Cookie: 'session=x' } }],
     ['by POST', '/oauth/token', { method: 'POST' }],

@@ -7,7 +7,7 @@ import { newFolder } from '../../helpers/folder.ts';
 const parent = newFolder();
 
 /** Makes a folder with these files. The database is so many days old. */
-function make(name: string, days: number, ...files: string[]): string {
+function make(name: string, days: number, ...files: string[]) {
   const folder = join(parent, name);
   mkdirSync(folder);
   const time = Date.now() / 1000 - days * 86_400;

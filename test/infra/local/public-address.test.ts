@@ -6,7 +6,7 @@ const site = 'https://reviews.example.org';
 /** Makes a request from this peer, with the parts that the code reads. */
 function from(remoteAddress: string | undefined, headers: Record<string, string>) {
   const socket = { remoteAddress, localPort: 3000 };
-  return { headers: { host: 'localhost:3000', ...headers }, socket } as unknown as IncomingMessage;
+  return { headers: { host: 'localhost:3000', ...headers }, socket } as IncomingMessage;
 }
 
 describe('PUBLIC_URL', () => {

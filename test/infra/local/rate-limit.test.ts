@@ -27,7 +27,7 @@ afterEach(() => {
 
 /** Sends requests one after the other through a proxy on this machine. Returns their statuses. */
 async function send(times: number, forwardedFor: string, path = '/ws/1/review', origin = limited) {
-  const statuses: number[] = [];
+  const statuses = [];
   for (let i = 0; i < times; i++) {
     const headers = { 'X-Forwarded-For': forwardedFor };
     statuses.push((await fetch(origin + path, { headers })).status);

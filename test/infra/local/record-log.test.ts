@@ -4,7 +4,6 @@ import {
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDBRecord } from 'aws-lambda';
 import { clientOptions } from '../../../infra/local/database.ts';
 import { openRecordLog } from '../../../infra/local/record-log.ts';
 import {
@@ -22,10 +21,10 @@ import {
 } from '../../helpers/followed-stream.ts';
 
 /** Reads all records. Returns them read by read. */
-async function readAll(): Promise<DynamoDBRecord[][]> {
+async function readAll() {
   const records = openRecordLog(file, TableName);
   const read = records.open();
-  const reads: DynamoDBRecord[][] = [];
+  const reads = [];
   for (let page = await read(); page.length > 0; page = await read()) reads.push(page);
   records.close();
   return reads;
@@ -79,7 +78,7 @@ test('follows a backlog of the largest records, and answers meanwhile', async ()
   const over = idle().then(() => {
     isOver = true;
   });
-  const waits: number[] = [];
+  const waits = [];
   const start = performance.now();
   while (!isOver) {
     const begin = performance.now();
@@ -191,7 +190,7 @@ test('a watcher is told so in a backlog as well, and reads no further than the c
   expect(noticed).toEqual([undefined, undefined, undefined]);
   expect(parsed).toHaveBeenCalledTimes(1_000);
   parsed.mockRestore();
-  const seen: string[] = [];
+  const seen = [];
   for (let page = await readers[1](); page.length > 0; page = await readers[1]()) {
     seen.push(...namesIn(page));
   }

@@ -72,7 +72,7 @@ test('runs other jobs every minute, even while one takes long', async () => {
 });
 
 describe('a job with looks', () => {
-  const looking: Schedule = { ...minutely, lookEvery: 5 };
+  const looking = { ...minutely, lookEvery: 5 };
 
   test('runs every minute, and looks every few seconds in between', async () => {
     const events: boolean[] = [];
@@ -153,7 +153,7 @@ test('has no further looks of a quiet job until something is written', async () 
   let version = 1;
   let isQuiet = false;
   let looked = 0;
-  const watchful: Schedule = { ...minutely, lookEvery: 5 };
+  const watchful = { ...minutely, lookEvery: 5 };
   const job = () => {
     looked += 1;
     return { isQuiet };

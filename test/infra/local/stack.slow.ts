@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
-import { announce, type Discovery } from '../../../infra/local/discovery.ts';
+import { announce } from '../../../infra/local/discovery.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { newFolder } from '../../helpers/folder.ts';
 import { scanTable } from '../../helpers/items.ts';
@@ -58,18 +58,18 @@ function start(args: string[] = [], env: Record<string, string> = {}) {
   return run;
 }
 
-function discovery(folder = dataDir): Discovery {
+function discovery(folder = dataDir) {
   return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'));
 }
 
 /** Leaves the record of a stack that has ended without deleting it. */
-function leave(engine_pid: number | null, dynamodb_endpoint: string | null): void {
+function leave(engine_pid: number | null, dynamodb_endpoint: string | null) {
   const stack = { pid: 1, url: null, identity_provider: null, table_name: 'reviews' };
   announce(dataDir, { ...stack, engine_pid, dynamodb_endpoint });
 }
 
 /** Tests if a process is alive. A dead one that nobody has waited for has no command line. */
-function isAlive(pid: number | null): boolean {
+function isAlive(pid: number | null) {
   try {
     return readFileSync(`/proc/${pid}/cmdline`).length > 0;
   } catch {
@@ -77,7 +77,7 @@ function isAlive(pid: number | null): boolean {
   }
 }
 
-async function until(condition: () => boolean): Promise<void> {
+async function until(condition: () => boolean) {
   const deadline = Date.now() + 10_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('waited for too long');
@@ -85,7 +85,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-async function languages(url: string): Promise<unknown> {
+async function languages(url: string) {
   return (await fetch(`${url}/review/languages`)).json();
 }
 
@@ -258,7 +258,7 @@ describe('one sentence explains', () => {
   });
 
   /** Returns the reason why the stack does not start. */
-  async function reason(options: Partial<Parameters<typeof startStack>[0]> = {}): Promise<string> {
+  async function reason(options: Partial<Parameters<typeof startStack>[0]> = {}) {
     const start = startStack({ port: 0, dataDir, ...options });
     const message = await start.then(String, (error: Error) => error.message);
     expect(message).not.toContain('\n');
@@ -266,7 +266,7 @@ describe('one sentence explains', () => {
     return message;
   }
 
-  function serve(server: Server): Promise<string> {
+  function serve(server: Server) {
     servers.push(server);
     return listen(server);
   }
@@ -351,7 +351,7 @@ describe('one sentence explains', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  function sqlite(file: string, table = '_stream_records'): Buffer {
+  function sqlite(file: string, table = '_stream_records') {
     const database = new DatabaseSync(file);
     database.exec(`CREATE TABLE ${table} (text)`);
     const insert = database.prepare(`INSERT INTO ${table} VALUES (?)`);

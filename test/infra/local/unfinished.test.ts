@@ -41,7 +41,7 @@ const formOf = (client: string, size: number, sent = 'x') =>
 
 /** Leaves so many forms unfinished. */
 async function stall(client: string, times: number) {
-  const sockets: Socket[] = [];
+  const sockets = [];
   for (let i = 0; i < times; i++) sockets.push(await begin(formOf(client, 100)));
   await sleep(50);
   return sockets;

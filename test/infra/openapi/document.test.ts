@@ -5,7 +5,6 @@ import { importFunction } from '../../../infra/functions.ts';
 import { factsOf } from '../../../infra/guides/facts.ts';
 import { renderGuides } from '../../../infra/guides/render.ts';
 import { openApiDocument } from '../../../infra/openapi/document.ts';
-import type { Endpoint } from '../../../infra/openapi/responses.ts';
 import { renderStyle, sheets } from '../../../infra/style/render.ts';
 import kept from '../../../shared/docs/guides.json' with { type: 'json' };
 import { openApiAt } from '../../../shared/docs/openapi.ts';
@@ -52,12 +51,12 @@ const modules = await Promise.all(
     ...(await importFunction(route.operation)),
   })),
 );
-const endpoints = modules as (Endpoint & { handler: unknown })[];
+const endpoints = modules;
 const document = openApiAt('https://api.example/ws');
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item)
     .filter(([method]) => method !== 'servers')
-    .map(([method, operation]) => ({ path, method, ...(operation as unknown as Operation) })),
+    .map(([method, operation]) => ({ path, method, ...(operation as Operation) })),
 );
 
 /** Returns the id of an operation: an identifier, which no generator of code has to change. */
@@ -95,9 +94,7 @@ test('every JSON route has one operation, and every operation a route with a han
 });
 
 describe.each(operations)('$operationId', (operation) => {
-  const endpoint = endpoints.find(
-    ({ route }) => idOf(route.operation) === operation.operationId,
-  ) as Endpoint;
+  const endpoint = endpoints.find(({ route }) => idOf(route.operation) === operation.operationId);
 
   test('is explained: summary, tag, every parameter, field and response', () => {
     expect(operation.summary).toMatch(/^[A-Z].{5,}[^.]$/);
@@ -275,7 +272,7 @@ describe('requests match the specification', () => {
     const refusalOf = (name: string) => {
       const { content } = operationOf(name).responses[400] ?? {};
       const { invalid_request: example } = content?.['application/json']?.examples ?? {};
-      return Object.values((example as { value: object } | undefined)?.value ?? {})[1];
+      return Object.values(example?.value ?? {})[1];
     };
     expect(refusalOf('put-vote')).toBe('vote must be true or false');
     expect(refusalOf('list-users')).toMatch(/^limit must be an integer/);
@@ -286,7 +283,7 @@ describe('requests match the specification', () => {
 
   test('describes every operation, and who helps', () => {
     const bare = Object.values(document.paths).flatMap((path) =>
-      Object.values(path as Record<string, { operationId?: string; description?: string }>)
+      Object.values(path)
         .filter(({ operationId, description }) => operationId && !description)
         .map(({ operationId }) => operationId),
     );

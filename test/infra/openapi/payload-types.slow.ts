@@ -34,7 +34,7 @@ function nameOf({ name }: Entity): string {
 const imported = "import type { components, webhooks } from './api.d.ts';";
 
 /** Returns what the compiler says of a program. */
-async function faultsOf(name: string, program: string): Promise<string> {
+async function faultsOf(name: string, program: string) {
   writeFileSync(join(folder, name), program);
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', name];
   const tsc = join(root, 'node_modules/typescript-7/bin/tsc');
@@ -45,13 +45,13 @@ async function faultsOf(name: string, program: string): Promise<string> {
 }
 
 /** Replaces a part of the program that must be there. */
-function replaced(program: string, part: string | RegExp, by: string): string {
+function replaced(program: string, part: string | RegExp, by: string) {
   const changed = program.replace(part, by);
   if (changed === program) throw new Error(`The guide has no ${part}`);
   return changed;
 }
 
-async function expectTypes(program: string): Promise<void> {
+async function expectTypes(program: string) {
   expect(await faultsOf('receiver.mts', program)).toBe('');
   const wrong = replaced(program, 'nameOf(data.entity)', 'nameOf(data.entity.title)');
   expect(await faultsOf('wrong.mts', wrong)).toContain("Property 'title' does not exist");

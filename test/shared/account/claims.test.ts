@@ -60,7 +60,7 @@ describe('an imported account with a verified address', () => {
     expect(await addresses()).toEqual([]);
   });
 
-  test.each<[string, Partial<Identity>]>([
+  test.each([
     ['that the provider has not verified', { email_verified: false }],
     ['of which the provider says nothing', { email_verified: undefined }],
     ['that is another one', { email: 'eve@old.example' }],
@@ -73,7 +73,7 @@ describe('an imported account with a verified address', () => {
     expect((await signIn('kate@old.example')).id).toBe(id);
   });
 
-  test.each<[string, Partial<NonNullable<UserRecord['contact']>>]>([
+  test.each([
     ['whose address nobody has verified', { email_verified: false }],
     ['that says nothing of its address', { email_verified: undefined }],
     ['that has an identity', { identity: 'f'.repeat(64) }],
@@ -164,7 +164,7 @@ describe('the operator', () => {
     );
     expect(await linkIdentity(id, null)).toEqual({ before, after: null });
     expect((await signIn(null, first)).id).not.toBe(id);
-    const log: unknown[] = [];
+    const log = [];
     for await (const page of allDecisions()) log.push(...page);
     const note = `${before} → ${after}`;
     expect(log).toContainEqual(expect.objectContaining({ decision: 'link', user_id: id, note }));

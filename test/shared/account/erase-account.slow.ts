@@ -16,7 +16,7 @@ import { readStream } from '../../helpers/stream.ts';
 import { makeUser, makeUsers, type Person, reviewBody, signIn, text } from '../../helpers/world.ts';
 
 /** Returns the stream records that a consumer subscribes to. */
-function dueTo(name: string, records: readonly DynamoDBRecord[]): DynamoDBRecord[] {
+function dueTo(name: string, records: readonly DynamoDBRecord[]) {
   const consumer = consumers.find(({ operation }) => operation === name) as Consumer;
   return records.filter((record) => isFor(consumer, record));
 }
@@ -26,7 +26,7 @@ function dueTo(name: string, records: readonly DynamoDBRecord[]): DynamoDBRecord
  * restarts at the same record, as with Lambda. Between two writes the call at which it dies makes
  * no difference. Returns the number of its writes.
  */
-async function follow(killAt = Number.POSITIVE_INFINITY): Promise<number> {
+async function follow(killAt = Number.POSITIVE_INFINITY) {
   let writes = 0;
   for (let records = await readStream(); records.length > 0; records = await readStream()) {
     const fed = dueTo('update-aggregates', records);
@@ -49,11 +49,11 @@ async function follow(killAt = Number.POSITIVE_INFINITY): Promise<number> {
   return writes;
 }
 
-const isRead = (command: object): boolean =>
+const isRead = (command: object) =>
   [GetCommand, BatchGetCommand, QueryCommand].some((kind) => command instanceof kind);
 
 /** Makes a user who has signed in before, and has left an item of every type. */
-async function makeRichUser(): Promise<Person> {
+async function makeRichUser() {
   const user = await signIn({ display_name: 'Vic', email: 'v@example.com' });
   const [friend, foe] = await makeUsers(2);
 
@@ -88,7 +88,7 @@ async function makeRichUser(): Promise<Person> {
 }
 
 /** Restores the table to these items. */
-async function resetTo(items: readonly Item[]): Promise<void> {
+async function resetTo(items: readonly Item[]) {
   const kept = new Set(items.map(keyString));
   const others = (await scanTable()).filter((item) => !kept.has(keyString(item)));
   await batchWrite([
@@ -98,7 +98,7 @@ async function resetTo(items: readonly Item[]): Promise<void> {
   await readStream();
 }
 
-async function expectNothingOf(users: readonly Person[]): Promise<void> {
+async function expectNothingOf(users: readonly Person[]) {
   expect(await differences()).toEqual([]);
   const remains = (await scanTable()).filter((item) => {
     const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
@@ -151,7 +151,7 @@ describe('the erasure of an account', () => {
   test('counts or refuses a vote, review or grant of the last moment', async () => {
     const author = await makeUser();
     const client = await makeClient(author);
-    const users: Person[] = [];
+    const users = [];
     for (let i = 0; i < 12; i++) {
       const [user, fan] = await makeUsers(2);
       const [own, others] = await Promise.all([user.publishes(), author.publishes()]);

@@ -5,7 +5,6 @@ import {
   type Leftovers,
 } from '../../../shared/account/erase-leftovers.ts';
 import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
-import type { Item } from '../../../shared/table/item.ts';
 import {
   applicationKey,
   decisionKey,
@@ -38,7 +37,7 @@ const named = kindNames.flatMap((name) => {
 });
 
 /** Makes an item of a kind whose keys name these things. */
-function itemOf(name: KindName, ids: Record<string, string>): Item {
+function itemOf(name: KindName, ids: Record<string, string>) {
   const { key, author } = kinds[name];
   const fill = (form: string) =>
     form.replaceAll(placeholder, (_, part) => ids[part] ?? randomUUID());
@@ -79,13 +78,13 @@ test.each<[string, (id: string) => object, keyof Leftovers]>([
   ['an entity without reviews', (id) => ({ ...entityKey(id), version: 1 }), 'entities'],
 ])('%s is found', async (_, itemOf, list) => {
   const id = randomUUID();
-  await batchWrite([{ put: itemOf(id) as never }]);
+  await batchWrite([{ put: itemOf(id) }]);
   expect((await findLeftovers())[list]).toContain(id);
 });
 
 test('a decision that is reduced to ids is no leftover', async () => {
   const user_id = randomUUID();
-  await batchWrite([{ put: { ...decisionKey(randomUUID()), user_id } as never }]);
+  await batchWrite([{ put: { ...decisionKey(randomUUID()), user_id } }]);
   expect((await findLeftovers()).users).not.toContain(user_id);
 });
 

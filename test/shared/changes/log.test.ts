@@ -19,7 +19,7 @@ import { readItem, scanTable } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeUsers } from '../../helpers/world.ts';
 
-async function changesOf(review: string): Promise<LoggedChange[]> {
+async function changesOf(review: string) {
   await applyStream();
   const lanes = await Promise.all([...Array(8).keys()].map((lane) => collect(readLog(lane, 0))));
   const changes = lanes.flat().flatMap((item) => item.changes);

@@ -76,7 +76,7 @@ describe('GET /changes', () => {
 });
 
 /** Names an id as two things at once. One batch of the stream then has both, with one time. */
-async function nameTwo(name: string): Promise<string> {
+async function nameTwo(name: string) {
   const id = randomUUID();
   const writes = (['work', 'artist'] as const).flatMap((entity_type) =>
     recordWrites(undefined, {

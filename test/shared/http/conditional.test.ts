@@ -17,7 +17,7 @@ beforeAll(async () => {
   author = await makeUser();
 });
 
-const tagOf = async (): Promise<string> => (await visitor.reads(review_id)).headers.etag ?? '';
+const tagOf = async () => (await visitor.reads(review_id)).headers.etag ?? '';
 
 describe('a public GET', () => {
   beforeAll(async () => {

@@ -17,11 +17,11 @@ const post = (handler: unknown, body: string, contentType = type) =>
     body,
   });
 
-const endpoints: [string, unknown][] = [
+const endpoints = [
   ['POST /oauth/token', createToken],
   ['POST /oauth/revoke', revokeToken],
 ];
-const pages: [string, unknown][] = [
+const pages = [
   ['POST /account/sign-out', signOut],
   ['POST /account/applications', registerApplication],
 ];

@@ -27,15 +27,14 @@ const withKey = (key: string | string[]) => ({
   'Idempotency-Key': key,
 });
 
-const replayed = ({ headers }: TestResponse): string | undefined => headers['idempotent-replayed'];
+const replayed = ({ headers }: TestResponse) => headers['idempotent-replayed'];
 
-async function reviewsOf(entity_id: unknown): Promise<unknown[]> {
+async function reviewsOf(entity_id: unknown) {
   const items = (await scanTable()).filter((item) => item.entity_id === entity_id);
   return items.filter(({ sk }) => sk === 'REVIEW').map(({ id }) => id);
 }
 
-const records = async (): Promise<number> =>
-  (await scanTable()).filter(({ sk }) => sk === 'IDEMPOTENCY').length;
+const records = async () => (await scanTable()).filter(({ sk }) => sk === 'IDEMPOTENCY').length;
 
 describe('POST /review/ with an Idempotency-Key', () => {
   test('acts once, and repeats the same answer', async () => {
@@ -244,7 +243,7 @@ describe('when a response of the database is lost', () => {
   let calls: number;
 
   /** Lets the nth command succeed in the database, and loses its response. */
-  async function losing(nth: number, act: () => Promise<TestResponse>): Promise<TestResponse> {
+  async function losing(nth: number, act: () => Promise<TestResponse>) {
     calls = 0;
     table.middlewareStack.add(
       (next) => async (args) => {
@@ -265,7 +264,7 @@ describe('when a response of the database is lost', () => {
   test.each(['a new review', 'a report'])(
     '%s sent again is answered as if nothing was lost',
     async (kind) => {
-      const statuses: number[] = [];
+      const statuses = [];
       for (let nth = 1; ; nth++) {
         const key = quoted();
         const id = await author.publishes();

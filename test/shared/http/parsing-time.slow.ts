@@ -20,13 +20,13 @@ const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: 'review vote user' };
 
 /** Repeats `piece` up to this size. */
-const fill = (size: number, piece: string): string => piece.repeat(Math.floor(size / piece.length));
+const fill = (size: number, piece: string) => piece.repeat(Math.floor(size / piece.length));
 
 /**
  * Compares one long input with 16 short ones of the same total size. Linear time takes about as
  * long for both; quadratic time takes 16 times as long for the long one.
  */
-async function expectProportion(run: (size: number) => unknown, small = 16 * 1024): Promise<void> {
+async function expectProportion(run: (size: number) => unknown, small = 16 * 1024) {
   const large = 16 * small;
   let pieces = Number.POSITIVE_INFINITY;
   let whole = Number.POSITIVE_INFINITY;
@@ -64,7 +64,7 @@ describe('parsing time is linear', () => {
   );
 
   const ifNoneMatch = (tags: string | string[]) => ({ headers: { 'If-None-Match': tags } });
-  const ifMatch = (tags: string): EndpointRequest => {
+  const ifMatch = (tags: string) => {
     const headers = { 'Content-Type': 'application/json', 'If-Match': tags };
     return { caller, path: { review_id: 'x' }, headers, body: '{}' };
   };
@@ -130,13 +130,13 @@ describe('JSON with many keys', () => {
   });
 });
 
-function basic(credentials: string): EndpointRequest {
+function basic(credentials: string) {
   return { method: 'POST', headers: { ...form, Authorization: `Basic ${credentials}` }, body: '' };
 }
 
-const json = (body: string): EndpointRequest => ({ method: 'POST', caller, body });
+const json = (body: string) => ({ method: 'POST', caller, body });
 
-function headersOf(text: string): Record<string, string> {
+function headersOf(text: string) {
   const names = Array.from({ length: text.length / 64 }, (_, i) => [`x-${i}`, text.slice(0, 60)]);
   return Object.fromEntries(names);
 }

@@ -15,7 +15,7 @@ const trees = [works, events];
 const at = (minute: string) => datePath(Date.parse(`2026-03-01T${minute}:00.000Z`)).slice(0, 3);
 
 /** A leaf with matches in some trees and other entries beside them. */
-function leaf(minute: string, matching: [Tree, number][], others = 0): Span {
+function leaf(minute: string, matching: [Tree, number][], others = 0) {
   const parts = matching.map(([tree, count]) => ({ tree, matching: count, all: count }));
   const sum = parts.reduce((total, part) => total + part.matching, 0);
   return { path: at(minute), parts, matching: sum, all: sum + others };

@@ -3,7 +3,7 @@ import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list
 import { popularityOf, popularityRank } from '../../../shared/table/keys.ts';
 
 /** Returns the children from the root to the leaf that counts an entry, by popularity. */
-function pathOf(time: number, popularity: number): number[] {
+function pathOf(time: number, popularity: number) {
   const counters = countersOf('all', 'text', { time, popularity });
   const isOfOrder = ({ key: { sk }, attribute }: Counter) =>
     popularity === 0

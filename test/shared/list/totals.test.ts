@@ -27,8 +27,8 @@ const reads: [string, () => Promise<unknown>][] = [
 ];
 
 /** Bytes of the table's answers to each read. */
-async function bytesOfReads(): Promise<number[]> {
-  const bytes: number[] = [];
+async function bytesOfReads() {
+  const bytes = [];
   for (const [, read] of reads) bytes.push((await metered(read)).usage.bytes);
   return bytes;
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { measure, measureRun } from '../../../bin/bench/measure.ts';
 import { appeal, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { removeThing } from '../../../shared/moderation/record-decisions.ts';
 import { sendNotices } from '../../../shared/notices/run.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { contactKey, noticeKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
@@ -19,7 +20,7 @@ import { correct, decideName, reviewNew } from '../../helpers/names-by-people.ts
 import { beforeSend } from '../../helpers/sends.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
-import { makeModerator, type Person, signIn } from '../../helpers/world.ts';
+import { makeModerator, type Person, reviewBody, signIn } from '../../helpers/world.ts';
 
 const server = await startMailServer();
 const { inbox, behaviour } = server;
@@ -193,6 +194,13 @@ describe('an author is told that a moderator', () => {
 describe('no mail tells', () => {
   test.each<[string, (id: string, author: Person) => Promise<unknown>]>([
     ['of a review that was hidden after its approval', (id) => mia.decides(id, 'hide')],
+    [
+      'of an approval of what is hidden, whatever became of the later notice',
+      async (id) => {
+        await mia.decides(id, 'hide');
+        await batchDelete((await queued()).filter(({ kind }) => kind === 'hide'));
+      },
+    ],
     ['of a review that was deleted', (id, author) => author.deletes(id)],
     ['of what the account page has shown', (_, author) => ask('show-account', author)],
   ])('%s', async (_, then) => {
@@ -439,19 +447,21 @@ test('the digest of a week goes to those who asked for it, with public reviews a
 });
 
 test('a decision costs two write units more where it is mailed, and a publication none', async () => {
-  const usedBy = async (deed: () => Promise<unknown>) => (await metered(deed)).usage.write;
   const ann = await member();
+  // The first one of a day begins its counts.
+  await ann.publishes();
   const used = async () => {
-    let id = '';
-    const publication = await usedBy(async () => {
-      id = await held(ann);
-    });
-    return { publication, approval: await usedBy(() => mia.decides(id, 'approve')) };
+    const request = { method: 'POST', caller: ann.caller, body: reviewBody() };
+    const publication = await measure('create-review', request);
+    const id = await held(ann);
+    const approval = await measureRun(() => mia.decides(id, 'approve'));
+    return { publication: publication.write, approval: approval.write };
   };
   const mailed = await used();
   delete process.env.MAIL_FROM;
   const silent = await used();
   process.env.MAIL_FROM = 'reviews@example.org';
+  expect(mailed.publication).toBeGreaterThan(10);
   expect(mailed.publication).toBe(silent.publication);
   expect(mailed.approval - silent.approval).toBe(2);
 });

@@ -19,13 +19,13 @@ import { applyStream } from '../../helpers/stream.ts';
 import { makeUser, type Person } from '../../helpers/world.ts';
 
 /** Registers `count` applications in parallel. Returns how many succeeded. */
-async function register(user: Person, count: number): Promise<number> {
+async function register(user: Person, count: number) {
   const answers = await Promise.all(Array.from({ length: count }, () => isRegistered(user)));
   return answers.filter(Boolean).length;
 }
 
 /** Registers an application. Returns false if it is refused with 400. */
-async function isRegistered(user: Person): Promise<boolean> {
+async function isRegistered(user: Person) {
   // So many at once may get 503, which asks the client to try again.
   for (let attempt = 0; attempt < 5; attempt++) {
     try {
@@ -40,12 +40,11 @@ async function isRegistered(user: Person): Promise<boolean> {
   throw new Error('busy five times');
 }
 
-const countOf = async ({ id }: Person): Promise<unknown> =>
-  (await readItem(userKey(id)))?.applications;
+const countOf = async ({ id }: Person) => (await readItem(userKey(id)))?.applications;
 
 afterEach(expectExact);
 
-async function deleteOne({ id }: Person): Promise<void> {
+async function deleteOne({ id }: Person) {
   const [application] = await listApplications(id);
   await deleteApplication(application?.client_id ?? '', id);
 }

@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { TokenContent } from '../../../shared/oauth/credentials.ts';
 
-const content: TokenContent = {
+const content = {
   user_id: randomUUID(),
   client_id: 'c1'.repeat(16),
   grant_id: '9f'.repeat(16),

@@ -36,7 +36,7 @@ test('the connection after the hundredth ends the one that was unused the longes
 test('the grant after the tenth to an application ends the oldest', async () => {
   const user = await makeUser();
   const { client_id } = await makeClient(user);
-  const ids: string[] = [];
+  const ids = [];
   for (let i = 0; i < 11; i++) {
     ids.push((await insertGrant({ user_id: user.id, client_id, scopes: ['user'] })).grant_id);
   }

@@ -21,8 +21,8 @@ function meanwhile(pk: string, act: () => Promise<unknown>) {
 
 describe('the deletion of a review', () => {
   test('deletes an entity without reviews, and keeps one with a review', async () => {
-    const [empty, reviewed, renewed, listed] = Array.from({ length: 4 }, randomUUID) as string[];
-    const entities = [empty, reviewed, renewed, listed] as string[];
+    const [empty, reviewed, renewed, listed] = Array.from({ length: 4 }, randomUUID);
+    const entities = [empty, reviewed, renewed, listed];
     for (const entity_id of [reviewed, listed]) await other.publishes({ entity_id, rating: 2 });
     const ids = await Promise.all(entities.map((entity_id) => author.publishes({ entity_id })));
     for (const id of ids) await author.deletes(id);

@@ -1,5 +1,4 @@
 import { type EntityType, entityTypes } from '../../../shared/entity/entity-type.ts';
-import type { ReviewCounts } from '../../../shared/review/counts.ts';
 import { earlyPage, planOf, type ReviewQuery } from '../../../shared/review/list-plan.ts';
 import type { ReviewContent } from '../../../shared/review/review.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
@@ -12,7 +11,7 @@ const newestFirst = { order: 'date', descending: true, limit: 50, offset: 0 } as
 type Numbers = Record<string, number>;
 
 /** All reviews: mostly English reviews of events. */
-const totals: Numbers = {
+const totals = {
   'event|en|both': 900,
   'event|de|text': 50,
   'work|en|rating': 30,
@@ -20,7 +19,7 @@ const totals: Numbers = {
 };
 
 /** Reviews of one entity or by one user. Only these counts have stars. */
-const ownCounts: Numbers = {
+const ownCounts = {
   'event|en|both5': 300,
   'event|en|both1': 100,
   'event|de|rating5': 100,
@@ -28,7 +27,7 @@ const ownCounts: Numbers = {
 };
 
 /** Sums numbers of reviews by type, language and content. */
-function countsOf(numbers: Numbers): ReviewCounts {
+function countsOf(numbers: Numbers) {
   const types = new Map<EntityType, number>();
   const languages = new Map<string, number>();
   const contents = new Map<ReviewContent, number>();
@@ -44,7 +43,7 @@ function countsOf(numbers: Numbers): ReviewCounts {
 }
 
 /** The counts of all reviews, by type. */
-function byTypeOf(numbers: Numbers): Map<EntityType, ReviewCounts> {
+function byTypeOf(numbers: Numbers) {
   const groups = Map.groupBy(Object.entries(numbers), ([name]) => name.split('|')[0] as EntityType);
   return new Map([...groups].map(([type, some]) => [type, countsOf(Object.fromEntries(some))]));
 }

@@ -32,7 +32,7 @@ afterEach(() => {
   delete process.env.HELD_REVIEWS;
 });
 
-async function statusOf(id: string): Promise<number> {
+async function statusOf(id: string) {
   return (await visitor.reads(id)).status;
 }
 
@@ -43,7 +43,7 @@ async function ownReview(author: Person, id: string) {
 }
 
 /** Publishes a review and has it approved. */
-async function approved(author: Person): Promise<string> {
+async function approved(author: Person) {
   const id = await author.publishes();
   await mia.decides(id, 'approve');
   return id;

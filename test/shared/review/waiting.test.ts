@@ -228,7 +228,38 @@ test('the operator and a block decide on it as moderators do', async () => {
   await decideUser(author.id, 'hide_all', { ...spam, moderator_id: mia.id });
   await applyStream();
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, text: advert });
-  expect(await isWaiting(id)).toBe(false);
+  expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
+  await expectExact();
+});
+
+test.each([
+  ['waits again', false],
+  ['is dropped if the review has been edited since', true],
+])('what waited %s when all that the author did is brought back', async (_, isEdited) => {
+  const { author, id } = await newcomer({ rating: 3 });
+  await author.edits(id, { text: advert });
+  const decide = async (verdict: 'hide_all' | 'unblock' | 'restore_all', { id }: Person) => {
+    await decideUser(author.id, verdict, { ...spam, moderator_id: id });
+    await applyStream();
+  };
+  await decide('hide_all', mia);
+  const { waiting } = await listWaiting({ order: 'date', kind: 'held' }, 100);
+  expect(JSON.stringify(waiting)).not.toContain(id);
+  if (isEdited) {
+    await decide('unblock', mia);
+    expect((await author.edits(id, { rating: 5 })).status).toBe(200);
+  }
+  await decide('restore_all', ben);
+  expect(await publicReview(id)).toMatchObject({ text });
+  const own = await ownReview(author, id);
+  expect(own.waiting_text).toBe(isEdited ? undefined : advert);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: isEdited ? 'closed' : 'open' });
+  expect(await isWaiting(id)).toBe(!isEdited);
+  if (!isEdited) {
+    await mia.decides(id, 'approve');
+    expect(await publicReview(id)).toMatchObject({ text: advert, edits: 1 });
+    expect(await isWaiting(id)).toBe(false);
+  }
   await expectExact();
 });
 

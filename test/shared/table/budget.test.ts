@@ -10,11 +10,6 @@ import { silenceAll } from '../../helpers/console.ts';
 import { lambdaContext } from '../../helpers/invoke.ts';
 import '../../helpers/table.ts';
 
-interface Answered {
-  statusCode: number;
-  body: string;
-}
-
 const prefix = { pk: 'BUDGET', sk: 'ITEM#' };
 const wide = { read: 1_000, commands: 1_000, bytes: 10_000_000, answer: 10_000_000 };
 const errors = silenceAll('error');
@@ -102,7 +97,7 @@ describe('the use of the table', () => {
 test.each([{ commands: 0 }, { answer: 20 }])(
   'an endpoint over its budget answers 503 as JSON: %j',
   async (limits) => {
-    const call = listReviews as unknown as (event: object, context: object) => Promise<Answered>;
+    const call = listReviews;
     const answer = await withinBudget({ name: 'list-reviews' }, { ...wide, ...limits }, () =>
       call(eventOf({}), lambdaContext()),
     );
@@ -115,7 +110,7 @@ test.each([{ commands: 0 }, { answer: 20 }])(
 );
 
 /** The budget of each kind of route, from the document that promises it. */
-const promised: [kind: string, read: number, commands: number][] = [['public', 200, 60]];
+const promised = [['public', 200, 60]];
 
 test.each(promised)(
   'a public read of routes with rights %s has %i units and %i commands',

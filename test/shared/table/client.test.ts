@@ -7,7 +7,7 @@ const TableName = tableName();
 const Key = { pk: 'CLIENT#1', sk: 'CLIENT' };
 
 describe('a value', () => {
-  test.each<[string, unknown]>([
+  test.each([
     ['text', 'Größe 🎧 "quoted" \n \u2028'],
     ['an empty text', ''],
     ['a number', -7],
@@ -30,7 +30,7 @@ describe('a value', () => {
     expect((await table.send(new QueryCommand(query))).Items).toStrictEqual([stored]);
   });
 
-  test.each<[string, unknown, RegExp]>([
+  test.each([
     ['a Set', new Set(['a']), /cannot store a Set/],
     ['a Map', new Map([['a', 1]]), /cannot store a Map/],
     ['a Date', new Date(0), /cannot store a Date/],
@@ -81,7 +81,7 @@ describe('the client', () => {
 
   test('gives up a connection after one second, and a request after two', async () => {
     await table.send(new GetCommand({ TableName, Key }));
-    const handler = table.config.requestHandler as unknown as { httpHandlerConfigs(): object };
+    const handler = table.config.requestHandler as { httpHandlerConfigs(): object };
     expect(handler.httpHandlerConfigs()).toMatchObject({
       connectionTimeout: 1_000,
       requestTimeout: 2_000,

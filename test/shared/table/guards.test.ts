@@ -336,7 +336,7 @@ const rows: Row[] = [
       // As if the deletion had stopped before the identity.
       await batchWrite([
         { put: contact },
-        { put: { ...identityKey(`${contact.identity}`), user_id: person.id } as never },
+        { put: { ...identityKey(`${contact.identity}`), user_id: person.id } },
       ]);
       expect(await findUser(person.id)).toBeUndefined();
       return [() => detachIdentity(person.id), identityKey(`${contact.identity}`)];
@@ -381,7 +381,7 @@ const rows: Row[] = [
     async () => {
       const { author, voter, id } = await reviewed();
       await author.deletes(id);
-      await batchWrite([{ put: voteKey(id, voter.id) as never }]);
+      await batchWrite([{ put: voteKey(id, voter.id) }]);
       return [() => eraseRemains(id), reviewKey(id)];
     },
     { version: 1 },

@@ -50,7 +50,7 @@ import {
 import { makeGrant, makeUsers, signIn, text } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
-async function live(): Promise<Item[]> {
+async function live() {
   Object.assign(process.env, { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'reviews@example.org' });
   const [author, voter] = await makeUsers(2);
   await setMails(author.id, { digest: true });
@@ -110,7 +110,7 @@ async function live(): Promise<Item[]> {
 }
 
 /** Ids of things in the journey, by the name that a form has for them. */
-function idsOfThings(items: readonly Item[]): Map<string, string> {
+function idsOfThings(items: readonly Item[]) {
   const names: Record<string, string> = { USER: 'user_id', REVIEW: 'review_id', APP: 'client_id' };
   return new Map(items.flatMap(({ pk, sk }) => (names[sk] ? [[idIn({ pk }), names[sk]]] : [])));
 }

@@ -10,14 +10,13 @@ import {
   BatchWriteCommand,
   DynamoDBDocumentClient,
   TransactWriteCommand,
-  type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { type ApiError, invalidRequest, notFound } from '../../../shared/errors.ts';
+import { invalidRequest, notFound } from '../../../shared/errors.ts';
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
-import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
+import { retryStale, StaleRead, transact } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
@@ -53,8 +52,7 @@ describe('transact', () => {
   });
   afterEach(() => client.restore());
 
-  const sent = (): TransactWriteCommandInput[] =>
-    client.commandCalls(TransactWriteCommand).map((call) => call.args[0].input);
+  const sent = () => client.commandCalls(TransactWriteCommand).map((call) => call.args[0].input);
 
   test.each([
     ['a conflict', cancelled('TransactionConflict')],
@@ -104,8 +102,7 @@ describe('transact', () => {
   const ours = expect.any(TransactionCanceledException);
   const failed = 'ConditionalCheckFailed';
   // The error of each write, the code of each, and the error thrown.
-  type Errors = [ApiError | undefined, ApiError?];
-  test.each<[string, Errors, [string, string], unknown]>([
+  test.each([
     ['the error of the write that failed', [undefined, one], ['None', failed], one],
     ['the first error of several', [other, one], [failed, failed], other],
     ['the error beside a conflict', [undefined, one], ['TransactionConflict', failed], one],
@@ -142,7 +139,7 @@ describe('transact', () => {
     expect(sent()).toHaveLength(2);
   });
 
-  test.each<[string, Write, number]>([
+  test.each([
     ['UpdateExpression', { Update: { Key: key, amounts: amounts(288) } }, 4102],
     ['ConditionExpression', { ConditionCheck: { Key: key, was: absent(128) } }, 4109],
   ])('refuses a longer %s by name, and sends nothing', async (name, write, bytes) => {
@@ -226,7 +223,7 @@ describe('a transaction with the real client', () => {
     });
   }
 
-  async function loseFirst(attempt: number, send: () => Promise<unknown>): Promise<unknown> {
+  async function loseFirst(attempt: number, send: () => Promise<unknown>) {
     const answer = await send();
     if (attempt > 1) return answer;
     throw lost;
@@ -374,7 +371,7 @@ describe('a request with a failing database', () => {
   const secret = `secret-${randomUUID()}`;
   const secretly = () => new Error(secret);
   const refused = Object.assign(new AggregateError([], secret), { code: 'ECONNREFUSED' });
-  test.each<[string, unknown, number]>([
+  test.each([
     ['is throttled', new ThrottlingException({ $metadata, message: secret }), 503],
     ['has an internal error', new InternalServerError({ $metadata, message: secret }), 503],
     ['is not available', Object.assign(secretly(), { name: 'ServiceUnavailable', $metadata }), 503],

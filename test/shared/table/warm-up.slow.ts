@@ -40,11 +40,7 @@ const lambda = { AWS_LAMBDA_FUNCTION_NAME: 'reviews-getreview' };
 const keys = { AWS_REGION: 'eu-north-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
 
 /** Imports the client in a process of its own, then runs `more`. Returns what is printed. */
-async function imported(
-  environment: Record<string, string>,
-  more = '',
-  { pause = 200 } = {},
-): Promise<string> {
+async function imported(environment: Record<string, string>, more = '', { pause = 200 } = {}) {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';
     const { table } = await import('./shared/table/client.ts');

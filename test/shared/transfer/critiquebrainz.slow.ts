@@ -37,7 +37,7 @@ type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : nev
 const archive = (name: string, ...content: Tail<Parameters<typeof archiveAt>>) =>
   archiveAt(join(folder, name), ...content);
 
-function file(name: string, content: Uint8Array | string): string {
+function file(name: string, content: Uint8Array | string) {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
@@ -49,7 +49,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
   test('returns the lists, averages and votes that SQL computes over the dump', async () => {
     const random = randomNumbers(7);
     const number = (below: number) => Math.floor(random() * below);
-    const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
+    const pick = <T>(from: readonly T[]) => from[number(from.length)] as T;
     let seconds = Date.UTC(2015, 0, 1) / 1000;
     /** Returns a new time at each call, with or without a fraction. */
     const stamp = () => {
@@ -58,16 +58,16 @@ describe('npm run admin -- import --format critiquebrainz', () => {
       return random() < 0.5 ? text : `${text}.${`${number(1e6)}`.padStart(6, '0')}`;
     };
     const odd = 'Tab\t, line\nfeed, return\r, \\N, \\. and \\\\n, \b\f\v, \u2028, é🎵 and "quotes"';
-    const users = Array.from({ length: 30 }, (_, i): Row => {
+    const users = Array.from({ length: 30 }, (_, i) => {
       return [randomUUID(), stamp(), i === 0 ? odd : `Reader ${i}`, i % 3 ? `reader-${i}` : null];
     });
     const entities = Array.from({ length: 12 }, (_, i) => ({
       id: randomUUID(),
       type: ['release_group', 'bb_literary_work', 'event', 'bb_author'][i % 4],
     }));
-    const reviews: Row[] = [];
-    const revisions: Row[] = [];
-    const votes: Row[] = [];
+    const reviews = [];
+    const revisions = [];
+    const votes = [];
     let serial = 0;
     for (const [user] of users) {
       for (const entity of entities.filter(() => random() < 0.4)) {

@@ -150,7 +150,7 @@ test('is exact while people write, vote, edit and delete', async () => {
   const reviews = [...strangers, ...people].flatMap(({ id }) =>
     entities.map((entity_id) => review(id, { entity_id, entity_type: 'release_group' })),
   );
-  const records: TransferRecord[] = [
+  const records = [
     ...strangers,
     ...reviews.flatMap((one) => [
       one,
@@ -189,7 +189,7 @@ test('is exact while people write, vote, edit and delete', async () => {
     expect(why).toMatch(/another review|does not exist/);
 });
 
-async function itemsIn(TableName: string): Promise<number> {
+async function itemsIn(TableName: string) {
   const { Count = 0 } = await table.send(new ScanCommand({ TableName, Select: 'COUNT' }));
   return Count;
 }
@@ -221,7 +221,7 @@ test('killed repeatedly, it has the same result as without a kill', async () => 
   const { code } = await spawnAdmin(['import', name], whole.dataDir);
   expect(code).toBe(0);
 
-  const ends: unknown[] = [];
+  const ends = [];
   for (const most of [90, 360, 660, Number.POSITIVE_INFINITY]) {
     const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
     const child = spawn(process.execPath, ['bin/admin.ts', 'import', name], {
@@ -254,7 +254,7 @@ test('killed repeatedly, it has the same result as without a kill', async () => 
     // A version begins at the time of the import, and so does the wait for a name.
     const facts = items.filter(isFact).map(({ version, queued_at, ...item }) => {
       const { due_at: _, date: __, ...waiting } = item;
-      return (queued_at === undefined ? item : waiting) as Item;
+      return queued_at === undefined ? item : waiting;
     });
     return Object.fromEntries(facts.map((item) => [keyString(item), item]));
   };

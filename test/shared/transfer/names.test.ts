@@ -21,7 +21,7 @@ afterEach(() => {
   process.env.TABLE_NAME = first;
 });
 
-async function useEmptyTable(): Promise<void> {
+async function useEmptyTable() {
   process.env.TABLE_NAME = `names-${randomUUID()}`;
   await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
 }

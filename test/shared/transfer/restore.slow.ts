@@ -19,9 +19,9 @@ import { makeGrant, makeUser, makeUsers, type Person, text, visitor } from '../.
  * Follows the stream to its end, as `applyStream` does. Returns the records that the eraser
  * received.
  */
-async function followed(): Promise<DynamoDBRecord[]> {
+async function followed() {
   const [aggregates, erasures] = consumers as [Consumer, Consumer];
-  const erased: DynamoDBRecord[] = [];
+  const erased = [];
   for (let records = await readStream(); records.length > 0; records = await readStream()) {
     const due = records.filter((record) => isFor(erasures, record));
     await updateAggregates({ Records: records.filter((record) => isFor(aggregates, record)) });
@@ -32,7 +32,7 @@ async function followed(): Promise<DynamoDBRecord[]> {
 }
 
 /** Makes a review with two revisions, two votes, a report and a case. */
-async function makeRichReview(author: Person, [fan, foe]: Person[]): Promise<string> {
+async function makeRichReview(author: Person, [fan, foe]: Person[]) {
   const review_id = await author.publishes();
   await (fan as Person).votes(review_id);
   await author.edits(review_id, { text: `Better. ${text}` });
@@ -42,7 +42,7 @@ async function makeRichReview(author: Person, [fan, foe]: Person[]): Promise<str
 }
 
 /** Makes a user with most kinds of items, then follows the stream. */
-async function makeLively(): Promise<Person> {
+async function makeLively() {
   const [ann, fan, foe] = await makeUsers(3);
   await makeRichReview(ann, [fan, foe]);
   await ann.publishes({ is_draft: true });
@@ -120,7 +120,7 @@ describe('records restored by an import', () => {
     expect((await importRecords(sourced(before))).written).toEqual({ user: 1, report: 1 });
     expect(await reports()).toBe(2);
     await applyStream();
-    const found: object[] = [];
+    const found = [];
     for await (const each of audit({ settle: 0, patience: 0 })) found.push(...each.differences);
     expect(found).toEqual([]);
   });

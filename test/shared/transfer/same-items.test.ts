@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 /** Switches to an empty table of its own. */
-async function useEmptyTable(): Promise<void> {
+async function useEmptyTable() {
   const name = `same-${randomUUID()}`;
   await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
   process.env.TABLE_NAME = name;
@@ -48,7 +48,7 @@ async function itemsNow() {
 }
 
 /** Imports the table into others, with a stream and without, and compares all items. */
-async function expectSameElsewhere(): Promise<void> {
+async function expectSameElsewhere() {
   const records = await exported();
   const items = await itemsNow();
   for (const isAlone of [false, true]) {

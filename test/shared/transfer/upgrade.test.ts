@@ -35,9 +35,9 @@ beforeAll(async () => {
 });
 
 /** Makes the items what older code has written, as literals, for what this test has published. */
-async function makeOld(): Promise<void> {
+async function makeOld() {
   const items = await scanTable();
-  const counts: Record<string, Record<string, number>> = {
+  const counts = {
     [`USER#${people[0].id}`]: { 'work|de|both4': 1 },
     [`USER#${people[1].id}`]: { 'work|en|rating2': 1 },
     [`USER#${people[2].id}`]: { 'release_group|en|text': 1, 'release_group|en|both4': 0 },
@@ -71,7 +71,7 @@ async function makeOld(): Promise<void> {
   }
 }
 
-async function indexNames(): Promise<string[]> {
+async function indexNames() {
   const { Table } = await table.send(new DescribeTableCommand({ TableName: tableName() }));
   return (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName);
 }

@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 
 /** Finishes a sign-in with a token endpoint that answers so. Returns the status of its error. */
-async function statusAfter(given: Partial<typeof answer>, query?: string): Promise<number> {
+async function statusAfter(given: Partial<typeof answer>, query?: string) {
   answer = { status: 400, type: 'application/json', headers: {}, body: '{}', ...given };
   const checks = await beginSignIn();
   const error = await finishSignIn(query ?? `code=x&state=${checks.state}`, checks).catch(

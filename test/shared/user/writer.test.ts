@@ -111,7 +111,7 @@ function registrationOf({ website, redirect_uri }: Scene['client']) {
   return { name: 'Shelf', desc: '', website, redirect_uri };
 }
 
-function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<string> {
+function askedBy({ client_id, name, redirect_uri }: Scene['client']) {
   const asked = { client_id, name, redirect_uri, scopes: [], state: null, code_challenge: null };
   return insertAuthorizationRequest(asked);
 }

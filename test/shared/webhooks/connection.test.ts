@@ -174,7 +174,7 @@ test('reads 64 KB of an answer without an end', async () => {
 
 describe('never throws', () => {
   const http = (text: string) => (socket: Socket) => socket.end(text);
-  test.each<[string, (socket: Socket) => void]>([
+  test.each([
     ['a reset after the request', (socket) => socket.once('data', () => socket.resetAndDestroy())],
     ['an end', (socket) => socket.end()],
     ['no HTTP', http('220 mail.example.com ESMTP\r\n')],
@@ -270,7 +270,7 @@ describe('names', () => {
 
   test('a second answer of the DNS server is not asked for', async () => {
     process.env.WEBHOOK_ALLOW = '127.0.0.1';
-    const strangers: Socket[] = [];
+    const strangers = [];
     const server = createTcpServer((socket) => strangers.push(socket));
     // The same port at the forbidden address.
     await new Promise<void>((resolve) => server.listen(Number(port), '127.0.0.3', resolve));

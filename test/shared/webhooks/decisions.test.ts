@@ -1,4 +1,3 @@
-import type { LogCursor } from '../../../shared/changes/cursor.ts';
 import type { ChangeKind } from '../../../shared/changes/logged-change.ts';
 import {
   afterFailure,
@@ -12,7 +11,7 @@ import {
   typeOfReview,
   wants,
 } from '../../../shared/webhooks/decisions.ts';
-import { ownershipOf } from '../../../shared/webhooks/owners.ts';
+import { isActive } from '../../../shared/webhooks/owners.ts';
 import {
   type Attempt,
   type MessageType,
@@ -27,7 +26,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-const cursorAt = (...lanes: number[]): LogCursor => ({
+const cursorAt = (...lanes: number[]) => ({
   lanes: [...lanes, 0, 0, 0, 0, 0, 0, 0, 0].slice(0, 8),
 });
 
@@ -51,7 +50,7 @@ function webhook(changed: Partial<Webhook> = {}): Webhook {
   };
 }
 
-const attempt = (changed: Partial<Attempt> = {}): Attempt => ({
+const attempt = (changed: Partial<Attempt> = {}) => ({
   at: iso(now),
   type: 'review.published',
   id: 'rev_1_1',
@@ -299,15 +298,15 @@ test('a replay is possible at once, and again after an hour', () => {
 
 describe('an owner', () => {
   test.each([
-    ['active', { user_id: 'u' }, { pk: 'USER#u' }],
-    ['blocked', { user_id: 'u' }, { blocked_at: iso(now) }],
-    ['none', undefined, {}],
-    ['none', { user_id: 'another' }, {}],
-    ['none', { user_id: 'u' }, undefined],
-    ['none', { user_id: 'u' }, { deleted_at: iso(now) }],
-    ['none', { user_id: 'u' }, { deleted_at: iso(now), blocked_at: iso(now) }],
-  ])('is %s with %j and %j', (ownership, application, user) => {
-    expect(ownershipOf(webhook(), application, user)).toBe(ownership);
+    [true, { user_id: 'u' }, { pk: 'USER#u' }],
+    [false, { user_id: 'u' }, { blocked_at: iso(now) }],
+    [false, undefined, {}],
+    [false, { user_id: 'another' }, {}],
+    [false, { user_id: 'u' }, undefined],
+    [false, { user_id: 'u' }, { deleted_at: iso(now) }],
+    [false, { user_id: 'u' }, { deleted_at: iso(now), blocked_at: iso(now) }],
+  ])('is active: %s, with %j and %j', (expected, application, user) => {
+    expect(isActive(webhook(), application, user)).toBe(expected);
   });
 });
 

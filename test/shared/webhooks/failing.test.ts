@@ -31,7 +31,7 @@ async function beginOne() {
 }
 
 /** Lets the first `failing` of these receivers fail from now on, and sends something to all. */
-async function failSome(receivers: readonly Receiver[], failing: number): Promise<void> {
+async function failSome(receivers: readonly Receiver[], failing: number) {
   for (const receiver of receivers.slice(0, failing)) receiver.respond = status(500);
   await ann.publishes();
   // The first run finds out, and the second one sees it.
@@ -42,7 +42,7 @@ async function failSome(receivers: readonly Receiver[], failing: number): Promis
 async function said() {
   await recordHeartbeat();
   await applyStream();
-  const lines = warnings.mock.calls.map(([line]) => line as { message: string });
+  const lines = warnings.mock.calls.map(([line]) => line);
   const { status: health, body } = await invoke(getHealth);
   return {
     health,

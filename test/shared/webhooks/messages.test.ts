@@ -8,7 +8,6 @@ import { deleteGrant, deleteGrants, insertGrant } from '../../../shared/oauth/gr
 import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { applicationKey, webhookKey } from '../../../shared/table/keys.ts';
-import { findOwnerless } from '../../../shared/webhooks/owners.ts';
 import * as presented from '../../../shared/webhooks/presented.ts';
 import { typesFor } from '../../../shared/webhooks/webhook.ts';
 import {
@@ -91,7 +90,7 @@ describe('a message about a review', () => {
       [edited, 'review.edited'],
       [voted, 'review.voted'],
       [removed, 'review.removed'],
-    ] as const) {
+    ]) {
       expect(messages).toMatchObject([{ type, data: { id, review: null, truncated: false } }]);
     }
   });
@@ -111,8 +110,8 @@ describe('a message about a review', () => {
   });
 
   test.each([
-    // Bytes count, not UTF-16 units: 5,000 code points with 22 KB of UTF-16, and 26 KB of JSON.
-    ['is left out over 24 KB', `${'\u0001'.repeat(3000)}${'\u{1f3b6}'.repeat(2000)}`, true],
+    // Bytes of the JSON count: 18 KB of control characters, 6 KB of emoji, and what is beside them.
+    ['is left out over 24 KB', `${'\u0001'.repeat(3000)}${'\u{1f3b6}'.repeat(1500)}`, true],
     ['is complete up to 24 KB', '\u{1f3b6}'.repeat(5000), false],
   ])('%s', async (_, text, truncated) => {
     const { receiver } = await subscribe();
@@ -403,15 +402,13 @@ describe('an owner', () => {
     expect(await listWebhooks(webhook.client_id)).toEqual([]);
   });
 
-  test('who is gone gets no messages, and an audit finds the webhook', async () => {
+  test('who is gone gets no messages', async () => {
     const { receiver, webhook } = await subscribe();
     const other = await beginWebhook(await startReceiver());
-    expect(await findOwnerless()).toEqual([]);
     await batchDelete([applicationKey(webhook.client_id)]);
     await ann.publishes();
     await run();
     expect(receiver.take()).toEqual([]);
-    expect((await findOwnerless()).map(({ id }) => id)).toEqual([webhook.id]);
     expect((await read(other)).state).toBe('on');
   });
 });

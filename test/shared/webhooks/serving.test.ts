@@ -20,7 +20,7 @@ afterEach(forgetWebhooks);
 const [ann] = await makeUsers(1);
 
 /** Waits for what another part of the service does. Fails after 10 seconds. */
-async function until(isSo: () => boolean): Promise<void> {
+async function until(isSo: () => boolean) {
   for (let i = 0; i < 1_000 && !isSo(); i++) await new Promise((done) => setTimeout(done, 10));
   expect(isSo()).toBe(true);
 }
@@ -164,7 +164,7 @@ test('a replay goes on while live messages are sent', async () => {
   const webhook = await beginWebhook(replaying);
   await beginWebhook(live);
   const begin = Date.now();
-  const ids: string[] = [];
+  const ids = [];
   for (let i = 0; i < 3; i++) ids.push(await ann.publishes());
   await applyStream();
   await sendWebhooks();

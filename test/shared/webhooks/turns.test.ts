@@ -6,7 +6,7 @@ import {
   Turns,
 } from '../../../shared/webhooks/turns.ts';
 
-const claim = (kind: TurnKind, owner: string, since = 0): Claim => ({ kind, owner, since });
+const claim = (kind: TurnKind, owner: string, since = 0) => ({ kind, owner, since });
 const claims = (count: number, kind: TurnKind, owner = '') =>
   Array.from({ length: count }, (_, i) => claim(kind, owner || `${kind} ${i}`));
 
@@ -25,7 +25,7 @@ describe('the next turn', () => {
 
   test('is of another kind if all places of a kind are taken', () => {
     const tarpits = claims(50, 'slow');
-    const begun: Claim[] = [];
+    const begun = [];
     for (const each of tarpits) if (nextOf([each], begun)) begun.push(each);
     expect(begun.length).toBeLessThan(50);
     for (const kind of ['asked', 'quick', 'replay'] as const) {
@@ -34,7 +34,7 @@ describe('the next turn', () => {
   });
 
   /** Begins as many turns as may be under way at once. */
-  function beginAll(waiting: readonly Claim[]): Claim[] {
+  function beginAll(waiting: readonly Claim[]) {
     const left = new Set(waiting);
     const underWay: Claim[] = [];
     for (let i = 0; i < waiting.length; i++) {
@@ -103,12 +103,7 @@ describe('turns', () => {
     sent: number[];
   }
 
-  const receiver = (
-    kind: TurnKind,
-    owner: string,
-    answersAfter: number,
-    messages: number,
-  ): Receiver => ({
+  const receiver = (kind: TurnKind, owner: string, answersAfter: number, messages: number) => ({
     ...claim(kind, owner),
     answersAfter,
     messages,
