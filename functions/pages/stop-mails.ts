@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../../shared/errors.ts';
-import { partsOf, readRequest } from '../../shared/http/read-request.ts';
+import { partsOf, readRequest, requireHttps } from '../../shared/http/read-request.ts';
 import { readStop, stoppedPage } from '../../shared/pages/account/stop-mails.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
 import { respond } from '../../shared/pages/frame/html-response.ts';
@@ -15,6 +15,7 @@ export const request = v.object({ path: v.object({ token: v.string() }) });
  * with a body of any form (RFC 8058).
  */
 export const handler = browserHandler(async (event) => {
+  requireHttps(event);
   const { path } = readRequest(request, partsOf(event));
   const stop = await readStop(path.token);
   const account = await findAccount(stop.user_id);

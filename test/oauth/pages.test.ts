@@ -75,6 +75,8 @@ describe.each(own)('$method $path', (route) => {
     });
   }
 
+  // The link in a mail is the proof of whoever ends the mails.
+  if (route.operation === 'stop-mails') return;
   if (route.method === 'POST') {
     test('refuses a form without the token of the session', async () => {
       const application = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
