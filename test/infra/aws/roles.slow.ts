@@ -41,6 +41,8 @@ const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, sumsKey } = a
   '../../../shared/table/keys.ts'
 );
 const { databaseTypes } = await import('../../../shared/entity/databases.ts');
+const { batchWrite } = await import('../../../shared/table/batch.ts');
+const { noticeItem } = await import('../../../shared/user/notice.ts');
 const { setMails } = await import('../../../shared/user/mails.ts');
 const { setModerator } = await import('../../../shared/user/user-repository.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
@@ -310,12 +312,15 @@ describe('each function does with its role', () => {
     );
     await setModerator(`${mod?.id}`, true);
     await setMails(`${ann?.id}`, { digest: true });
-    await ann?.publishesHidden();
+    const review_id = await ann?.publishesHidden();
     await mod?.reports(`${await ann?.publishes()}`, {});
-    stopClock(Date.now() + 8 * 86_400_000);
+    const created_at = Date.now();
+    const notice = { user_id: `${ann?.id}`, kind: 'hide', review_id, created_at } as const;
+    await batchWrite([{ put: noticeItem(notice, created_at) }]);
+    await setAttributes(contactKey(`${ann?.id}`), { date: `2020-01-01T00:00:00.000Z#${ann?.id}` });
     await invoke(await load('send-notices'), 'send-notices', {});
-    jest.useRealTimers();
     expect(server.inbox.flatMap(({ to }) => to).toSorted()).toEqual([
+      'ann@example.org',
       'ann@example.org',
       'mod@example.org',
     ]);
