@@ -219,6 +219,12 @@ describe('the pages of moderators', () => {
     expect((await ask('show-cases', mia, { query: { kind: 'boring' } })).status).toBe(400);
   });
 
+  test('understand the link of older code to what is held', async () => {
+    const { status, html } = await ask('show-cases', mia, { query: { reason: 'held' } });
+    expect(status).toBe(200);
+    expect(html).toMatch(/kind=held" aria-current="[a-z]+"/);
+  });
+
   test('lead from page to page of corrections', async () => {
     const proposer = await makeUser();
     const entities = Array.from({ length: 41 }, () => {
@@ -236,7 +242,7 @@ describe('the pages of moderators', () => {
       const query = { kind: 'proposal', ...(cursor && { cursor }) };
       const { status, html } = await ask('show-cases', mia, { query });
       expect(status).toBe(200);
-      found.push(...[...html.matchAll(/\/names\/([^?"]+)/g)].map(([, id = '']) => id));
+      found.push(...[...html.matchAll(/\/moderation\/things\/([^?"]+)/g)].map(([, id = '']) => id));
       cursor = nextOn(html);
     }
     const ours: string[] = entities.map(({ entity_id }) => entity_id);
