@@ -246,10 +246,10 @@ describe('what is no route', () => {
     }
     const others = [`${type}/x`, `${type}/${id}/more`, `${type}s/${id}`, `1/${type}/${id}`];
     for (const proxy of others) {
-      expect((await invoke(noRoute, { path: { proxy } })).status).toBe(404);
+      expect(await invoke(noRoute, { path: { proxy } })).toHaveStatus(404);
     }
     const post = await invoke(noRoute, { method: 'POST', path: { proxy: `${type}/${id}` } });
-    expect(post.status).toBe(404);
+    expect(post).toHaveStatus(404);
   });
 
   test.each([
@@ -293,7 +293,7 @@ describe('what is no route', () => {
     ['account/connections/x/revoke', 'PUT', 405, 'POST'],
   ])('%s below the pages, %s: %i on a page for a browser', async (proxy, method, status, allow) => {
     const asked = await invoke(noRoute, { path: { proxy }, method, headers: browser });
-    expect(asked.status).toBe(status);
+    expect(asked).toHaveStatus(status);
     expect(asked.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',

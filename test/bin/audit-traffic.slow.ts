@@ -15,10 +15,6 @@ beforeEach(() => {
   process.exitCode = 0;
   silence('error');
 });
-afterEach(() => {
-  process.exitCode = 0;
-  jest.restoreAllMocks();
-});
 
 interface Input {
   Key?: Key;

@@ -34,10 +34,6 @@ beforeAll(async () => {
 beforeEach(() => {
   process.exitCode = 0;
 });
-afterEach(() => {
-  jest.restoreAllMocks();
-  process.exitCode = 0;
-});
 
 /** Output of the audit and its summary. */
 async function run(options: Parameters<typeof runAudit>[0] = {}) {

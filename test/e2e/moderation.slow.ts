@@ -96,9 +96,9 @@ describe.each([
       'Forty minutes that reward every new listen.\n\nThe shop at the corner has it for ten euros, and the lady behind the counter knows every record by heart.';
     const { id } = (await ann.call('POST', '/review/', reviewBody({ text }))).body;
     const path = `/review/${id}`;
-    expect((await rita.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
+    expect(await rita.call('POST', `${path}/report`, { reason: 'spam' })).toHaveStatus(200);
     const words = { reason: 'This is an advertisement\nfor a <shop>.' };
-    expect((await rob.call('POST', `${path}/report`, words)).status).toBe(200);
+    expect(await rob.call('POST', `${path}/report`, words)).toHaveStatus(200);
 
     // For others there is no such page.
     await ann.visit('/account/moderation');
@@ -133,7 +133,7 @@ describe.each([
     const alert = ben.page.getByRole('alert');
     await alert.filter({ hasText: `${mia.name} has decided` }).waitFor();
     await ben.look('second');
-    expect((await rob.call('GET', path)).status).toBe(404);
+    expect(await rob.call('GET', path)).toHaveStatus(404);
 
     const own = (await ann.call('GET', '/user/me/reviews')).body.reviews[0];
     const moderation = { decision: 'hide', reason: 'spam', note: 'It advertises a shop.' };
@@ -159,7 +159,7 @@ describe.each([
     await ben.look('appeal');
     await ben.click('Make it public again');
     await ben.hear('The review is public again.');
-    expect((await rob.call('GET', path)).status).toBe(200);
+    expect(await rob.call('GET', path)).toHaveStatus(200);
 
     await ben.follow('Log');
     await ben.arrive('Log of moderation');
@@ -178,7 +178,7 @@ describe.each([
     await ben.hear('The account is blocked');
     await ben.page.getByText('since').first().waitFor();
     const refused = await ann.call('POST', path, { rating: 1 });
-    expect(refused.status).toBe(403);
+    expect(refused).toHaveStatus(403);
     expect(refused.body.error).toBe('access_denied');
     await ann.visit('/account');
     await ann.look('blocked');
@@ -188,7 +188,7 @@ describe.each([
     await ben.explain('Another reason', '', 'End the block');
     await ben.click('Unblock');
     await ben.hear('The account may write again.');
-    expect((await ann.call('POST', path, { rating: 1 })).status).toBe(200);
+    expect(await ann.call('POST', path, { rating: 1 })).toHaveStatus(200);
     const all = await decisionsOn(ann.id);
     expect(all.map(({ decision }) => decision)).toEqual(['unblock', 'block', 'restore', 'hide']);
     expect(all.map(({ moderator_id }) => moderator_id)).toEqual([ben.id, ben.id, ben.id, mia.id]);
@@ -251,7 +251,7 @@ describe.each([
     const path = `/review/${id}`;
 
     // Mia has reported it, and leaves the decision to Ben.
-    expect((await mia.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
+    expect(await mia.call('POST', `${path}/report`, { reason: 'spam' })).toHaveStatus(200);
     await mia.visit(`/account/moderation/reviews/${id}`);
     await mia.page.getByText('You have reported this review: another moderator').waitFor();
     expect(await mia.page.getByRole('button', { name: 'Hide the review' }).count()).toBe(0);
@@ -262,10 +262,10 @@ describe.each([
     await ben.hear('The review is hidden.');
 
     // Deleted and published once more, it stays away until a moderator allows another one.
-    expect((await ann.call('DELETE', path)).status).toBe(200);
+    expect(await ann.call('DELETE', path)).toHaveStatus(200);
     const description = 'A moderator has hidden your review of this';
     const again = await ann.call('POST', '/review/', review);
-    expect(again.status).toBe(403);
+    expect(again).toHaveStatus(403);
     expect(again.body).toEqual({ error: 'access_denied', description });
     await mia.visit(`/account/moderation/users/${ann.id}`);
     await mia.page.getByRole('heading', { name: 'Hidden reviews that were deleted' }).waitFor();
@@ -276,7 +276,7 @@ describe.each([
     await mia.click('Allow a new review');
     await mia.hear('The author may review it again.');
     await mia.page.getByText('May be reviewed again: another reason').waitFor();
-    expect((await ann.call('POST', '/review/', review)).status).toBe(200);
+    expect(await ann.call('POST', '/review/', review)).toHaveStatus(200);
     await ann.visit('/account');
     const allowed = 'May be reviewed again: another reason';
     await ann.page.getByRole('heading', { name: allowed }).waitFor();

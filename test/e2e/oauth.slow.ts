@@ -131,7 +131,7 @@ describe.each([
 
     const code = back.searchParams.get('code') ?? '';
     const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
-    expect(tokens.status).toBe(200);
+    expect(tokens).toHaveStatus(200);
     expect(await readMe(tokens.access_token)).toEqual([200, name]);
 
     await page.goto(`${issuer}/account`);
@@ -250,7 +250,7 @@ describe.each([
     await arrive('Your account was deleted');
     await expectItFits();
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
-    expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
+    expect(await fetch(`${url}/user/${id}`)).toHaveStatus(404);
     complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
 
     await follow('sign in');

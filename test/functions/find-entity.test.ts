@@ -4,13 +4,14 @@ import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/find-entity.ts';
 import { handler as showEntity } from '../../functions/pages/show-entity.ts';
 import { searchPaceKey } from '../../shared/table/keys.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
+import { silence } from '../helpers/console.ts';
 
 const at = 'https://api.example/ws';
 
@@ -28,12 +29,6 @@ beforeEach(() => {
   // A minute later, so that no test waits for the turn of another.
   tests += 1;
   stopClock(start + tests * 60_000);
-});
-afterEach(() => {
-  for (const name of Object.keys(process.env)) {
-    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
-  }
-  restore();
 });
 
 const find = (query: Record<string, string | string[]> = {}) => invoke(handler, { query });
@@ -154,7 +149,7 @@ describe('GET /find with a name', () => {
     expect(busy).toContain('role="alert">The database is busy with other searches.');
     expect(busy).toContain('value="nothing else"');
     process.env.BOOKDB_SEARCH = 'data:text/plain,x#{type}{name}';
-    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    silence('warn');
     const away = await search({ q: 'kafka', type: 'bk_author' });
     expect(away).toContain('role="alert">The database does not answer.');
     expect(away).toContain('paste the address of its page');

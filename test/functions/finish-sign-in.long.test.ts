@@ -155,7 +155,7 @@ describe('a person without a name', () => {
     const form = new URLSearchParams({ csrf, display_name: 'Ann', ...query });
     const headers = { ...jar, 'Content-Type': 'application/x-www-form-urlencoded' };
     const saved = await invoke(updateAccount, { method: 'POST', body: `${form}`, headers });
-    expect(saved.status).toBe(303);
+    expect(saved).toHaveStatus(303);
     expect(saved.headers.location).toEqual(query.return_to);
     const later = await invoke(showAccount, { query, headers: jar });
     expect(later.body).toContain('<h1>Ann</h1>');
@@ -293,7 +293,7 @@ test.each<[string, () => number | undefined, boolean]>([
 });
 
 test('accepts a subject of 255 characters', async () => {
-  expect((await signInAs({ sub: 'x'.repeat(255) })).status).toBe(303);
+  expect(await signInAs({ sub: 'x'.repeat(255) })).toHaveStatus(303);
 });
 
 test.each<[string | undefined, string | null]>([

@@ -75,7 +75,7 @@ describe('GET /oembed', () => {
       });
     }
     await setHidden(review, true);
-    expect((await get({ url: `${at}/review/${review}` })).status).toBe(404);
+    expect(await get({ url: `${at}/review/${review}` })).toHaveStatus(404);
   });
 
   test.each([
@@ -126,7 +126,7 @@ describe('GET /entity/{entity_id}/embed', () => {
     expect(headers).not.toHaveProperty('x-frame-options');
     const { etag = '', 'content-security-policy': policy } = headers;
     const again = await invoke(showEmbed, { path, headers: { 'If-None-Match': etag } });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
     expect(again.headers['content-security-policy']).toEqual(policy);
   });
 
@@ -148,7 +148,7 @@ describe('GET /entity/{entity_id}/embed', () => {
     expect(paper(light)).toBe('#ffffff');
     expect(paper(dark)).toBe('#161a22');
     const wrong = await invoke(showEmbed, { path, query: { theme: 'blue' } });
-    expect(wrong.status).toBe(400);
+    expect(wrong).toHaveStatus(400);
   });
 
   test('may not be framed where there is an error', async () => {

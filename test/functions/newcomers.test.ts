@@ -10,10 +10,6 @@ beforeEach(() => {
   process.env.HELD_REVIEWS = '2';
 });
 
-afterEach(() => {
-  delete process.env.HELD_REVIEWS;
-});
-
 /** Publishes a review by the form of the pages. Returns its id and the next page. */
 async function publishOnPage(author: Person) {
   const query = { entity_id: randomUUID(), entity_type: 'work' };
@@ -58,8 +54,8 @@ test('pages say to a newcomer that the review waits, and to moderators that they
   expect(page.html).not.toContain('Make it public again');
   expect(page.html).not.toContain('Decided last');
   const answer = await decide(id, 'approve', { reason: 'other', note: '' });
-  expect(answer.status).toBe(303);
-  expect((await visitor.reads(id)).status).toBe(200);
+  expect(answer).toHaveStatus(303);
+  expect(await visitor.reads(id)).toHaveStatus(200);
   expect((await ask('show-my-reviews', author)).html).toContain('>Public<');
   expect((await ask('show-account', author)).html).toContain('<h3>Approved</h3>');
 });
@@ -67,7 +63,7 @@ test('pages say to a newcomer that the review waits, and to moderators that they
 test('a refusal needs a reason, and the author reads it and can appeal', async () => {
   const author = await makeUser();
   const { id } = await publishOnPage(author);
-  expect((await decide(id, 'hide', { reason: '', note: '' })).status).toBe(400);
+  expect(await decide(id, 'hide', { reason: '', note: '' })).toHaveStatus(400);
   await decide(id, 'hide', { reason: 'spam', note: 'A shop.' });
   const own = (await ask('show-my-reviews', author)).html;
   expect(own).toContain('Hidden: spam');
@@ -81,8 +77,8 @@ test('an edit that the moderator has not seen keeps the review waiting', async (
   await author.edits(id, { rating: 1 });
   const form = { decision: 'approve', version, edits: '0', reason: 'other', note: '' };
   const answer = await ask('decide-review', mia, { path: { review_id: id }, form });
-  expect(answer.status).toBe(400);
-  expect((await visitor.reads(id)).status).toBe(404);
+  expect(answer).toHaveStatus(400);
+  expect(await visitor.reads(id)).toHaveStatus(404);
 });
 
 test('pages show an edit that waits to its author and to moderators, and both texts on the desk', async () => {
@@ -98,7 +94,7 @@ test('pages show an edit that waits to its author and to moderators, and both te
   expect(answer.headers.location).toBe(`https://api.example/ws/review/${id}`);
   expect(answer.headers['set-cookie'] ?? JSON.stringify(answer)).toContain('edit-held');
   // The form sent twice is no conflict.
-  expect((await ask('save-review', author, { path, form })).status).toBe(303);
+  expect(await ask('save-review', author, { path, form })).toHaveStatus(303);
   const [own, editor, publicly] = await Promise.all([
     ask('show-my-reviews', author),
     ask('show-review-editor', author, { path }),
@@ -117,7 +113,7 @@ test('pages show an edit that waits to its author and to moderators, and both te
   expect(desk).toContain('>Refuse the new text<');
   expect(desk).not.toContain('Dismiss the reports');
   const refusal = await decide(id, 'refuse', { reason: 'spam', note: 'A <shop>.' });
-  expect(refusal.status).toBe(303);
+  expect(refusal).toHaveStatus(303);
   const after = (await ask('show-my-reviews', author)).html;
   expect(after).toContain('Edit refused: spam');
   expect(after).toContain('A &lt;shop&gt;.');
@@ -135,7 +131,7 @@ test('an edit of text and stars that is sent twice has its stars at once, and no
   const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
   const form = { text: `${text.trim()} And more.`, rating: '1', revision };
   for (let i = 0; i < 2; i++) {
-    expect((await ask('save-review', author, { path, form })).status).toBe(303);
+    expect(await ask('save-review', author, { path, form })).toHaveStatus(303);
   }
   expect((await visitor.reads(id)).body.review).toMatchObject({ rating: 1, text, edits: 1 });
 });

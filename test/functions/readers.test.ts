@@ -28,9 +28,6 @@ beforeAll(async () => {
     MUSICDB_SEARCH: 'data:application/json,{"found":[]}#{type}{name}',
   });
 });
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 describe('a GET of somebody who is not signed in writes nothing and asks nobody', () => {
   // Without those that sign somebody in, which is to write a session and to ask a provider.

@@ -61,7 +61,7 @@ describe('/review/{review_id}/edit', () => {
     expect((await stored(id)).text).toBe(other);
     const renewed = contentOf(shown, 'revision') ?? '';
     const next = await save(user, id, { text: mine, rating: '4', revision: renewed });
-    expect(next.status).toBe(303);
+    expect(next).toHaveStatus(303);
     expect((await stored(id)).text).toBe(mine);
   });
 
@@ -100,14 +100,14 @@ describe('/review/{review_id}/edit', () => {
     const draft = { text: other, rating: '', is_draft: 'yes' };
     const saved = await save(user, id, { ...draft, revision });
     expect(saved.headers.location).toBe(`${at}/review/${id}/edit`);
-    expect((await visitor.reads(id)).status).toBe(404);
+    expect(await visitor.reads(id)).toHaveStatus(404);
     const renewed = await revisionOf(user, id);
     const published = await save(user, id, { ...draft, is_draft: 'no', revision: renewed });
     expect(published.headers.location).toBe(`${at}/review/${id}`);
     expect(await noticeAfter(published, user, id)).toBe('Your review is public.');
     expect(await stored(id)).toMatchObject({ text: other, rating: null });
     const late = await save(user, id, { ...draft, text: `${other} More.`, revision: renewed });
-    expect(late.status).toBe(400);
+    expect(late).toHaveStatus(400);
     expect(faultsOn(late.shown)).toEqual({
       '': 'is_draft must be false: a published review cannot become a draft again.',
     });
@@ -120,7 +120,7 @@ describe('/review/{review_id}/edit', () => {
     const id = await user.publishes();
     const revision = await revisionOf(user, id);
     const nothing = await save(user, id, { text: '', rating: '', revision });
-    expect(nothing.status).toBe(400);
+    expect(nothing).toHaveStatus(400);
     expect(faultsOn(nothing.shown)).toEqual({ '': 'text or rating must remain.' });
     const short = await save(user, id, { text: '\u202e <', rating: '4', revision });
     expect(faultsOn(short.shown).text).toBe('It must have 25 to 5000 characters.');
@@ -138,7 +138,7 @@ describe('/review/{review_id}/edit', () => {
     const revision = contentOf(shown, 'revision') ?? '';
     const saved = await save(user, id, { text: other, rating: '', revision });
     expect(saved.headers.location).toBe(`${at}/account/reviews`);
-    expect((await visitor.reads(id)).status).toBe(404);
+    expect(await visitor.reads(id)).toHaveStatus(404);
   });
 
   test('says why to a blocked account, with the text to copy', async () => {
@@ -155,7 +155,7 @@ describe('/review/{review_id}/edit', () => {
       form: { text: other, rating: '', revision, csrf },
       headers: { cookie, 'Sec-Fetch-Site': 'same-origin' },
     });
-    expect(answer.status).toBe(403);
+    expect(answer).toHaveStatus(403);
     expect(answer.body).toContain(why);
     expect(contentOf({ html: answer.body } as never, 'text')).toBe(other);
   });
@@ -172,7 +172,7 @@ describe('/review/{review_id}/edit', () => {
       form: { text: other, rating: '', revision, csrf },
       headers: { cookie, 'Sec-Fetch-Site': 'same-origin' },
     });
-    expect(answer.status).toBe(404);
+    expect(answer).toHaveStatus(404);
     expect(answer.body).toContain('<h1>Review not found</h1>');
     expect(contentOf({ html: answer.body } as never, 'text')).toBe(other);
   });
@@ -211,7 +211,7 @@ describe('/review/{review_id}/delete', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(user, id)));
     const ways = answers.map(({ status, headers }) => `${status} ${headers.location}`);
     expect(new Set(ways)).toEqual(new Set([`303 ${at}/account/reviews`]));
-    expect((await visitor.reads(id)).status).toBe(404);
+    expect(await visitor.reads(id)).toHaveStatus(404);
   });
 
   test('says what a hidden review takes with it, and how little a draft does', async () => {
@@ -228,11 +228,11 @@ describe('/review/{review_id}/delete', () => {
     const user = await makeUser();
     const id = await user.publishes();
     const stranger = await confirm(await makeUser(), id);
-    expect(stranger.status).toBe(403);
+    expect(stranger).toHaveStatus(403);
     expect(noticeOn(stranger.shown)).toBeUndefined();
     await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
     expect((await show(user, id)).html).not.toContain('class="danger"');
-    expect((await confirm(user, id)).status).toBe(403);
+    expect(await confirm(user, id)).toHaveStatus(403);
     expect((await stored(id)).text).toBe(text);
   });
 });

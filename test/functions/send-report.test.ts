@@ -22,7 +22,7 @@ describe('/review/{review_id}/report', () => {
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');
     const anybody = await invoke(show, { path: { review_id } });
-    expect(anybody.status).toBe(303);
+    expect(anybody).toHaveStatus(303);
     expect(anybody.headers.location).toContain('/account/sign-in?return_to=');
   });
 
@@ -61,7 +61,7 @@ describe('/review/{review_id}/report', () => {
     expect(body).toContain('You cannot report your own review.');
     expect(body).not.toContain('type="radio"');
     const refused = await ask(author, review_id, { reason: 'spam' });
-    expect(refused.status).toBe(400);
+    expect(refused).toHaveStatus(400);
     expect(refused.body).toContain('You cannot report your own review.');
     expect(await readItem(reportKey(review_id, author.id))).toBeUndefined();
   });
@@ -75,7 +75,7 @@ describe('/review/{review_id}/report', () => {
     expect(body).toContain(why);
     expect(body).not.toContain('type="radio"');
     const refused = await ask(blocked, review_id, { reason: 'spam' });
-    expect(refused.status).toBe(403);
+    expect(refused).toHaveStatus(403);
     expect(refused.body.includes('blocked')).toBe(true);
   });
 
@@ -83,7 +83,7 @@ describe('/review/{review_id}/report', () => {
     const review_id = await author.publishes();
     const reader = await makeUser({ karma: -1_000 });
     expect((await ask(reader, review_id)).body).toContain('name="reason"');
-    expect((await ask(reader, review_id, { reason: 'spam' })).status).toBe(303);
+    expect(await ask(reader, review_id, { reason: 'spam' })).toHaveStatus(303);
   });
 
   test('explains the daily limit of reports in polite words', async () => {
@@ -104,7 +104,7 @@ describe('/review/{review_id}/report', () => {
     const draft = await author.publishes({ is_draft: true });
     const reader = await makeUser();
     for (const id of [hidden, draft, randomUUID(), 'x']) {
-      expect((await ask(reader, id)).status).toBe(404);
+      expect(await ask(reader, id)).toHaveStatus(404);
       const { status, body } = await ask(reader, id, { reason: 'spam' });
       expect(status).toBe(404);
       expect(body.includes('<h1>Review not found</h1>')).toBe(true);

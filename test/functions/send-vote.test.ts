@@ -72,7 +72,7 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect(html).toContain(`<p>${sentence}.</p>`);
       expect(html).not.toContain('formaction');
     }
-    expect((await vote(ben, last, { vote: 'down' })).status).toBe(303);
+    expect(await vote(ben, last, { vote: 'down' })).toHaveStatus(303);
   });
 
   test.each([
@@ -94,7 +94,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     const { status: refusal, body } = await ben.triesToVote(id, { vote: true });
     expect([refusal, body.description]).toEqual([status, sentence]);
     const answer = await vote(ben, id, { vote: 'up' });
-    expect(answer.status).toBe(status);
+    expect(answer).toHaveStatus(status);
     expect(answer.html).toContain(`<p>${sentence}.</p>`);
     expect(answer.html).toContain('>Go back to the page</a>');
   });
@@ -180,7 +180,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     [randomUUID(), { vote: 'up' }, { return_to: '\r\nSet-Cookie: a=b' }, 404],
   ])('answers %j %j with a page', async (id, query, form, status) => {
     const answer = await vote(author, id, query as Record<string, string>, form);
-    expect(answer.status).toBe(status);
+    expect(answer).toHaveStatus(status);
     expect(answer.html).toContain('<h1>');
   });
 

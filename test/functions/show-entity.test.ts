@@ -111,7 +111,7 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(more).toMatchObject({ sort: 'popularity', cursor: expect.any(String) });
     expect(listed(await show(entity_id, more))).toHaveLength(3);
     const query = { cursor: `${more.cursor}` };
-    expect((await invoke(handler, { path: { entity_id }, query })).status).toBe(400);
+    expect(await invoke(handler, { path: { entity_id }, query })).toHaveStatus(400);
   });
 
   test('filters by stars and language, and shows how to get all again', async () => {
@@ -153,7 +153,7 @@ describe('GET /entity/{entity_id} for people', () => {
     const { entity_id, ids } = await makeEntity([{}]);
     await setHidden(`${ids[0]}`, true);
     for (const id of [entity_id, randomUUID()]) {
-      expect((await visitor.readsEntity(id)).status).toBe(200);
+      expect(await visitor.readsEntity(id)).toHaveStatus(200);
       const page = await show(id);
       expect(page.match(/<h1>.*<\/h1>/)?.[0]).toBe('<h1><bdi>No reviews yet</bdi></h1>');
       expect(page).toContain(`<form action="${at}/entity/${id}">`);
@@ -163,7 +163,7 @@ describe('GET /entity/{entity_id} for people', () => {
       expect(page).toContain('<meta name="robots" content="noindex">');
       expect(dataIn(page)).toBeUndefined();
     }
-    expect((await invoke(handler, { path: { entity_id: 'x' } })).status).toBe(404);
+    expect(await invoke(handler, { path: { entity_id: 'x' } })).toHaveStatus(404);
   });
 
   test('leads machines to JSON, feed and frame', async () => {
@@ -197,9 +197,9 @@ describe('GET /entity/{entity_id} for people', () => {
     const { headers } = await invoke(handler, { path });
     expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const known = { 'If-None-Match': `${headers.etag}` };
-    expect((await invoke(handler, { path, headers: known })).status).toBe(304);
+    expect(await invoke(handler, { path, headers: known })).toHaveStatus(304);
     await setHidden(`${ids[0]}`, true);
-    expect((await invoke(handler, { path, headers: known })).status).toBe(200);
+    expect(await invoke(handler, { path, headers: known })).toHaveStatus(200);
   });
 
   test('isolates names, and shows long texts in part', async () => {

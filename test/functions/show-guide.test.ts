@@ -93,10 +93,10 @@ describe('GET /docs/{guide}', () => {
     const { headers } = await show('errors');
     expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
     const again = await show('errors', { 'If-None-Match': headers.etag });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
     expect(again.body).toBe('');
     const head = await show('errors', {}, 'HEAD');
-    expect(head.status).toBe(200);
+    expect(head).toHaveStatus(200);
     expect(head.headers.etag).toEqual(headers.etag);
     expect(head.body).toBe('');
   });

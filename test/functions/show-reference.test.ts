@@ -39,7 +39,7 @@ describe('GET /docs/api', () => {
   test('is small, and saved with its ETag', async () => {
     expect(gzipSync(page).length).toBeLessThan(30_000);
     const again = await invoke(reference, { headers: { 'If-None-Match': `${headers.etag}` } });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
     expect(again.body).toBe('');
   });
 

@@ -94,7 +94,7 @@ describe('GET /review/new', () => {
       await showForm(user, query as never),
       await publishForm(user, query as never, filledForm()),
     ]) {
-      expect(answer.status).toBe(400);
+      expect(answer).toHaveStatus(400);
       expect(answer.html).toContain(sentence);
     }
   });
@@ -123,7 +123,7 @@ describe('GET /review/new', () => {
     expect(html).not.toContain('<textarea');
     const { csrf, cookie } = await signInAs(user.id);
     const sent = await sendForm(newEntity(), { ...filledForm(), csrf }, { ...ownForm, cookie });
-    expect(sent.status).toBe(403);
+    expect(sent).toHaveStatus(403);
     expect(sent.html).toContain(why);
     expect(contentOf(sent.shown, 'text')).toBe(text);
   });
@@ -140,7 +140,7 @@ describe('GET /review/new', () => {
     expect(html).not.toContain('<textarea');
     const { csrf, cookie } = await signInAs(user.id);
     const sent = await sendForm(newEntity(), { ...filledForm(), csrf }, { ...ownForm, cookie });
-    expect(sent.status).toBe(403);
+    expect(sent).toHaveStatus(403);
     expect(faultsOn(sent.shown)).toEqual({ '': sentence });
     expect(contentOf(sent.shown, 'text')).toBe(text);
     process.env.PUBLICATIONS_PER_DAY = PUBLICATIONS_PER_DAY;

@@ -57,9 +57,9 @@ describe('GET /review/{review_id}/revisions for people', () => {
 
   test('is 404 for a review that is not public, and 400 for a wrong number', async () => {
     for (const review_id of [await author.publishesHidden(), randomUUID(), 'x']) {
-      expect((await invoke(handler, { path: { review_id } })).status).toBe(404);
+      expect(await invoke(handler, { path: { review_id } })).toHaveStatus(404);
     }
     const path = { review_id: await author.publishes() };
-    expect((await invoke(handler, { path, query: { before: '0' } })).status).toBe(400);
+    expect(await invoke(handler, { path, query: { before: '0' } })).toHaveStatus(400);
   });
 });

@@ -106,7 +106,7 @@ describe('a site with settings of its own', () => {
       'cache-control': 'public, max-age=86400',
       'content-security-policy': expect.stringMatching(/^default-src 'none';.*sandbox$/),
     });
-    expect((await show('show-logo', { 'If-None-Match': `${headers.etag}` })).status).toBe(304);
+    expect(await show('show-logo', { 'If-None-Match': `${headers.etag}` })).toHaveStatus(304);
   });
 
   test('proposes its language and licence in the form, which links the rules', async () => {

@@ -1,22 +1,16 @@
 import { countsKey, dailyVotesKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { reviewRecord, sourced } from '../helpers/transfer.ts';
 import { makeUser, makeUsers, type Person, reviewBody } from '../helpers/world.ts';
 
-const { PUBLICATIONS_PER_DAY, EDITS_PER_DAY } = process.env;
 const noon = '2026-11-20T12:00:00.000Z';
 const today = '2026-11-20';
 
 beforeEach(() => stopClock(Date.parse(noon)));
-
-afterEach(() => {
-  restore();
-  Object.assign(process.env, { PUBLICATIONS_PER_DAY, EDITS_PER_DAY });
-});
 
 async function counterOf({ id }: Person) {
   const counter = await readItem(dailyVotesKey(id, today));
@@ -41,8 +35,8 @@ describe('POST /review', () => {
     const author = await makeUser();
     await setAttributes(dailyVotesKey(author.id, today), { publications: 198 });
     const draft = await author.triesToPublish(reviewBody({ is_draft: true }));
-    expect(draft.status).toBe(200);
-    expect((await author.triesToPublish(reviewBody())).status).toBe(200);
+    expect(draft).toHaveStatus(200);
+    expect(await author.triesToPublish(reviewBody())).toHaveStatus(200);
     const description = 'An account may publish 200 reviews a day (UTC), drafts included';
     const entity_id = crypto.randomUUID();
     expect(await author.triesToPublish(reviewBody({ entity_id }))).toMatchObject(
@@ -50,12 +44,12 @@ describe('POST /review', () => {
     );
     expect(await counterOf(author)).toEqual({ publications: 200, edits: 0 });
     // A deletion gives nothing back, and to publish the draft is an edit.
-    expect((await author.edits(draft.body.id, { is_draft: false })).status).toBe(200);
-    expect((await author.deletes(draft.body.id)).status).toBe(200);
-    expect((await author.triesToPublish(reviewBody())).status).toBe(403);
+    expect(await author.edits(draft.body.id, { is_draft: false })).toHaveStatus(200);
+    expect(await author.deletes(draft.body.id)).toHaveStatus(200);
+    expect(await author.triesToPublish(reviewBody())).toHaveStatus(403);
     expect(await counterOf(author)).toEqual({ publications: 200, edits: 1 });
     stopClock(Date.parse(noon) + 43_200_000);
-    expect((await author.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
+    expect(await author.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(200);
   });
 
   test('never takes more at once', async () => {
@@ -77,9 +71,9 @@ describe('POST /review', () => {
         'content-type': 'application/json',
         'idempotency-key': '"one"',
       });
-    expect((await send()).status).toBe(200);
-    expect((await send()).status).toBe(200);
-    expect((await author.triesToPublish(reviewBody({ entity_id: body.entity_id }))).status).toBe(
+    expect(await send()).toHaveStatus(200);
+    expect(await send()).toHaveStatus(200);
+    expect(await author.triesToPublish(reviewBody({ entity_id: body.entity_id }))).toHaveStatus(
       400,
     );
     expect(await counterOf(author)).toEqual({ publications: 1, edits: 0 });
@@ -89,7 +83,7 @@ describe('POST /review', () => {
     process.env.PUBLICATIONS_PER_DAY = '0';
     const author = await makeUser();
     await setAttributes(dailyVotesKey(author.id, today), { publications: 1_000_000 });
-    expect((await author.triesToPublish(reviewBody())).status).toBe(200);
+    expect(await author.triesToPublish(reviewBody())).toHaveStatus(200);
   });
 });
 
@@ -100,15 +94,15 @@ describe('POST /review/{review_id}', () => {
     const first = await author.publishes();
     const second = await author.publishes();
     await setAttributes(dailyVotesKey(author.id, today), { edits: 198 });
-    expect((await author.edits(first, { rating: 1 })).status).toBe(200);
-    expect((await author.edits(second, { rating: 1 })).status).toBe(200);
+    expect(await author.edits(first, { rating: 1 })).toHaveStatus(200);
+    expect(await author.edits(second, { rating: 1 })).toHaveStatus(200);
     const refused = refusal('edits', 200, 'An account may make 200 edits a day (UTC)');
     expect(await author.edits(first, { rating: 2 })).toMatchObject(refused);
     // A change of nothing costs nothing.
-    expect((await author.edits(first, { rating: 1 })).status).toBe(200);
+    expect(await author.edits(first, { rating: 1 })).toHaveStatus(200);
     expect(await counterOf(author)).toEqual({ publications: 2, edits: 200 });
     // Publications have a counter of their own.
-    expect((await author.triesToPublish(reviewBody())).status).toBe(200);
+    expect(await author.triesToPublish(reviewBody())).toHaveStatus(200);
   });
 
   test('never takes more at once', async () => {
@@ -125,7 +119,7 @@ describe('POST /review/{review_id}', () => {
     const author = await makeUser();
     const id = await author.publishes();
     await setAttributes(dailyVotesKey(author.id, today), { edits: 1_000_000 });
-    expect((await author.edits(id, { rating: 1 })).status).toBe(200);
+    expect(await author.edits(id, { rating: 1 })).toHaveStatus(200);
   });
 });
 
@@ -137,7 +131,7 @@ describe('names of a new account', () => {
     const named = await reviewNew(ben, { name: 'Of Ben' });
     await setAttributes(dailyVotesKey(ann.id, today), { names: 7 });
     const entity = await reviewNew(ann, { name: 'Eighth' });
-    expect((await correct(ann, entity, { name: 'Ninth' })).status).toBe(303);
+    expect(await correct(ann, entity, { name: 'Ninth' })).toHaveStatus(303);
     expect((await correct(ann, named, { name: 'Tenth' })).headers['set-cookie']).toContain(
       'name-proposed',
     );
@@ -151,12 +145,12 @@ describe('names of a new account', () => {
       expect(answer.html).toContain(description);
     }
     // Something that has a name is still reviewed, and a change of nothing costs nothing.
-    expect((await publishForm(ann, { ...named }, filledForm())).status).toBe(303);
+    expect(await publishForm(ann, { ...named }, filledForm())).toHaveStatus(303);
     expect((await correct(ann, entity, { name: 'Ninth' })).headers['set-cookie']).toContain(
       'name-same',
     );
     stopClock(Date.parse(noon) + 43_200_000);
-    expect((await correct(ann, entity, { name: 'Eleventh' })).status).toBe(303);
+    expect(await correct(ann, entity, { name: 'Eleventh' })).toHaveStatus(303);
   });
 
   test('are never more at once', async () => {
@@ -178,7 +172,7 @@ describe('names of a new account', () => {
     await setAttributes(userKey(person.id), account);
     await setAttributes(dailyVotesKey(person.id, today), { names: 10 });
     const entity = { entity_id: crypto.randomUUID(), entity_type: 'work' } as const;
-    expect((await correct(person, entity, { name: 'Named' })).status).toBe(status);
+    expect(await correct(person, entity, { name: 'Named' })).toHaveStatus(status);
   });
 
   test('have the limit of edits as well, which is told by its own name', async () => {

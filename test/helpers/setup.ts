@@ -38,5 +38,5 @@ afterEach(() => {
     if (!(name in environment)) delete process.env[name];
   }
   Object.assign(process.env, environment);
-  process.exitCode = 0;
+  process.exitCode = undefined;
 });

@@ -10,9 +10,6 @@ export async function startTestStack(options: Partial<Parameters<typeof startSta
   for (const level of ['info', 'warn'] as const) {
     jest.spyOn(console, level).mockImplementation(() => {});
   }
-  afterEach(() => {
-    jest.useRealTimers();
-  });
   const own = { port: 0, dataDir: newFolder(), memory: true };
   const stack = await startStack({ ...own, ...options });
   afterAll(stack.stop);

@@ -104,11 +104,6 @@ export function listen(): string[] {
   });
   return said;
 }
-afterEach(() => {
-  jest.restoreAllMocks();
-  process.env.TABLE_NAME = first;
-  process.exitCode = undefined;
-});
 
 export function rate({ caller }: Person, review_id: string, rating: number) {
   return invoke(updateReview, { caller, path: { review_id }, body: { rating } });

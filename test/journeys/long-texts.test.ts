@@ -31,12 +31,6 @@ import {
 import { ask, requestPage } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
 
-// Texts that are longer than people may write, which imports keep: to everybody they are texts.
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-
 const long = textOf(100_000);
 const edited = 'A short one that people may write.';
 

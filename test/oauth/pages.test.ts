@@ -7,6 +7,7 @@ import { setAttributes } from '../helpers/items.ts';
 import { visitedPages } from '../helpers/routes.ts';
 import { makeScene, pathOf, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
+import { silence } from '../helpers/console.ts';
 
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';
@@ -70,7 +71,7 @@ describe.each(own)('$method $path', (route) => {
     test('refuses an invalid client id: 404', async () => {
       const path = { client_id: 'x' };
       const answer = await ask(route, { path, headers: { cookie }, form: { csrf } });
-      expect(answer.status).toBe(404);
+      expect(answer).toHaveStatus(404);
       expect(answer.body).toContain('<h1>Application not found</h1>');
     });
   }
@@ -83,22 +84,22 @@ describe.each(own)('$method $path', (route) => {
       const profile = { display_name: 'X', email: '' };
       const form = { confirm: 'yes', decision: 'approve', ...profile, ...application };
       const query = { request_id: 'x', vote: 'up' };
-      expect((await ask(route, { query, form, headers: { cookie } })).status).toBe(403);
+      expect(await ask(route, { query, form, headers: { cookie } })).toHaveStatus(403);
       const wrong = { ...form, csrf: csrf.toUpperCase() };
-      expect((await ask(route, { query, form: wrong, headers: { cookie } })).status).toBe(403);
-      expect((await ask(route, { query, form: { ...form, csrf } })).status).toBe(401);
+      expect(await ask(route, { query, form: wrong, headers: { cookie } })).toHaveStatus(403);
+      expect(await ask(route, { query, form: { ...form, csrf } })).toHaveStatus(401);
     });
 
     test('refuses a repeated field', async () => {
       const form = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
       const answer = await ask(route, { headers: { cookie }, form });
-      expect(answer.status).toBe(400);
+      expect(answer).toHaveStatus(400);
       expect(answer.body).toContain('csrf must be sent only once');
     });
   } else if (!/^(request-authorization|show-sign-out|show-home)$/.test(route.operation)) {
     test('asks for a sign-in first, then returns', async () => {
       const answer = await ask(route, { query: { x: '&=+ é' } });
-      expect(answer.status).toBe(303);
+      expect(answer).toHaveStatus(303);
       const location = new URL(answer.headers.location ?? '');
       expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
       const back = new URL(location.searchParams.get('return_to') ?? '', location);
@@ -169,7 +170,7 @@ test('a page refuses a repeated parameter that it reads, and ignores others', as
 });
 
 test('a sign-in without the identity provider shows an error page', async () => {
-  const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const logged = silence('error');
   const route = pages.find(({ operation }) => operation === 'sign-in');
   for (let i = 0; i < 2; i++) {
     const answer = route && (await ask(route, {}));

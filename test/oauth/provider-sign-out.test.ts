@@ -2,9 +2,6 @@ import { csrfOn, headingOf, type Shown, textBetween, userIdOn } from '../helpers
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, url, authUrl, join } = await startStackWithProvider();
-afterEach(() => {
-  delete process.env.OIDC_LOGOUT_URL;
-});
 
 const yes = { logout: 'yes' };
 

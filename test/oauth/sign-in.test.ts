@@ -217,9 +217,9 @@ describe('a new user', () => {
     const consent = await browser.visit(authorizeUrl({ scope: 'user' }));
     const { body } = await redeem(client, codeIn(await browser.allow(consent)));
     const call = callerOf(url, body.access_token);
-    expect((await call('POST', '/user/me', { email: 'nia@example.com' })).status).toBe(200);
+    expect(await call('POST', '/user/me', { email: 'nia@example.com' })).toHaveStatus(200);
     expect((await browser.visit('account')).html).toContain('You are new here');
-    expect((await call('POST', '/user/me', { display_name: 'Nia' })).status).toBe(200);
+    expect(await call('POST', '/user/me', { display_name: 'Nia' })).toHaveStatus(200);
     expect((await browser.visit('account')).html).not.toContain('You are new here');
   });
 

@@ -19,12 +19,6 @@ beforeEach(() => {
   });
   process.env.METRICS_NAMESPACE = 'reviews';
 });
-afterEach(() => {
-  delete process.env.METRICS_NAMESPACE;
-  delete process.env.AWS_LAMBDA_FUNCTION_NAME;
-  jest.restoreAllMocks();
-  jest.useRealTimers();
-});
 
 /** Reads the lines as CloudWatch does (Embedded Metric Format): `namespace name by value: sum`. */
 function metrics() {

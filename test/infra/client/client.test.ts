@@ -35,9 +35,6 @@ const lost = new TypeError('fetch failed');
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'performance'] });
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
 
 /** Runs what waits for timers. Returns the milliseconds that it has waited. */
 async function waited<T>(work: Promise<T>) {

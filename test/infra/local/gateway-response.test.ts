@@ -108,10 +108,6 @@ describe('the header Strict-Transport-Security', () => {
       malformed?.[1] ?? null,
     ];
   };
-  const { AUTH_URL } = process.env;
-  afterEach(() => {
-    process.env.AUTH_URL = AUTH_URL;
-  });
 
   test('is in the gateway’s own answers of a service with HTTPS', async () => {
     process.env.AUTH_URL = 'https://api.example/ws';

@@ -1,10 +1,6 @@
 import { readHost } from '../../../infra/local/host.ts';
 
 const oidcIssuer = 'https://login.example.org';
-const environment = { ...process.env };
-afterEach(() => {
-  process.env = { ...environment };
-});
 
 const open = ['0.0.0.0', '::', '192.168.0.7', '::ffff:192.168.0.7', 'reviews.local', '0', ''];
 const loopback = [undefined, 'localhost', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'];

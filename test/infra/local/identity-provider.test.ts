@@ -74,7 +74,7 @@ describe('the development sign-in', () => {
       [await fetch(`${OIDC_ISSUER}/auth?client_id=<b>`), 400, 'client is invalid'],
     ] as const;
     for (const [page, status, text] of pages) {
-      expect(page.status).toBe(status);
+      expect(page).toHaveStatus(status);
       const policy = page.headers.get('content-security-policy')?.split('; ');
       expect(policy).toEqual([
         "default-src 'none'",
@@ -97,7 +97,7 @@ describe('the development sign-in', () => {
     const body = `${piece}${piece.repeat(5e6 / piece.length)}`;
     const taken = await cpuOf(async () => {
       const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
-      expect(response.status).toBe(413);
+      expect(response).toHaveStatus(413);
     });
     expect(taken).toBeLessThan(2_000);
   });
@@ -106,7 +106,7 @@ describe('the development sign-in', () => {
     for (const piece of ['a&', 'a=&', '&']) {
       const query = piece.repeat(200_000 / piece.length);
       const taken = await cpuOf(async () => {
-        expect((await fetch(`${OIDC_ISSUER}/auth?${query}`)).status).toBe(414);
+        expect(await fetch(`${OIDC_ISSUER}/auth?${query}`)).toHaveStatus(414);
       });
       expect(taken).toBeLessThan(2_000);
     }

@@ -11,6 +11,7 @@ import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
 import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
 import { startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
+import { silence } from '../../helpers/console.ts';
 
 const server = await startMailServer();
 afterAll(server.stop);
@@ -40,9 +41,6 @@ async function start() {
 }
 
 beforeAll(start);
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 afterAll(() => gateway.stop());
 
 /** A browser at the page of a new sign-in. */
@@ -106,7 +104,7 @@ test.each(['link', 'code'] as const)(
   async (way) => {
     const person = await browser();
     const { answer, mail } = await person.ask(`Ann.${way}@Example.org`);
-    expect(answer.status).toBe(200);
+    expect(answer).toHaveStatus(200);
     expect(mail.to).toEqual([`ann.${way}@example.org`]);
     const step = () =>
       way === 'link' ? person.submit({}, mail.link) : person.submit({ code: mail.code });
@@ -149,7 +147,7 @@ describe('a link', () => {
     for (let i = 0; i < 10; i++) {
       const page = await (await person.open(mail.link)).text();
       expect(page).toContain('<button>Sign in</button>');
-      expect((await fetch(mail.link, { method: i % 2 ? 'HEAD' : 'GET' })).status).toBe(200);
+      expect(await fetch(mail.link, { method: i % 2 ? 'HEAD' : 'GET' })).toHaveStatus(200);
     }
     expect(isSignedIn(await person.submit({}, mail.link))).toBe(true);
   });
@@ -283,7 +281,7 @@ describe('on a laptop', () => {
 
 describe('the key', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'sign-in-key-'));
-  const said = () => jest.spyOn(console, 'error').mockImplementation(() => {});
+  const said = () => silence('error');
 
   test('is told about when it is new, and stays', () => {
     const error = said();
@@ -314,7 +312,7 @@ test.each([
 ])('refuses what is not one address: %j', async (address) => {
   const before = server.inbox.length;
   const person = await browser();
-  expect((await person.submit({ address })).status).toBe(400);
+  expect(await person.submit({ address })).toHaveStatus(400);
   expect(server.inbox).toHaveLength(before);
 });
 

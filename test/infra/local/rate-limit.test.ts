@@ -21,9 +21,6 @@ const gateways = await Promise.all([
 ]);
 const [limited = '', unlimited = '', bare = ''] = gateways.map(({ local }) => local);
 afterAll(() => Promise.all(gateways.map(({ stop }) => stop())));
-afterEach(() => {
-  jest.useRealTimers();
-});
 
 /** Sends requests one after the other through a proxy on this machine. Returns their statuses. */
 async function send(times: number, forwardedFor: string, path = '/ws/1/review', origin = limited) {

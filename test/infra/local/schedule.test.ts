@@ -18,9 +18,6 @@ beforeEach(() => {
   silence('error');
   jest.useFakeTimers({ now: new Date('2026-11-20T22:00:30Z') });
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
 
 test('runs a job at the start, then daily at its time', async () => {
   const clock = followClock([daily], async () => sweep);

@@ -251,9 +251,7 @@ test('two that start together: one gets the data folder', async () => {
 
 describe('one sentence explains', () => {
   const servers: Server[] = [];
-  const environment = { ...process.env };
   afterEach(() => {
-    process.env = { ...environment };
     for (const server of servers.splice(0)) server.close();
   });
 

@@ -18,7 +18,6 @@ const gateway = await startGateway({ port: 0, load, address });
 const port = Number(new URL(gateway.local).port);
 const open = new Set<Socket>();
 afterEach(() => {
-  jest.useRealTimers();
   for (const socket of open) socket.destroy();
   open.clear();
 });

@@ -4,11 +4,6 @@ import { reviewNew } from '../../helpers/names-by-people.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeUser, visitor } from '../../helpers/world.ts';
 
-afterEach(() => {
-  delete process.env.IMAGES;
-  delete process.env.IMAGE_HOSTS;
-});
-
 const template = 'work=https://covers.example/works/{id}/250';
 
 describe('pictures', () => {

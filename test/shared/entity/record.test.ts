@@ -13,12 +13,13 @@ import { keepRecords } from '../../../shared/entity/write-records.ts';
 import { updateNames } from '../../../shared/names/update.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { StaleRead, transact } from '../../../shared/table/transact.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { serve } from '../../helpers/listen.ts';
 import { emptyQueues, reviewAll } from '../../helpers/names.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { makeUser } from '../../helpers/world.ts';
+import { silence } from '../../helpers/console.ts';
 
 let respond: RequestListener;
 const paths: string[] = [];
@@ -48,12 +49,6 @@ beforeEach(async () => {
     BOOKDB_API: `${origin}/{type}/{id}`,
     BOOKDB_PAGE: 'https://books.example/{type}/{id}',
   });
-});
-afterEach(() => {
-  for (const name of Object.keys(process.env)) {
-    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
-  }
-  restore();
 });
 
 type Entity = Pick<EntityRecord, 'entity_id' | 'entity_type'>;
@@ -379,7 +374,7 @@ describe('a record by a person', () => {
 });
 
 test('a record of newer code is left out, and stays as it is', async () => {
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   const entity = entityOf('work');
   await setAttributes(recordKey(entity), { name: 'New', origin: 'telepathy' });
   respond = answer({ name: 'Of the database' });

@@ -13,6 +13,7 @@ import { serve } from '../../helpers/listen.ts';
 import { reviewAll } from '../../helpers/names.ts';
 import { afterSend } from '../../helpers/sends.ts';
 import { makeUser } from '../../helpers/world.ts';
+import { silence } from '../../helpers/console.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -34,7 +35,7 @@ const start = Date.now();
 let tests = 0;
 
 beforeEach(() => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  silence('warn');
   asked.length = 0;
   respond = found();
   process.env.MUSICDB_SEARCH = `${origin}/ws/2/{type}?fmt=json&query={name}`;
@@ -42,12 +43,6 @@ beforeEach(() => {
   // A day later, so that no test waits for the turn of another.
   tests += 1;
   stopClock(start + tests * 86_400_000);
-});
-afterEach(() => {
-  for (const name of Object.keys(process.env)) {
-    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
-  }
-  restore();
 });
 
 /** An update that takes a place. */
@@ -201,7 +196,7 @@ describe('a database with an interval', () => {
   beforeEach(() => {
     // People wait in line, so the clock goes on.
     restore();
-    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    silence('warn');
     times.length = 0;
     places.length = 0;
     process.env.BOOKDB_SEARCH = process.env.MUSICDB_SEARCH;

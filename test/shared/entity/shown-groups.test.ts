@@ -1,5 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { refuseUnknownTypes } from '../../../shared/entity/picture.ts';
 import {
   manyThings,
@@ -9,12 +9,6 @@ import {
 } from '../../../shared/entity/shown-groups.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeUser } from '../../helpers/world.ts';
-
-const settings = ['SHOWN_GROUPS', 'MUSICDB_API', 'MUSICDB_PAGE'];
-
-afterEach(() => {
-  for (const name of settings) delete process.env[name];
-});
 
 test.each<[Record<string, string>, groups: string[], many: string, one: string]>([
   [{}, ['own'], 'Film and Board game', 'something (Film, Board game)'],

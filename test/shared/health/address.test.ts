@@ -28,11 +28,6 @@ beforeEach(() => {
     return counted.push(Metrics[0].Name) > 0;
   });
 });
-afterEach(() => {
-  delete process.env.METRICS_NAMESPACE;
-  delete process.env.OWN_ADDRESS;
-  jest.restoreAllMocks();
-});
 
 test.each([
   [200, []],

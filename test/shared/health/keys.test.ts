@@ -1,7 +1,7 @@
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../functions/background/send-heartbeat.ts';
 import { lastRunKey } from '../../../shared/table/keys.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
@@ -23,11 +23,6 @@ beforeEach(() => {
     expect(Dimensions).toContainEqual([]);
     return counted.push(Metrics[0].Name) > 0;
   });
-});
-afterEach(() => {
-  process.env.SIGNING_KEYS = former;
-  delete process.env.METRICS_NAMESPACE;
-  restore();
 });
 
 /** Sends a heartbeat so many seconds from now, with these keys. Returns what health says then. */

@@ -5,11 +5,6 @@ import { handler as noRoute } from '../../../functions/api/no-route.ts';
 import { handler as showDocs } from '../../../functions/pages/show-docs.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
-const { AUTH_URL } = process.env;
-afterEach(() => {
-  process.env.AUTH_URL = AUTH_URL;
-});
-
 const page = { headers: { accept: 'text/html' }, path: { proxy: 'x' } };
 const answers: [string, unknown, Parameters<typeof invoke>[1]][] = [
   ['an answer', listLanguages, {}],

@@ -3,12 +3,6 @@ import { loggedIds } from '../../../shared/http/request-ids.ts';
 import { silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
-afterEach(() => {
-  delete process.env.AWS_LAMBDA_FUNCTION_NAME;
-  delete process.env._X_AMZN_TRACE_ID;
-  jest.restoreAllMocks();
-});
-
 test('a log line has both ids of a request, and the trace if Lambda names one', () => {
   const ids = { requestId: 'a', extendedRequestId: 'b=' };
   expect(loggedIds(ids)).toEqual(ids);

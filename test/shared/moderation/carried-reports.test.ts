@@ -15,6 +15,7 @@ import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
+import { silence } from '../../helpers/console.ts';
 
 const operator = { reason: 'spam', note: '', moderator_id: null } as const;
 
@@ -41,7 +42,7 @@ test('reports survive deleting and publishing again, until they are decided', as
   await ben.reports(first, { reason: 'spam' });
   await cyd.reports(first, { reason: 'My own words' });
   const { opened_at, date } = (await caseOf(first)) as Item;
-  expect((await ann.deletes(first)).status).toBe(200);
+  expect(await ann.deletes(first)).toHaveStatus(200);
   expect(await caseOf(first)).toBeUndefined();
   await applyStream();
   await expectExact();
@@ -101,7 +102,7 @@ test('a draft keeps them until it is published or deleted', async () => {
     await ann.deletes(draft);
   }
   const draft = await ann.publishes({ entity_id, is_draft: true });
-  expect((await ann.edits(draft, { is_draft: false })).status).toBe(200);
+  expect(await ann.edits(draft, { is_draft: false })).toHaveStatus(200);
   expect(await caseOf(draft)).toMatchObject({ state: 'open', reports: 1, spam: 1 });
   expect(await undecided(ann)).toBe(1);
   await expectExact();
@@ -119,7 +120,7 @@ test('a report racing with a deletion, and a deletion with a publication, lose n
       // Refused while the first one exists.
       ann.publishes({ entity_id }).catch(() => undefined),
     ]);
-    expect(deleted.status).toBe(200);
+    expect(deleted).toHaveStatus(200);
     const reported = answers.filter(
       (answer) => typeof answer === 'object' && answer.status === 200,
     );
@@ -160,11 +161,11 @@ test('a deletion in two steps keeps them', async () => {
     if (++deletions === 1) await ben.votes(id);
     else throw new Error('down');
   });
-  jest.spyOn(console, 'error').mockImplementation(() => {});
-  expect((await ann.deletes(id)).status).toBe(500);
+  silence('error');
+  expect(await ann.deletes(id)).toHaveStatus(500);
   spy.mockRestore();
   expect(await readItem(reviewKey(id))).toHaveProperty('deleted_at');
-  expect((await (await makeUser()).reports(id)).status).toBe(404);
+  expect(await (await makeUser()).reports(id)).toHaveStatus(404);
   await finishDeletion(id);
   expect(await readItem(reviewKey(id))).toBeUndefined();
   expect(await undecided(ann)).toBe(1);

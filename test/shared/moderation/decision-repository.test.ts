@@ -207,10 +207,10 @@ test('only moderators decide, and never on their own reviews', async () => {
   await setModerator(former.id, false);
   await decideUser(blocked.id, 'block', { ...why, moderator_id: null });
   for (const other of [await makeUser(), former, blocked]) {
-    await expect(other.decides(id, 'hide')).rejects.toMatchObject({ status: 404 });
+    await expect(other.decides(id, 'hide')).rejects.toHaveStatus(404);
     const { id: victim } = await makeUser();
     const by = { ...why, moderator_id: other.id };
-    await expect(decideUser(victim, 'block', by)).rejects.toMatchObject({ status: 404 });
+    await expect(decideUser(victim, 'block', by)).rejects.toHaveStatus(404);
     expect(await readItem(userKey(victim))).not.toHaveProperty('blocked_at');
   }
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
@@ -232,7 +232,7 @@ test('blocking or unblocking twice makes one decision', async () => {
     const others = [{ note: 'Another.' }, { reason: 'other' as const }, { moderator_id: ben.id }];
     for (const other of others) {
       const again = decideUser(id, verdict, { ...by, ...other });
-      await expect(again).rejects.toMatchObject({ status: 400 });
+      await expect(again).rejects.toHaveStatus(400);
     }
   }
   // Blocking again after an unblock is no duplicate.
@@ -242,9 +242,9 @@ test('blocking or unblocking twice makes one decision', async () => {
 
 test('an author appeals once, and another moderator decides', async () => {
   const id = await reported();
-  await expect(appeal(id, author.id, '')).rejects.toMatchObject({ status: 400 });
+  await expect(appeal(id, author.id, '')).rejects.toHaveStatus(400);
   await mia.decides(id, 'hide');
-  await expect(appeal(id, ben.id, '')).rejects.toMatchObject({ status: 404 });
+  await expect(appeal(id, ben.id, '')).rejects.toHaveStatus(404);
   // Two clicks make one appeal.
   await Promise.all([1, 2].map(() => appeal(id, author.id, 'It is mine.')));
   expect(await readItem(caseKey(id))).toMatchObject({ version: 3 });

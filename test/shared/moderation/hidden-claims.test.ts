@@ -20,6 +20,7 @@ import {
   signIn,
   visitor,
 } from '../../helpers/world.ts';
+import { silence } from '../../helpers/console.ts';
 
 const operator = { reason: 'other', note: 'A mistake.', moderator_id: null } as const;
 const message = 'A moderator has hidden your review of this';
@@ -29,7 +30,7 @@ const marked_at = expect.stringMatching(/^\d{4}-.*Z$/);
 async function hiddenAndDeleted(author: Person, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
   const review_id = await author.publishesHidden({ entity_id, ...content });
-  expect((await author.deletes(review_id)).status).toBe(200);
+  expect(await author.deletes(review_id)).toHaveStatus(200);
   return { entity_id, review_id };
 }
 
@@ -46,10 +47,10 @@ test.each([{}, { is_draft: true }])(
       expect(body.description).toEqual(message);
     }
     await applyStream();
-    expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(403);
+    expect(await ann.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(403);
     // Other users can review the entity, and its author can review other entities.
-    expect((await ben.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
-    expect((await ann.triesToPublish(reviewBody())).status).toBe(200);
+    expect(await ben.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(200);
+    expect(await ann.triesToPublish(reviewBody())).toHaveStatus(200);
     const mark = { entity_id, entity_type: 'release_group', review_id, marked_at };
     expect(await listHiddenClaims(ann.id)).toEqual([{ user_id: ann.id, ...mark }]);
     expect((await ann.listsOwnReviews()).body).toMatchObject({ count: 1 });
@@ -137,7 +138,7 @@ test('a review that was public or restored can be published again', async () => 
   // The state after a deletion that votes kept from finishing.
   await setAttributes(reviewKey(id), { is_hidden: true, deleted_at: new Date().toISOString() });
   await finishDeletion(id);
-  expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
+  expect(await ann.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(200);
 });
 
 test('a deletion racing with a decision marks hidden reviews only', async () => {
@@ -146,7 +147,7 @@ test('a deletion racing with a decision marks hidden reviews only', async () => 
     const entity_id = randomUUID();
     const id = await ann.publishes({ entity_id });
     const [isHidden] = await Promise.all([hide(id), ann.deletes(id)]);
-    expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(isHidden ? 403 : 200);
+    expect(await ann.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(isHidden ? 403 : 200);
   }
 });
 
@@ -160,13 +161,13 @@ test('a moderator or the operator allows a new review once, which is logged', as
     [mia.id, entity_id],
     [randomUUID(), entity_id],
   ] as const) {
-    await expect(allowReview(user_id, entity, by)).rejects.toMatchObject({ status: 400 });
+    await expect(allowReview(user_id, entity, by)).rejects.toHaveStatus(400);
   }
   const other = { ...operator, moderator_id: ann.id };
-  await expect(allowReview(ann.id, entity_id, other)).rejects.toMatchObject({ status: 400 });
+  await expect(allowReview(ann.id, entity_id, other)).rejects.toHaveStatus(400);
   const stranger = { ...operator, moderator_id: (await makeUser()).id };
-  await expect(allowReview(ann.id, entity_id, stranger)).rejects.toMatchObject({ status: 404 });
-  expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(403);
+  await expect(allowReview(ann.id, entity_id, stranger)).rejects.toHaveStatus(404);
+  expect(await ann.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(403);
 
   const tries = await Promise.allSettled(
     [by, by, operator, operator].map((who) => allowReview(ann.id, entity_id, who)),
@@ -179,11 +180,11 @@ test('a moderator or the operator allows a new review once, which is logged', as
   ]);
   expect(await listHiddenClaims(ann.id)).toEqual([]);
   const allowed = await ann.triesToPublish(reviewBody({ entity_id }));
-  expect(allowed.status).toBe(200);
+  expect(allowed).toHaveStatus(200);
   // The claim of an existing review is no mark.
-  await expect(allowReview(ann.id, entity_id, by)).rejects.toMatchObject({ status: 400 });
+  await expect(allowReview(ann.id, entity_id, by)).rejects.toHaveStatus(400);
   await ann.deletes(allowed.body.id);
-  expect((await ann.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
+  expect(await ann.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(200);
 });
 
 test('a moderator cannot allow a new review to themselves', async () => {
@@ -194,7 +195,7 @@ test('a moderator cannot allow a new review to themselves', async () => {
   const refused = { status: 400, message };
   await expect(allowReview(mia.id, entity_id, by)).rejects.toMatchObject(refused);
   await allowReview(mia.id, entity_id, operator);
-  expect((await mia.triesToPublish(reviewBody({ entity_id }))).status).toBe(200);
+  expect(await mia.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(200);
 });
 
 test('an identity without hidden reviews is deleted', async () => {
@@ -223,7 +224,7 @@ test.each(['sign-in', 'eraser'])(
     const user = await signIn(identity);
     const { entity_id } = await hiddenAndDeleted(user);
     await decideUser(user.id, 'block', operator);
-    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    silence('warn');
     let isDeleted = false;
     const spy = beforeSend((command) => {
       if (isDeleted) throw new Error('down');

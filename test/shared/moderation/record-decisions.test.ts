@@ -1,6 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/table.ts';
 import { auditPartitions } from '../../../shared/audit/audit.ts';
 import { type Entity, readRecord, recordKey } from '../../../shared/entity/record.ts';
@@ -27,12 +27,6 @@ import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../../
 
 const mia = await makeModerator('Mia');
 const by = { reason: 'other', note: '', moderator_id: mia.id } as const;
-const table = `${process.env.TABLE_NAME}`;
-
-afterEach(() => {
-  delete process.env.HELD_REVIEWS;
-  process.env.TABLE_NAME = table;
-});
 
 /** Does something just before the first transaction is sent. */
 function beforeTransaction(act: () => Promise<unknown>) {
@@ -71,10 +65,10 @@ describe('a removal and', () => {
     const [entity] = (await addFilms('a')) as [Entity];
     const ann = await makeUser();
     beforeTransaction(() => ann.publishes({ ...entity }));
-    await expect(removeThing(entity, { by })).rejects.toMatchObject({ status: 400 });
+    await expect(removeThing(entity, { by })).rejects.toHaveStatus(400);
     const [other] = (await addFilms('b')) as [Entity];
     beforeTransaction(() => removeThing(other, { by }));
-    expect((await ann.triesToPublish({ ...other, ...rating })).status).toBe(400);
+    expect(await ann.triesToPublish({ ...other, ...rating })).toHaveStatus(400);
     for (let round = 0; round < 3; round++) {
       const [film] = (await addFilms('c')) as [Entity];
       const [answer, removal] = await Promise.allSettled([
@@ -93,18 +87,18 @@ describe('a removal and', () => {
     const ann = await makeUser();
     const id = await ann.publishes({ ...entity, is_draft: true });
     await removeThing(entity, { by });
-    expect((await ann.edits(id, { is_draft: false })).status).toBe(400);
+    expect(await ann.edits(id, { is_draft: false })).toHaveStatus(400);
     await returnThing(entity, { by });
-    expect((await ann.edits(id, { is_draft: false })).status).toBe(200);
+    expect(await ann.edits(id, { is_draft: false })).toHaveStatus(200);
   });
 
   test('an approval: either the review is public with its name, or neither', async () => {
     const first = await heldReview('Approved first');
     beforeTransaction(() => setHidden(first.id, false));
-    await expect(removeThing(first.entity, { by })).rejects.toMatchObject({ status: 400 });
+    await expect(removeThing(first.entity, { by })).rejects.toHaveStatus(400);
     const second = await heldReview('Removed first');
     beforeTransaction(() => removeThing(second.entity, { by }));
-    await expect(setHidden(second.id, false)).rejects.toMatchObject({ status: 400 });
+    await expect(setHidden(second.id, false)).rejects.toHaveStatus(400);
     for (let round = 0; round < 3; round++) {
       const { entity, id } = await heldReview(`Round ${round}`);
       const outcomes = await outcomesOf([setHidden(id, false), removeThing(entity, { by })]);
@@ -137,7 +131,7 @@ describe('things that lead on', () => {
       const ends = states.filter(({ leads_to }) => leads_to === undefined);
       expect(ends).toHaveLength(1);
       expect(ends[0]?.led_from).toHaveLength(2);
-      await expect(leadThing(a, a.entity_id, { by })).rejects.toMatchObject({ status: 400 });
+      await expect(leadThing(a, a.entity_id, { by })).rejects.toHaveStatus(400);
     }
     await expectExact();
   });
@@ -155,18 +149,18 @@ describe('things that lead on', () => {
   test('are not removed, nor is what they lead to', async () => {
     const [a, b] = (await addFilms('ab')) as [Entity, Entity];
     beforeTransaction(() => leadThing(a, b.entity_id, { by }));
-    await expect(removeThing(b, { by })).rejects.toMatchObject({ status: 400 });
-    await expect(removeThing(a, { by })).rejects.toMatchObject({ status: 400 });
+    await expect(removeThing(b, { by })).rejects.toHaveStatus(400);
+    await expect(removeThing(a, { by })).rejects.toHaveStatus(400);
     await returnThing(a, { by });
     beforeTransaction(() => removeThing(b, { by }));
-    await expect(leadThing(a, b.entity_id, { by })).rejects.toMatchObject({ status: 400 });
+    await expect(leadThing(a, b.entity_id, { by })).rejects.toHaveStatus(400);
     expect(await stateOf(a)).toEqual({});
   });
 
   test('lead only to things of their type', async () => {
     const [film] = (await addFilms('f')) as [Entity];
     const work = await reviewNew(await makeUser(), { name: 'A work' });
-    await expect(leadThing(film, work.entity_id, { by })).rejects.toMatchObject({ status: 400 });
+    await expect(leadThing(film, work.entity_id, { by })).rejects.toHaveStatus(400);
   });
 
   test('are missed by an audit if one end is lost', async () => {

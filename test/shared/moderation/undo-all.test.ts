@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import {
   type Entity,
@@ -39,6 +39,7 @@ import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
+import { silence } from '../../helpers/console.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -119,7 +120,7 @@ test.each([
     ]);
     // The same form sent twice, and another moderator.
     expect(await decideUser(author.id, 'hide_all', byMia)).toEqual(decision);
-    await expect(decideUser(author.id, 'hide_all', byBen)).rejects.toMatchObject({ status: 400 });
+    await expect(decideUser(author.id, 'hide_all', byBen)).rejects.toHaveStatus(400);
     await expectExact();
   },
 );
@@ -145,7 +146,7 @@ test('votes are withdrawn for good, and the decision counts them', async () => {
   expect(await logOf(voter)).toMatchObject([logged]);
   await decideUser(voter.id, 'unblock', byMia);
   await applyStream();
-  expect((await voter.readsVote(`${ids[1]}`)).status).toBe(404);
+  expect(await voter.readsVote(`${ids[1]}`)).toHaveStatus(404);
   // What the day's votes have spent does not come back either.
   const { headers } = await voter.triesToVote(`${ids[1]}`, { vote: true });
   expect(headers.ratelimit).toContain('r=7;');
@@ -220,7 +221,7 @@ test('it ends after crashes, beside votes, and although the moderator has left',
   const former = await makeModerator('Ida');
   await decideUser(author.id, 'hide_all', { ...why, moderator_id: former.id });
   await setAttributes(userKey(former.id), { is_moderator: false });
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  silence('error');
   let sends = 0;
   const spy = beforeSend(() => {
     if (++sends % 17 === 0) throw new Error('down');
@@ -284,9 +285,9 @@ test('unblocking ends it, and a moderator is hidden by the operator alone', asyn
   expect(user).not.toHaveProperty('blocked_at');
 
   const own = await ben.publishes();
-  await expect(decideUser(ben.id, 'hide_all', byMia)).rejects.toMatchObject({ status: 400 });
+  await expect(decideUser(ben.id, 'hide_all', byMia)).rejects.toHaveStatus(400);
   const stranger = { ...why, moderator_id: (await makeUser()).id };
-  await expect(decideUser(author.id, 'hide_all', stranger)).rejects.toMatchObject({ status: 404 });
+  await expect(decideUser(author.id, 'hide_all', stranger)).rejects.toHaveStatus(404);
   await applyStream();
   expect(await isHidden(own)).toBe(false);
   await expectExact();
@@ -299,7 +300,7 @@ test('a blocked account can have its reviews hidden, once', async () => {
   await applyStream();
   expect(await hiddenOf(ids)).toEqual([true, true]);
   expect(await readItem(userKey(author.id))).toMatchObject({ blocked_at: decided_at });
-  await expect(decideUser(author.id, 'hide_all', byMia)).rejects.toMatchObject({ status: 400 });
+  await expect(decideUser(author.id, 'hide_all', byMia)).rejects.toHaveStatus(400);
 });
 
 test('an account deleted meanwhile leaves its public reviews as hidden ones', async () => {
@@ -482,7 +483,7 @@ async function inPieces(run: () => Promise<unknown>): Promise<void> {
 describe('the names of an account', () => {
   const named = async (person: Person, words: { name: string; about?: string }) => {
     const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
-    expect((await correct(person, entity, words)).status).toBe(303);
+    expect(await correct(person, entity, words)).toHaveStatus(303);
     return entity;
   };
   const recordsOf = (entities: readonly Entity[]) => Promise.all(entities.map(readRecord));

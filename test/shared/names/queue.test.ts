@@ -7,7 +7,7 @@ import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { queueEntities, rebuildQueues } from '../../../shared/names/queue.ts';
 import { updateNames } from '../../../shared/names/update.ts';
 import { transact } from '../../../shared/table/transact.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import { nameEntities } from '../../helpers/names.ts';
 import { reviewNew } from '../../helpers/names-by-people.ts';
@@ -28,7 +28,6 @@ beforeEach(() => {
   process.env.MUSICDB_API = 'data:application/json,{"name":"Blue"}#{type}{id}';
   process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
 });
-afterEach(restore);
 
 const work = (): Entity => ({ entity_id: randomUUID(), entity_type: 'work' });
 const queueOf = async (entity: Entity) => (await readItem(recordKey(entity)))?.all;

@@ -6,12 +6,13 @@ import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { type Entity, recordKey } from '../../../shared/entity/record.ts';
 import { updateNames } from '../../../shared/names/update.ts';
 import { table } from '../../../shared/table/client.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import { serve } from '../../helpers/listen.ts';
 import { emptyQueues, reviewAll } from '../../helpers/names.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { makeUser } from '../../helpers/world.ts';
+import { silence } from '../../helpers/console.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -40,7 +41,7 @@ const start = Date.now();
 let tests = 0;
 
 beforeEach(async () => {
-  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  silence('warn');
   asked.length = 0;
   respond = known;
   process.env.MUSICDB_API = `${origin}/{type}/{id}`;
@@ -49,12 +50,6 @@ beforeEach(async () => {
   // Years later, so that no run of a test before is still under way.
   tests += 1;
   stopClock(start + tests * 1000 * day);
-});
-afterEach(() => {
-  for (const name of Object.keys(process.env)) {
-    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
-  }
-  restore();
 });
 
 const later = (milliseconds: number) => stopClock(Date.now() + milliseconds);

@@ -4,17 +4,13 @@ import { seal } from '../../../shared/pages/session/sealed.ts';
 import type { MailKind } from '../../../shared/user/mail-kinds.ts';
 import { addressFor } from '../../../shared/user/mails.ts';
 import { findAccount } from '../../../shared/user/user-repository.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { routeOf } from '../../helpers/routes.ts';
 import { ask, requestPage } from '../../helpers/visit.ts';
 import { makeModerator, type Person, signIn } from '../../helpers/world.ts';
 
 beforeEach(() => {
   process.env.MAIL_FROM = 'reviews@example.org';
-});
-afterEach(() => {
-  delete process.env.MAIL_FROM;
-  restore();
 });
 
 const email = 'ann@example.org';

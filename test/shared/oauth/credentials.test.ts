@@ -23,9 +23,6 @@ let credentials: Awaited<ReturnType<typeof withKeys>>;
 beforeEach(async () => {
   credentials = await withKeys(current);
 });
-afterEach(() => {
-  process.env.SIGNING_KEYS = current;
-});
 
 describe('a token', () => {
   test.each(kinds)('of kind %s opens to its sealed content', async (kind) => {

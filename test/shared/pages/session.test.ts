@@ -14,7 +14,7 @@ import {
   startSession,
   startSignIn,
 } from '../../../shared/pages/session/session.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 
 const key = Buffer.alloc(32, 'session');
 const other = Buffer.alloc(32, 'other');
@@ -26,8 +26,6 @@ beforeEach(() => {
   process.env.AUTH_URL = 'https://api.example/ws';
   keysAre(key);
 });
-
-afterEach(restore);
 
 const user_id = randomUUID();
 const signIn = { state: 's', nonce: 'n', code_verifier: 'v', return_to: '/ws/account' };

@@ -7,7 +7,7 @@ import { insertReview } from '../../../shared/review/review-repository.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { caseKey, claimKey, countsKey, reviewKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import { restore, stopClock } from '../../helpers/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
@@ -25,11 +25,6 @@ const ben = await makeModerator('Ben');
 
 beforeEach(() => {
   process.env.HELD_REVIEWS = '2';
-});
-
-afterEach(() => {
-  restore();
-  delete process.env.HELD_REVIEWS;
 });
 
 async function statusOf(id: string) {

@@ -207,9 +207,6 @@ test('an owner begins at the version of its time in ms, above those of an erased
 
 describe('a transaction with the real client', () => {
   let sent = 0;
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
 
   /** Calls `fault` for every attempt to send a transaction, numbered from 1. */
   function inject(fault: (attempt: number, send: () => Promise<unknown>) => Promise<unknown>) {

@@ -192,14 +192,14 @@ describe('GET /entity/?sort=', () => {
     }
     await applyStream();
     const { next } = (await list({ sort: 'reviews', limit: '1' })).body;
-    expect((await list({ sort: 'reviews', cursor: next })).status).toBe(200);
+    expect(await list({ sort: 'reviews', cursor: next })).toHaveStatus(200);
     const others: Record<string, string>[] = [
       { sort: 'rating' },
       { sort: 'reviews', entity_type: film },
       { q: 'one' },
     ];
     for (const query of others) {
-      expect((await list({ ...query, cursor: next })).status).toBe(400);
+      expect(await list({ ...query, cursor: next })).toHaveStatus(400);
     }
   });
 });

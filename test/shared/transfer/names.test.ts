@@ -16,11 +16,6 @@ import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeUsers } from '../../helpers/world.ts';
 
-const first = process.env.TABLE_NAME ?? '';
-afterEach(() => {
-  process.env.TABLE_NAME = first;
-});
-
 async function useEmptyTable() {
   process.env.TABLE_NAME = `names-${randomUUID()}`;
   await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);

@@ -10,11 +10,6 @@ import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeGrant, makeUsers, text } from '../../helpers/world.ts';
 
-const first = process.env.TABLE_NAME ?? '';
-afterEach(() => {
-  process.env.TABLE_NAME = first;
-});
-
 /** Switches to an empty table of its own. */
 async function useEmptyTable() {
   const name = `same-${randomUUID()}`;

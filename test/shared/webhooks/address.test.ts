@@ -2,10 +2,6 @@ import * as v from 'valibot';
 import { isReachable, WebhookAddress } from '../../../shared/webhooks/address.ts';
 import { Connection } from '../../../shared/webhooks/connection.ts';
 
-afterEach(() => {
-  delete process.env.WEBHOOK_ALLOW;
-});
-
 const isEnterable = (address: string) => v.is(WebhookAddress, address);
 
 test.each([

@@ -33,10 +33,6 @@ process.env.AUTH_URL = 'https://reviews.example';
 
 afterEach(forgetWebhooks);
 
-afterEach(() => {
-  delete process.env.HELD_REVIEWS;
-});
-
 const [ann, ben, cat] = await makeUsers(3);
 const mod = await makeModerator('Mo');
 

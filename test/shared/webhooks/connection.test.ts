@@ -43,9 +43,6 @@ beforeEach(() => {
   questions.length = 0;
   connections = 0;
 });
-afterEach(() => {
-  delete process.env.WEBHOOK_ALLOW;
-});
 
 interface Received extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
   body: string;

@@ -6,9 +6,6 @@ import { listen } from '../../helpers/listen.ts';
 beforeEach(() => {
   process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
 });
-afterEach(() => {
-  delete process.env.WEBHOOK_ALLOW;
-});
 
 const servers: Server[] = [];
 afterAll(() => {

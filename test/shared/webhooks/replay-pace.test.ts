@@ -1,9 +1,5 @@
 import { newReplayPace } from '../../../shared/webhooks/replay-pace.ts';
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 test('all replays together send 50 messages a second, and never many at once', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   const pace = newReplayPace();

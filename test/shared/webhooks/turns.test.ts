@@ -87,7 +87,6 @@ describe('turns', () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   });
   afterEach(() => {
-    jest.useRealTimers();
     expect(turnsLeft).toBeGreaterThan(0);
   });
 
