@@ -189,10 +189,10 @@ describe('GET /find with a name', () => {
 
   test('offers all types', async () => {
     const page = await show();
-    expect(page.match(/find\?type=\w+">/g)).toHaveLength(11);
+    expect(page.match(/find\?type=\w+"/g)).toHaveLength(11);
     expect(chosenIn(page)).toBe('All types');
     const found = await show({ q: 'x y', type: 'work' });
-    expect(found).toContain(`<a href="${at}/find?q=x+y">All types</a>`);
+    expect(found).toContain(`<a href="${at}/find?q=x+y" class="chip">All types</a>`);
     expect(found).toContain('<input type="hidden" name="type" value="work">');
   });
 
