@@ -5,13 +5,13 @@ import { handler } from '../../functions/pages/find-entity.ts';
 import { handler as showEntity } from '../../functions/pages/show-entity.ts';
 import { searchPaceKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
-import { silence } from '../helpers/console.ts';
 
 const at = 'https://api.example/ws';
 

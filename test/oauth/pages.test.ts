@@ -2,12 +2,12 @@
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { userKey } from '../../shared/table/keys.ts';
+import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { visitedPages } from '../helpers/routes.ts';
 import { makeScene, pathOf, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
-import { silence } from '../helpers/console.ts';
 
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';

@@ -9,9 +9,9 @@ import { writeMails } from '../../../infra/local/mail-folder.ts';
 import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
 import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
+import { silence } from '../../helpers/console.ts';
 import { startMailServer } from '../../helpers/mail-server.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
-import { silence } from '../../helpers/console.ts';
 
 const server = await startMailServer();
 afterAll(server.stop);

@@ -14,12 +14,12 @@ import { updateNames } from '../../../shared/names/update.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { StaleRead, transact } from '../../../shared/table/transact.ts';
 import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { serve } from '../../helpers/listen.ts';
 import { emptyQueues, reviewAll } from '../../helpers/names.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { makeUser } from '../../helpers/world.ts';
-import { silence } from '../../helpers/console.ts';
 
 let respond: RequestListener;
 const paths: string[] = [];

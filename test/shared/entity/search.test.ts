@@ -8,12 +8,12 @@ import { updateNames } from '../../../shared/names/update.ts';
 import { metadataKey, searchPaceKey } from '../../../shared/table/keys.ts';
 import type { Update } from '../../../shared/table/transact.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { serve } from '../../helpers/listen.ts';
 import { reviewAll } from '../../helpers/names.ts';
 import { afterSend } from '../../helpers/sends.ts';
 import { makeUser } from '../../helpers/world.ts';
-import { silence } from '../../helpers/console.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 

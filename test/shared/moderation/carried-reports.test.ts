@@ -8,6 +8,7 @@ import type { Item } from '../../../shared/table/item.ts';
 import { caseKey, claimKey, entityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect } from '../../../shared/table/query.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
@@ -15,7 +16,6 @@ import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
-import { silence } from '../../helpers/console.ts';
 
 const operator = { reason: 'spam', note: '', moderator_id: null } as const;
 

@@ -8,6 +8,7 @@ import { finishDeletion } from '../../../shared/review/review-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { claimKey, identityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
@@ -20,7 +21,6 @@ import {
   signIn,
   visitor,
 } from '../../helpers/world.ts';
-import { silence } from '../../helpers/console.ts';
 
 const operator = { reason: 'other', note: 'A mistake.', moderator_id: null } as const;
 const message = 'A moderator has hidden your review of this';

@@ -32,6 +32,7 @@ import {
 import { transact } from '../../../shared/table/transact.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { expectExact } from '../../helpers/recount.ts';
@@ -39,7 +40,6 @@ import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
-import { silence } from '../../helpers/console.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');

@@ -7,12 +7,12 @@ import { type Entity, recordKey } from '../../../shared/entity/record.ts';
 import { updateNames } from '../../../shared/names/update.ts';
 import { table } from '../../../shared/table/client.ts';
 import { stopClock } from '../../helpers/clock.ts';
+import { silence } from '../../helpers/console.ts';
 import { readItem } from '../../helpers/items.ts';
 import { serve } from '../../helpers/listen.ts';
 import { emptyQueues, reviewAll } from '../../helpers/names.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { makeUser } from '../../helpers/world.ts';
-import { silence } from '../../helpers/console.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
 
