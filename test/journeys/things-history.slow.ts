@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
 import { audit } from '../../shared/audit/audit.ts';
+import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { type Entity, readRecord, recordWrites } from '../../shared/entity/record.ts';
 import {
   accountVerdicts,
@@ -30,7 +31,8 @@ const below = (number: number) => Math.floor(random() * number);
 const one = <T>(all: readonly T[]) => all[below(all.length)] as T;
 const words = ['amber', 'bridge', 'cedar', 'delta'].map((word) => `${word}${seed}`);
 const someWords = () => Array.from({ length: 1 + below(3) }, () => one(words)).join(' ');
-const newThing = (): Entity => ({ entity_id: randomUUID(), entity_type: 'film' });
+const film = 'film' as EntityType;
+const newThing = (): Entity => ({ entity_id: randomUUID(), entity_type: film });
 const spam = { reason: 'spam', note: 'A shop.' } as const;
 
 beforeAll(() => {
@@ -146,7 +148,7 @@ test('states, chains, removals, approvals and undone accounts at once leave ever
       expect([record.name, body.count]).toEqual([record.name, 0]);
     }
     if (record?.leads_to === undefined) continue;
-    const end = await readRecord({ entity_type: 'film', entity_id: record.leads_to });
+    const end = await readRecord({ entity_type: film, entity_id: record.leads_to });
     expect([end?.leads_to, end?.state]).toEqual([undefined, undefined]);
   }
 }, 300_000);
