@@ -158,7 +158,7 @@ describe('a person without a name', () => {
     expect(saved).toHaveStatus(303);
     expect(saved.headers.location).toEqual(query.return_to);
     const later = await invoke(showAccount, { query, headers: jar });
-    expect(later.body).toContain('<h1>Ann</h1>');
+    expect(later.body).toContain('<h1><bdi>Ann</bdi></h1>');
     expect((await signInAs({ sub })).headers.location).toBe(home);
   });
 

@@ -157,8 +157,9 @@ export const userIdOn = (shown: Shown) =>
 /** Returns the token of the session in the forms of a page. */
 export const csrfOn = (shown: Shown) => textBetween(shown, 'name="csrf" value="', '"');
 
-/** Returns the heading of a page. */
-export const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
+/** Returns the heading of a page, as people read it. */
+export const headingOf = (shown: Shown) =>
+  textBetween(shown, '<h1>', '</h1>').replaceAll(/<\/?bdi>/g, '');
 
 /** Returns the notice about a change. */
 export function noticeOn({ html }: Shown): string | undefined {

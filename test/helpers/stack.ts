@@ -1,4 +1,5 @@
 import { startStack } from '../../infra/local/stack.ts';
+import { silenceAll } from './console.ts';
 import { newFolder } from './folder.ts';
 
 /**
@@ -7,9 +8,8 @@ import { newFolder } from './folder.ts';
  * stopped clock goes on after each test.
  */
 export async function startTestStack(options: Partial<Parameters<typeof startStack>[0]> = {}) {
-  for (const level of ['info', 'warn'] as const) {
-    jest.spyOn(console, level).mockImplementation(() => {});
-  }
+  silenceAll('info');
+  silenceAll('warn');
   const own = { port: 0, dataDir: newFolder(), memory: true };
   const stack = await startStack({ ...own, ...options });
   afterAll(stack.stop);

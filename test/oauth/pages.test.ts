@@ -113,7 +113,9 @@ describe.each(own)('$method $path', (route) => {
 
 test('the pages have distinct titles', async () => {
   const shown = own.filter(({ method, operation }) => {
-    return method === 'GET' && !/^(request-authorization|download-data)$/.test(operation);
+    return (
+      method === 'GET' && !/^(request-authorization|download-data|show-proposals)$/.test(operation)
+    );
   });
   const titles = await Promise.all(
     shown.map(async (route) => {
