@@ -13,10 +13,12 @@ const reads = routes.filter(({ method, table }) => method === 'GET' && table !==
 /** GETs of what anybody may read. */
 export const publicReads = reads.filter(({ table }) => table === 'public');
 
-/** Public pages, which greet people who are signed in. Programs and frames ask for the others. */
+/** Those that programs and frames ask for, and the page of a secret link, which greets nobody. */
+const unvisited = ['get-sitemap', 'get-oembed', 'show-entity-embed', 'show-mail-stop'];
+
+/** Public pages, which greet people who are signed in. */
 export const visitedPages = publicReads.filter(
-  ({ isPage, operation }) =>
-    isPage && !['get-sitemap', 'get-oembed', 'show-entity-embed'].includes(operation),
+  ({ isPage, operation }) => isPage && !unvisited.includes(operation),
 );
 
 /** GETs of somebody signed in, without two that are steps of a sign-in. */
