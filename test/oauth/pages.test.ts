@@ -96,7 +96,9 @@ describe.each(own)('$method $path', (route) => {
       expect(answer).toHaveStatus(400);
       expect(answer.body).toContain('csrf must be sent only once');
     });
-  } else if (!/^(request-authorization|show-sign-out|show-home)$/.test(route.operation)) {
+  } else if (
+    !/^(request-authorization|show-sign-out|show-home|show-mail-stop)$/.test(route.operation)
+  ) {
     test('asks for a sign-in first, then returns', async () => {
       const answer = await ask(route, { query: { x: '&=+ é' } });
       expect(answer).toHaveStatus(303);
