@@ -80,8 +80,10 @@ describe('two albums of one name', () => {
     for (const i of [0, 1]) {
       const { html, status } = await ask(...request(i));
       expect(status).toBe(200);
-      expect(lines(html)[i]).toBe(1);
-      expect(lines(html)[1 - i]).toBe(0);
+      // A review ends with another of its author.
+      const [own = ''] = html.split('More by');
+      expect(lines(own)[i]).toBe(1);
+      expect(lines(own)[1 - i]).toBe(0);
     }
   });
 

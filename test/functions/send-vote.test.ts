@@ -113,7 +113,7 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect(html).not.toContain('formaction');
     }
     const list = await ask('show-user', ben, { path: { user_id: author.id } });
-    expect(list.html).toContain(`href="${at}/review/${id}#vote">Yes `);
+    expect(list.html).toContain(`href="${at}/review/${id}#vote"><span class="chip">Yes `);
     expect(list.html).not.toContain('formaction');
     for (const choice of ['up', 'none']) {
       const answer = await vote(ben, id, { vote: choice });
