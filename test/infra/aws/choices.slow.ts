@@ -137,9 +137,9 @@ describe('notices', () => {
     const [statement, ...others] = sending(chosen.service);
     expect(others).toEqual([]);
     const identity = 'arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity';
-    expect([statement?.Resource].flat().map(text)).toEqual([
-      `${identity}/reviews@example.org`,
+    expect([statement?.Resource].flat().map(text).toSorted()).toEqual([
       `${identity}/example.org`,
+      `${identity}/reviews@example.org`,
     ]);
     expect(statement?.Condition).toEqual({
       StringEquals: { 'ses:FromAddress': 'reviews@example.org' },
