@@ -12,7 +12,7 @@ import { deskLetter } from './desk.ts';
 import { digestLetter } from './digest.ts';
 import { makeMailer } from './mailer.ts';
 import { newsLetter } from './news.ts';
-import { drop, noteLost, postpone, readDue } from './queue.ts';
+import { drop, longest, noteLost, postpone, readDue } from './queue.ts';
 import { type Mailing, sendMailing } from './send.ts';
 
 /**
@@ -112,8 +112,10 @@ async function desk(): Promise<Mailing[]> {
       return letter;
     },
     finish,
-    // The pace of the address holds the next attempt up.
-    postpone: async () => {},
+    // The pace of the address holds the next attempt up, until the news are lost.
+    async postpone(due_at) {
+      if (newest + longest < due_at) await finish();
+    },
   }));
 }
 

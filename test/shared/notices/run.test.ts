@@ -398,6 +398,54 @@ describe('a moderator', () => {
     expect([...mailsTo(ann), ...mailsTo(bob)]).toEqual([]);
   });
 
+  test.each<[string, () => () => void, number]>([
+    [
+      'whose mail the server refuses for now',
+      () => {
+        behaviour.onRecipient = () => {
+          throw refusal(450);
+        };
+        return () => {};
+      },
+      1,
+    ],
+    [
+      'whose mail has no known end',
+      () => {
+        const spy = beforeSend(({ input }) => {
+          if (JSON.stringify(input).includes('told_until')) throw new Error('died');
+        });
+        return () => spy.mockRestore();
+      },
+      2,
+    ],
+  ])('%s is told an hour later', async (_, fail, mails) => {
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const mod = await moderator();
+    await held(await member());
+    const recover = fail();
+    await later(minute).catch(() => {});
+    delete behaviour.onRecipient;
+    recover();
+    await later(minute);
+    await later(hour);
+    await later(hour);
+    expect(mailsTo(mod)).toHaveLength(mails);
+  });
+
+  test('whose mailbox refuses for a day is asked no more', async () => {
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const mod = await moderator();
+    await held(await member());
+    let asked = 0;
+    behaviour.onRecipient = (address) => {
+      if (address === mod.email) asked++;
+      throw refusal(550);
+    };
+    for (let i = 0; i < 30; i++) await later(hour);
+    expect(asked).toBe(25);
+  });
+
   test('whom older code has appointed is told after the next sign-in', async () => {
     const subject = `old ${people}`;
     const mod = await member({ subject, display_name: 'Olaf' });
