@@ -340,6 +340,20 @@ describe('a mail server', () => {
   });
 });
 
+test('what cannot be read about one person holds up nobody else', async () => {
+  const ann = await member();
+  const ben = await member();
+  await hidden(ann);
+  await later(1);
+  await hidden(ben);
+  await tryUpdate({ Key: userKey(ann.id), set: { karma: 'many' } });
+  await expect(later(minute)).rejects.toThrow('Expected number');
+  expect(mailsTo(ben)).toHaveLength(1);
+  await tryUpdate({ Key: userKey(ann.id), set: { karma: 0 } });
+  await later(minute);
+  expect(mailsTo(ann)).toHaveLength(1);
+});
+
 test('a run that dies after the mail sends it once more, and never again', async () => {
   const ann = await member();
   await hidden(ann);
