@@ -108,8 +108,8 @@ export function addEntity(
 
 /**
  * Returns the writes that add something of a type of this service. None if this person has added
- * it by this name already, because a form may be sent twice. Throws ApiError 412 if it is there by
- * another name or from somebody else, 400 for the name of a moderator.
+ * it in these words already, because a form may be sent twice. Throws ApiError 412 if it is there
+ * in other words or from somebody else, 400 for the name of a moderator.
  */
 export async function addition(
   entity: Entity,
@@ -117,9 +117,9 @@ export async function addition(
   namer: NonNullable<Namer>,
 ): Promise<Write[]> {
   const [existing] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
-  if (existing?.name === naming.name && existing.user_id === namer.id) return [];
-  if (existing) throw preconditionFailed('The name');
   const record = recordOf(entity, naming, await writtenNow(namer));
+  if (existing?.user_id === namer.id && hasSameWords(existing, record)) return [];
+  if (existing) throw preconditionFailed('The name');
   return [
     ...recordWrites(undefined, record),
     ...logOf(undefined, record, { note: '', moderator_id: namer.id }),

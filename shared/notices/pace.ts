@@ -24,14 +24,14 @@ const mostUnknown = 2;
 
 /** The right to send a mail now. */
 export interface Turn {
-  /** Records that the outcome is known. With `isFree`, the next mail need not wait. */
-  end(options?: { isFree?: boolean }): Promise<void>;
+  /** Records how the mail ended. The next one need not wait for one that `failed`. */
+  end(outcome: 'sent' | 'refused' | 'failed'): Promise<void>;
 }
 
 /**
  * Takes the turn of the next mail to an address, before anything is sent. Returns the time (epoch
  * ms) of the turn if it is later, and `lost` if two mails before have no known end. Returns `told`
- * if a mail was sent after `news`, the time (epoch ms) of what there is to tell.
+ * if a mail was sent, or lost, after `news`, the time (epoch ms) of what there is to tell.
  */
 export async function takeTurn(
   address: string,
@@ -39,24 +39,28 @@ export async function takeTurn(
   news = Number.POSITIVE_INFINITY,
 ): Promise<Turn | number | 'told' | 'lost'> {
   const Key = mailedKey(hashOfAddress(address), kind);
-  const { mailed_at, unknown }: Partial<Item> = (await getItem(Key)) ?? {};
+  const { mailed_at, unknown, told_at }: Partial<Item> = (await getItem(Key)) ?? {};
   const now = Date.now();
-  if (mailed_at !== undefined && Number(mailed_at) >= news) return 'told';
+  // A mail that was refused, or has no known end, has told nothing.
+  if (Number(told_at ?? 0) >= news) return 'told';
   const next = Number(mailed_at ?? 0) + pause;
   if (now < next) return next;
   const was = { mailed_at, unknown };
   const taken = { mailed_at: now, expires_at: epochSeconds(known) };
   const isLost = Number(unknown ?? 0) >= mostUnknown;
-  const set = isLost ? { ...taken, unknown: undefined } : taken;
+  const set = isLost ? { ...taken, unknown: undefined, told_at: now } : taken;
   const isTaken = await tryUpdate({ Key, set, was, amounts: isLost ? {} : { unknown: 1 } });
   // Another run is sending one.
   if (!isTaken) return now + pause;
   if (isLost) return 'lost';
   return {
-    async end({ isFree = false } = {}) {
-      const back = { mailed_at, unknown };
-      const ended = isFree ? back : { unknown: undefined };
-      await tryUpdate({ Key, set: ended, was: { mailed_at: now } });
+    async end(outcome) {
+      const ends = {
+        sent: { unknown: undefined, told_at: now },
+        refused: { unknown: undefined },
+        failed: was,
+      };
+      await tryUpdate({ Key, set: ends[outcome], was: { mailed_at: now } });
     },
   };
 }

@@ -7,8 +7,8 @@ import { parseItem } from '../table/parse.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { Notice, noticeItem, quiet } from '../user/notice.ts';
 
-/** Milliseconds for which a notice waits for a mail server, at most. */
-const longest = 2 * 86_400_000;
+/** Milliseconds for which news wait for a mail server, at most. */
+export const longest = 2 * 86_400_000;
 
 /**
  * Notices that are read at once, for 50 read units. One account with more gets them in several

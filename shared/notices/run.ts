@@ -10,9 +10,9 @@ import { isMailing } from '../user/notice.ts';
 import { listModerators } from '../user/user-repository.ts';
 import { deskLetter } from './desk.ts';
 import { digestLetter } from './digest.ts';
-import { makeMailer } from './mailer.ts';
+import { MailError, makeMailer } from './mailer.ts';
 import { newsLetter } from './news.ts';
-import { drop, noteLost, postpone, readDue } from './queue.ts';
+import { drop, longest, noteLost, postpone, readDue } from './queue.ts';
 import { type Mailing, sendMailing } from './send.ts';
 
 /**
@@ -40,12 +40,22 @@ export async function sendNotices({ isShort = false } = {}): Promise<{ hasMore: 
   try {
     send ??= mailer();
     const left = patienceOf(isShort ? limits.shortRun : limits.run);
+    let failure: unknown;
+    let hasMore = false;
     // Another run may have sent some.
     for (const mailing of await readMailings()) {
-      if (left() <= 0) return { hasMore: true };
-      await sendMailing(mailing, send);
+      hasMore = left() <= 0;
+      if (hasMore) break;
+      try {
+        await sendMailing(mailing, send);
+      } catch (error) {
+        if (error instanceof MailError) throw error;
+        // What cannot be read about one person holds up nobody else.
+        failure ??= error;
+      }
     }
-    return { hasMore: false };
+    if (failure !== undefined) throw failure;
+    return { hasMore };
   } finally {
     await tryUpdate({ Key: noticesPaceKey, set: { due_at: Date.now() } });
   }
@@ -112,8 +122,10 @@ async function desk(): Promise<Mailing[]> {
       return letter;
     },
     finish,
-    // The pace of the address holds the next attempt up.
-    postpone: async () => {},
+    // The pace of the address holds the next attempt up, until the news are lost.
+    async postpone(due_at) {
+      if (newest + longest < due_at) await finish();
+    },
   }));
 }
 

@@ -53,12 +53,12 @@ export async function sendMailing(mailing: Mailing, send: Mailer): Promise<void>
     console.warn({ message: 'A mail was not sent', kind, outcome, error: message });
     if (outcome === 'unknown') return mailing.postpone(Date.now() + pause);
     const isFailed = outcome === 'failed';
-    await turn.end({ isFree: isFailed });
+    await turn.end(outcome);
     const longer = isFailed ? Math.min(age, pause) : age;
     await mailing.postpone(Date.now() + Math.max(shortest[outcome], longer));
     if (isFailed) throw error;
     return;
   }
   await mailing.finish({ isLost: false });
-  await turn.end();
+  await turn.end('sent');
 }

@@ -47,6 +47,8 @@ export async function setMails(id: string, settings: MailSettings): Promise<void
   const changes = mailKinds.flatMap((kind) =>
     settings[kind] === undefined ? [] : [[mailsName(kind), settings[kind]]],
   );
+  // DynamoDB refuses an update of nothing.
+  if (changes.length === 0) return;
   const unlisted = { all: undefined, date: undefined };
   await transact([
     { ConditionCheck: { Key: userKey(id), ConditionExpression: whereAlive } },

@@ -73,6 +73,8 @@ describe('something of an own type', () => {
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
     const stolen = await ask('add-entity', await makeUser(), { form: { ...form, name: 'Mine' } });
     expect(stolen.status).toBe(412);
+    const changed = await ask('add-entity', ann, { form: { ...form, about: '1929' } });
+    expect(changed.status).toBe(412);
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MailError, makeMailer } from '../../../shared/notices/mailer.ts';
-import { startMailServer } from '../../helpers/mail-server.ts';
+import { type ReceivedMail, startMailServer } from '../../helpers/mail-server.ts';
 
 const mail = { to: 'ann@example.org', subject: 'News', text: 'Hello', html: '<p>Hello</p>' };
 const from = 'reviews@example.org';
@@ -26,6 +26,7 @@ const ses = createServer(async (request, response) => {
 });
 
 beforeAll(async () => {
+  process.env.SITE_NAME = 'Films <e@x.org>, "A"\r\nBcc: e@x.org';
   await new Promise<void>((resolve) => ses.listen(0, '127.0.0.1', resolve));
   const { port } = ses.address() as AddressInfo;
   process.env.AWS_ENDPOINT_URL_SESV2 = `http://127.0.0.1:${port}`;
@@ -69,5 +70,14 @@ test.each([
   });
   expect(server.inbox.flatMap(({ to }) => to)).not.toContain('eve@example.org');
   expect(server.inbox.flatMap(({ headers }) => Object.keys(headers))).not.toContain('bcc');
+  await server.stop();
+});
+
+test('the name of the site is one name in the sender, whatever is in it', async () => {
+  const server = await startMailServer();
+  await makeMailer({ url: server.url, from })(mail);
+  const [{ headers }] = server.inbox as [ReceivedMail];
+  expect(headers.from).toBe(`"Films <e@x.org>, \\"A\\" Bcc: e@x.org" <${from}>`);
+  expect(headers).not.toHaveProperty('bcc');
   await server.stop();
 });

@@ -340,6 +340,20 @@ describe('a mail server', () => {
   });
 });
 
+test('what cannot be read about one person holds up nobody else', async () => {
+  const ann = await member();
+  const ben = await member();
+  await hidden(ann);
+  await later(1);
+  await hidden(ben);
+  await tryUpdate({ Key: userKey(ann.id), set: { karma: 'many' } });
+  await expect(later(minute)).rejects.toThrow('Expected number');
+  expect(mailsTo(ben)).toHaveLength(1);
+  await tryUpdate({ Key: userKey(ann.id), set: { karma: 0 } });
+  await later(minute);
+  expect(mailsTo(ann)).toHaveLength(1);
+});
+
 test('a run that dies after the mail sends it once more, and never again', async () => {
   const ann = await member();
   await hidden(ann);
@@ -396,6 +410,54 @@ describe('a moderator', () => {
     expect(second?.text).toMatch(/things wait for moderators\.\nhttps:.*\/account\/moderation/);
     expect(second?.text).not.toContain('A record that gets better');
     expect([...mailsTo(ann), ...mailsTo(bob)]).toEqual([]);
+  });
+
+  test.each<[string, () => () => void, number]>([
+    [
+      'whose mail the server refuses for now',
+      () => {
+        behaviour.onRecipient = () => {
+          throw refusal(450);
+        };
+        return () => {};
+      },
+      1,
+    ],
+    [
+      'whose mail has no known end',
+      () => {
+        const spy = beforeSend(({ input }) => {
+          if (JSON.stringify(input).includes('told_until')) throw new Error('died');
+        });
+        return () => spy.mockRestore();
+      },
+      2,
+    ],
+  ])('%s is told an hour later', async (_, fail, mails) => {
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const mod = await moderator();
+    await held(await member());
+    const recover = fail();
+    await later(minute).catch(() => {});
+    delete behaviour.onRecipient;
+    recover();
+    await later(minute);
+    await later(hour);
+    await later(hour);
+    expect(mailsTo(mod)).toHaveLength(mails);
+  });
+
+  test('whose mailbox refuses for a day is asked no more', async () => {
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const mod = await moderator();
+    await held(await member());
+    let asked = 0;
+    behaviour.onRecipient = (address) => {
+      if (address === mod.email) asked++;
+      throw refusal(550);
+    };
+    for (let i = 0; i < 30; i++) await later(hour);
+    expect(asked).toBe(25);
   });
 
   test('whom older code has appointed is told after the next sign-in', async () => {

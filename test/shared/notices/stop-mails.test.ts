@@ -110,6 +110,13 @@ test('the account page has the settings, and saves what it showed', async () => 
   expect(await kindsOf(ann)).toEqual(['digest']);
 });
 
+test.each(['', 'all'])('a form that showed “%s” changes no setting', async (shown) => {
+  const ann = await member();
+  const { status } = await ask('update-mails', ann, { form: { shown } });
+  expect(status).toBe(303);
+  expect(await kindsOf(ann)).toEqual(['news']);
+});
+
 test('the settings say who gets no mails, and are missing where none are sent', async () => {
   const mia = await makeModerator('Mia');
   const { html } = await ask('show-account', mia);
