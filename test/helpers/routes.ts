@@ -21,8 +21,9 @@ export const visitedPages = publicReads.filter(
   ({ isPage, operation }) => isPage && !unvisited.includes(operation),
 );
 
-/** GETs of somebody signed in, without two that are steps of a sign-in. */
+/** GETs of somebody signed in, without two steps of a sign-in and one that only leads elsewhere. */
 export const ownReads = reads.filter(
   ({ table, operation }) =>
-    table !== 'public' && !/^(request-authorization|finish-sign-in)$/.test(operation),
+    table !== 'public' &&
+    !/^(request-authorization|finish-sign-in|show-proposals)$/.test(operation),
 );

@@ -142,6 +142,10 @@ describe('on made-up data points', () => {
     ['FailingWebhooks', false, [[undefined, 5, 5]]],
     ['NotRunsendwebhooks', true, [[undefined]]],
     ['NotRunsendwebhooks', false, [[60]]],
+    ['Errorssendnotices', true, [[5, 5]]],
+    ['Errorssendnotices', false, [[1, 1]]],
+    ['NotRunsendnotices', true, [[undefined]]],
+    ['NotRunsendnotices', false, [[60]]],
     ['Errorsupdatenames', true, [[5, 5]]],
     ['Errorsupdatenames', false, [[1, 1]]],
     ['NotRunupdatenames', true, [[undefined]]],
@@ -158,7 +162,13 @@ describe('on made-up data points', () => {
         metrics.map(() => days(26, undefined)),
       ),
     );
-    const jobs = ['expirevotecounters', 'sendheartbeat', 'sendwebhooks', 'updatenames'];
+    const jobs = [
+      'expirevotecounters',
+      'sendheartbeat',
+      'sendnotices',
+      'sendwebhooks',
+      'updatenames',
+    ];
     expect(ringing.map(([alarm]) => alarm).sort()).toEqual(jobs.map((job) => `NotRun${job}`));
   });
   test('each alarm rings once, and once it does not', () => {

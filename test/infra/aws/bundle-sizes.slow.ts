@@ -36,16 +36,22 @@ test.each(sizes)('%s is at most a tenth larger than recorded: %d bytes', (operat
   expect(bytes).toBeLessThanOrEqual(1.1 * (recorded[operation] ?? 0));
 });
 
-test.each(sizes.map(([name]) => name))('%s loads less than 512 KB for any request', (name) => {
-  const files = readdirSync(join(folder, name)).filter((file) => file.endsWith('.cjs'));
-  const pages = files.filter((file) => fileOfPage.has(file));
-  for (const page of pages.length > 0 ? pages : ['index.cjs']) {
-    const loaded = loadedWith(join(folder, name, 'index.cjs'));
-    loadedWith(join(folder, name, page), loaded);
-    const bytes = [...loaded.values()].reduce((sum, each) => sum + each, 0);
-    expect(bytes).toBeLessThan(512 * 1024);
-  }
-});
+/** Nobody waits for this one, which runs once a minute: it has the client of SES and a mailer. */
+const mostOf = (name: string) => (name === 'send-notices' ? 700 : 512);
+
+test.each(sizes.map(([name]) => [name, mostOf(name)] as const))(
+  '%s loads less than %d KB for any request',
+  (name, most) => {
+    const files = readdirSync(join(folder, name)).filter((file) => file.endsWith('.cjs'));
+    const pages = files.filter((file) => fileOfPage.has(file));
+    for (const page of pages.length > 0 ? pages : ['index.cjs']) {
+      const loaded = loadedWith(join(folder, name, 'index.cjs'));
+      loadedWith(join(folder, name, page), loaded);
+      const bytes = [...loaded.values()].reduce((sum, each) => sum + each, 0);
+      expect(bytes).toBeLessThan(most * 1024);
+    }
+  },
+);
 
 /** These bundles contain the documents that they return. */
 const full = ['get-openapi', 'pages-public'];
