@@ -168,6 +168,18 @@ test(`the core has ${core.length} files and ${linesOf(core)} of ${linesOf(code)}
   expect(linesOf(core)).toBeLessThan(linesOf(code) / 3);
 });
 
+// Types of this service are read when their module is loaded, so settings come first.
+test.each(['bin/start.ts', 'bin/admin.ts'])('%s reads settings before it loads types', (start) => {
+  const loaded = new Set([start]);
+  for (const file of loaded) {
+    const code = readFileSync(join(root, file), 'utf8');
+    const imports = code.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gm);
+    for (const [, path = ''] of imports) loaded.add(normalize(join(dirname(file), path)));
+  }
+  expect(loaded.size).toBeGreaterThan(1);
+  expect([...loaded]).not.toContain('shared/entity/entity-type.ts');
+});
+
 /** Returns the rooms in the row of the table about the core, those of pages with their folder. */
 function roomsIn(row: string) {
   const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');

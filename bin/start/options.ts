@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
+import { readGroups } from '../../shared/entity/group-names.ts';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
 import { readPictureHosts, readPictures } from '../../shared/entity/picture.ts';
-import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { checked, numberFrom } from './values.ts';
 
 /** An option that a variable of the environment sets as well: `--public-url` and PUBLIC_URL. */

@@ -1,9 +1,9 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { readGroups } from '../../shared/entity/group-names.ts';
 import { ownTypesIn } from '../../shared/entity/own-types.ts';
 import { readPictureHosts, readPictures, refuseUnknownTypes } from '../../shared/entity/picture.ts';
-import { readGroups } from '../../shared/entity/shown-groups.ts';
 import { readSite, siteSettings } from '../../shared/site/site.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { Matching } from '../../shared/values.ts';

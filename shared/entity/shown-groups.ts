@@ -1,27 +1,14 @@
-import { databases } from './databases.ts';
 import {
   type EntityGroup,
   type EntityType,
   entityGroups,
   nameOfEntityType,
 } from './entity-type.ts';
+import { readGroups } from './group-names.ts';
 import { providerOf } from './metadata-provider.ts';
 
 // The groups of things that this place is about: pages speak of them, and offer their types. The
 // API takes all types, as the specification says.
-
-const names = [...Object.keys(databases), 'own'];
-
-/** Reads `SHOWN_GROUPS`, names separated by commas. Throws a sentence for the operator. */
-export function readGroups(text: string): string[] {
-  const groups = text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const other = groups.find((name) => !names.includes(name));
-  if (other === undefined) return groups;
-  throw new Error(`SHOWN_GROUPS: ${other} must be one of ${names.join(', ')}`);
-}
 
 /**
  * Returns the groups of this place with their types, own types first. Without a setting these are
