@@ -18,7 +18,7 @@ import { HiddenClaim } from '../review/hidden-claim.ts';
 import { currentRevision, Review } from '../review/review.ts';
 import { Revision } from '../review/revision.ts';
 import { findRevision } from '../review/revision-repository.ts';
-import { findWaitingTexts } from '../review/waiting.ts';
+import { findWaitingTexts, mayHaveText } from '../review/waiting.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { shareUsed } from '../table/budget.ts';
 import type { Item } from '../table/item.ts';
@@ -207,7 +207,7 @@ interface OwnReview {
   review: Review;
   /** The statement of an undecided appeal. */
   appeal: string | undefined;
-  /** The text of an edit that waits. */
+  /** The text of an edit that waits, or that is kept of a hidden review. */
   waiting_text: string | undefined;
 }
 
@@ -224,7 +224,7 @@ async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   );
   const appealed = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(appealed.map(({ id }) => caseKey(id)));
-  const waiting = await findWaitingTexts(reviews);
+  const waiting = await findWaitingTexts(reviews, mayHaveText);
   return reviews.map((review) => ({
     review,
     appeal: cases.get(review.id)?.appeal,

@@ -69,7 +69,12 @@ export const ExportedReview = Fields('A review as it is stored', {
   ),
   appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
   waiting_since: v.optional(IsoTime('When the new text was sent that waits for a moderator')),
-  waiting_text: v.optional(AnyText('The new text', 'A record for every day of the week.')),
+  waiting_text: v.optional(
+    AnyText(
+      'The new text. Without `waiting_since`, it waits again if the review is restored',
+      'A record for every day of the week.',
+    ),
+  ),
   appeal: v.optional(AnyText('The statement of the appeal, until it is decided', 'It is my own.')),
   revisions: described(
     v.array(record.revisions.item),

@@ -45,9 +45,20 @@ export function dropWaiting({ id }: Pick<Review, 'id'>): Write {
   return { Delete: { Key: waitingKey(id) } };
 }
 
-/** Reads the texts that wait, by the ids of their reviews. Costs nothing without any. */
-export async function findWaitingTexts(reviews: readonly Review[]): Promise<Map<string, string>> {
-  const waiting = reviews.filter(({ waiting_since }) => waiting_since !== undefined);
+const isWaiting = ({ waiting_since }: Review) => waiting_since !== undefined;
+
+/** Returns true for a review that may have a text beside it, one that is kept included. */
+export const mayHaveText = (review: Review) => isWaiting(review) || review.is_hidden;
+
+/**
+ * Reads the texts beside reviews, by their ids: those that wait, unless `has` also asks for others.
+ * Costs nothing without any.
+ */
+export async function findWaitingTexts(
+  reviews: readonly Review[],
+  has: (review: Review) => boolean = isWaiting,
+): Promise<Map<string, string>> {
+  const waiting = reviews.filter(has);
   if (waiting.length === 0) return new Map();
   const items = await getItems(waiting.map(({ id }) => waitingKey(id)));
   return new Map(parseItems(WaitingText, items).map(({ review_id, text }) => [review_id, text]));

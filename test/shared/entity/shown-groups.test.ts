@@ -1,12 +1,8 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { expect, test } from '@jest/globals';
+import { readGroups } from '../../../shared/entity/group-names.ts';
 import { refuseUnknownTypes } from '../../../shared/entity/picture.ts';
-import {
-  manyThings,
-  oneThing,
-  readGroups,
-  shownGroups,
-} from '../../../shared/entity/shown-groups.ts';
+import { manyThings, oneThing, shownGroups } from '../../../shared/entity/shown-groups.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeUser } from '../../helpers/world.ts';
 

@@ -245,6 +245,8 @@ test.each([
   await decide('hide_all', mia);
   const { waiting } = await listWaiting({ order: 'date', kind: 'held' }, 100);
   expect(JSON.stringify(waiting)).not.toContain(id);
+  const [taken] = (await author.exports()).body.reviews;
+  expect(taken).toMatchObject({ is_hidden: true, waiting_text: advert });
   if (isEdited) {
     await decide('unblock', mia);
     expect((await author.edits(id, { rating: 5 })).status).toBe(200);
