@@ -5,7 +5,7 @@ import { recordHeartbeat } from '../shared/health/heartbeat.ts';
 import { rebuildQueues } from '../shared/names/queue.ts';
 import { recountOwners } from '../shared/review/recount.ts';
 import { table, tableName } from '../shared/table/client.ts';
-import { rebuildThings } from '../shared/things/keep-things.ts';
+import { rebuildThings } from '../shared/things/rebuild-things.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 

@@ -10,7 +10,8 @@ import { describeError } from '../../shared/describe-error.ts';
 import { isHeartbeat, passHeartbeat } from '../../shared/health/heartbeat.ts';
 import { notingColdStart } from '../../shared/http/cold-start.ts';
 import { publishedIn, queueEntities } from '../../shared/names/queue.ts';
-import { keepThings, settleRisen } from '../../shared/things/keep-things.ts';
+import { keepThings } from '../../shared/things/keep-things.ts';
+import { settleRisen } from '../../shared/things/settle-risen.ts';
 
 /**
  * Updates totals, rank trees, entries of things, the queues of names, and the change log. Applies a

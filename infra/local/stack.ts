@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers } from '../../shared/background/consumers.ts';
 import { schedulesOf } from '../../shared/background/schedules.ts';
-import { type MailSettings, makeMailer, readMailSettings } from '../../shared/notices/mailer.ts';
+import { readMailSettings } from '../../shared/notices/mailer.ts';
 import { provideSite } from '../../shared/site/content.ts';
 import { site } from '../../shared/site/site.ts';
 import { dataFormat } from '../../shared/table/format.ts';
@@ -20,17 +19,14 @@ import { type Door, openDoor } from './door.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
 import { indexExpiry } from './expiry-index.ts';
-import { type Gateway, startGateway } from './gateway.ts';
+import { startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
-import { type ByMail, identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { type KeptUse, keepAnswers } from './kept-answers.ts';
-import { followKeys, signInKey } from './key-store.ts';
+import { followKeys } from './key-store.ts';
 import type { Served } from './log.ts';
-import { writeMails } from './mail-folder.ts';
-import { signInByMail } from './mail-sign-in.ts';
-import { openPendingSignIns, signInsFile } from './pending-sign-ins.ts';
 import { followClock } from './schedule.ts';
+import { openSignInByMail, setUpSignIn } from './set-up-sign-in.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
 import { skipSignatures } from './unsigned.ts';
@@ -175,7 +171,7 @@ export async function startStack(
     const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
     const { copySums } = await import('../../shared/aggregates/sums.ts');
     const { beginEpoch } = await import('../../shared/changes/log.ts');
-    const { buildThings } = await import('../../shared/things/keep-things.ts');
+    const { buildThings } = await import('../../shared/things/rebuild-things.ts');
     if (missing.length > 0 || (await hasFormerNodes())) {
       console.error('Upgrading the data: about a minute for 30,000 reviews.');
       const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
@@ -277,49 +273,6 @@ function inBoth(count: (served: Served) => void, log: (served: Served) => void =
   return (served: Served) => {
     count(served);
     log(served);
-  };
-}
-
-/**
- * Sets AUTH_URL, the address of the pages. People sign in at `issuer`; without an issuer, at an
- * embedded provider, whose issuer is returned.
- */
-async function setUpSignIn(gateway: Gateway, issuer: string | undefined, byMail?: ByMail) {
-  process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
-  if (issuer) return null;
-  const callback = `${process.env.AUTH_URL}/account/callback`;
-  const provider = await identityProvider(
-    new URL('../..', `${gateway.url}/`).href,
-    callback,
-    byMail,
-  );
-  gateway.mount(provider);
-  const OIDC_LOCAL_URL = gateway.local + provider.path;
-  Object.assign(process.env, provider.environment, { OIDC_LOCAL_URL });
-  return provider.environment.OIDC_ISSUER;
-}
-
-/**
- * Opens the sign-in by mail, if there is a mail server. A laptop without one writes mails to its
- * data folder, and forgets sign-ins under way when it stops.
- */
-function openSignInByMail(
-  dataDir: string,
-  mail: MailSettings | undefined,
-  isLaptop: boolean,
-): ByMail | undefined {
-  if (mail) {
-    const key = signInKey(dataDir);
-    const pending = openPendingSignIns(join(dataDir, signInsFile));
-    return { pending, steps: signInByMail({ key, pending, send: makeMailer(mail) }) };
-  }
-  if (!isLaptop) return undefined;
-  const folder = join(dataDir, 'mails');
-  const key = randomBytes(32).toString('base64url');
-  const pending = openPendingSignIns(':memory:');
-  return {
-    pending,
-    steps: signInByMail({ key, pending, send: writeMails(folder), folder }),
   };
 }
 

@@ -17,7 +17,7 @@ export const riseKey = (id: string) => thingKey(risen, undefined, `#${id}`);
 /** The prefix of all marks. */
 export const marksKey = thingKey(risen, undefined);
 
-/** What the mark of a thing says. */
+/** The rise of a thing, as its mark says it. */
 export interface Rise {
   /** The types of its names. They may have lost their reviews since. */
   types: readonly EntityType[];
@@ -30,7 +30,7 @@ export function markOf(id: string, { types, places }: Rise): Item {
   return { ...riseKey(id), types, places: places.map(({ pk, sk }) => ({ pk, sk })) };
 }
 
-/** Returns what a mark says, or undefined without a mark. */
+/** Returns the rise in a mark, or undefined without a mark. */
 export function riseIn(item: Item | undefined): Rise | undefined {
   return item && { types: item.types as EntityType[], places: item.places as Key[] };
 }

@@ -39,6 +39,11 @@ export function wordEntries(record: EntityRecord, level: number): Item[] {
   }));
 }
 
+/** Returns the entries of a record at all levels. */
+export function wordEntriesAtAll(record: EntityRecord): Item[] {
+  return levels.flatMap((level) => wordEntries(record, level));
+}
+
 /** Returns the folded words of a name and its line, from each word on that it is found by. */
 function textsOf({ name, about = '' }: Pick<EntityRecord, 'name' | 'about'>): string[] {
   const title = folded(name);

@@ -11,7 +11,7 @@ import type { Item } from '../table/item.ts';
 import { entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { maxActions, transact, type Write } from '../table/transact.ts';
-import { rebuildThings } from '../things/keep-things.ts';
+import { rebuildThings } from '../things/rebuild-things.ts';
 
 /**
  * Derives anew what older code has derived otherwise. These are index attributes of reviews, counts

@@ -1,5 +1,6 @@
 // Mails that a person gets, and the settings for them.
 import * as v from 'valibot';
+import { notFound } from '../errors.ts';
 import { contactKey, userKey } from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
 import { type MailKind, mailKinds, mailsName } from './mail-kinds.ts';
@@ -42,7 +43,7 @@ export function contactItem(id: string, contact: Contact) {
   return { ...contactKey(id), ...contact, ...(wants(contact, 'digest') && digestAfter(id)) };
 }
 
-/** Changes which mails a person gets. Throws `StaleRead` if the account is gone. */
+/** Changes which mails a person gets. Throws `notFound` if the account is gone. */
 export async function setMails(id: string, settings: MailSettings): Promise<void> {
   const changes = mailKinds.flatMap((kind) =>
     settings[kind] === undefined ? [] : [[mailsName(kind), settings[kind]]],
@@ -51,7 +52,10 @@ export async function setMails(id: string, settings: MailSettings): Promise<void
   if (changes.length === 0) return;
   const unlisted = { all: undefined, date: undefined };
   await transact([
-    { ConditionCheck: { Key: userKey(id), ConditionExpression: whereAlive } },
+    {
+      ConditionCheck: { Key: userKey(id), ConditionExpression: whereAlive },
+      otherwise: notFound('User'),
+    },
     {
       Update: {
         Key: contactKey(id),

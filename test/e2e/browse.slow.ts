@@ -31,8 +31,10 @@ async function press(name: string, key = 'Enter'): Promise<void> {
 /** Place of the first column of the page: above the second one, or beside it. */
 const columns = () =>
   page.evaluate(`(() => {
-    const parts = document.querySelectorAll('.columns > :nth-child(-n + 2)');
-    const [first, second] = [...parts].map((part) => part.getBoundingClientRect());
+    const placeOf = (nth) =>
+      document.querySelector('.columns > :nth-child(' + nth + ')').getBoundingClientRect();
+    const first = placeOf(1);
+    const second = placeOf(2);
     if (first.bottom <= second.top) return 'above';
     return first.right <= second.left && first.top === second.top ? 'beside' : 'over';
   })()`);

@@ -14,7 +14,7 @@ import { recountOwners } from '../../shared/review/recount.ts';
 import type { Route } from '../../shared/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { voteKey } from '../../shared/table/keys.ts';
-import { rebuildThings } from '../../shared/things/keep-things.ts';
+import { rebuildThings } from '../../shared/things/rebuild-things.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { ownReads, publicReads, visitedPages } from '../helpers/routes.ts';
 import { type Sample, samplesOf, sceneOf } from '../helpers/samples.ts';

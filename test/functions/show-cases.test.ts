@@ -242,7 +242,7 @@ describe('the pages of moderators', () => {
       const query = { kind: 'proposal', ...(cursor && { cursor }) };
       const { status, html } = await ask('show-cases', mia, { query });
       expect(status).toBe(200);
-      found.push(...[...html.matchAll(/\/moderation\/things\/([^?"]+)/g)].map(([, id = '']) => id));
+      for (const [, id = ''] of html.matchAll(/\/moderation\/things\/([^?"]+)/g)) found.push(id);
       cursor = nextOn(html);
     }
     const ours: string[] = entities.map(({ entity_id }) => entity_id);

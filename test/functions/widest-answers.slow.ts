@@ -13,7 +13,7 @@ import type { WholeReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey } from '../../shared/table/keys.ts';
-import { rebuildThings } from '../../shared/things/keep-things.ts';
+import { rebuildThings } from '../../shared/things/rebuild-things.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { publicReads } from '../helpers/routes.ts';
 import { type Scene, samplesOf, sceneOf } from '../helpers/samples.ts';

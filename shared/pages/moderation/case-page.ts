@@ -263,7 +263,7 @@ function approval(
 interface Approval {
   what: string;
   buttons: readonly (readonly [Verdict, string])[];
-  /** What a refusal does. */
+  /** The effect of a refusal. */
   effect: string;
 }
 

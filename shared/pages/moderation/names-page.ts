@@ -36,7 +36,7 @@ export function wordsBeforeAndAfter(before: Words | undefined, after: Words): Ht
 
 const labels = { name: 'Name', about: 'What tells it apart', url: 'Page' };
 
-/** What somebody wants to correct, with the form to decide on it. */
+/** A correction that somebody proposes, with the form to decide on it. */
 export function proposalEntry(
   { proposal, record }: OpenProposal,
   users: ReadonlyMap<string, User>,

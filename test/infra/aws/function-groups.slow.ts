@@ -70,13 +70,12 @@ test.each(shared)('$name has the rights of its pages, and no other', ({ name, ro
   expect([...each].filter((right) => !together.includes(right))).toEqual([]);
 });
 
+const behind = [...consumers, ...schedulesOf({ isMailing: false })];
+
 /** Everything whose right to write is narrowed, and the function that has its right. */
 const narrowed = [
   ...routes.map((route) => ({ ...route, name: groupOf(route) })),
-  ...[...consumers, ...schedulesOf({ isMailing: false })].map((each) => ({
-    ...each,
-    name: each.operation,
-  })),
+  ...behind.map((each) => ({ ...each, name: each.operation })),
 ].filter(({ within }) => within !== undefined);
 const own = bundleFunctions(
   folder,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../../../infra/local/gateway.ts';
@@ -28,7 +29,8 @@ let provider: Awaited<ReturnType<typeof identityProvider>>;
 const mount = {
   path: '/identity-provider',
   // Limits have tests of their own, so everybody here asks from a network of their own.
-  serve: (...[a, b]: Parameters<typeof provider.serve>) => provider.serve(a, b, randomUUID()),
+  serve: (request: IncomingMessage, response: ServerResponse) =>
+    provider.serve(request, response, randomUUID()),
 };
 gateway.mount(mount);
 

@@ -59,6 +59,13 @@ async function hidden(author: Person): Promise<string> {
   return id;
 }
 
+/** Another moderator decides on the appeal against a hidden review. */
+async function decidedAppeal(author: Person, decision: 'restore' | 'uphold'): Promise<void> {
+  const id = await hidden(author);
+  await appeal(id, author.id, 'It is my own.');
+  await ben.decides(id, decision);
+}
+
 /** A new review that waits for a moderator. */
 async function held(author: Person): Promise<string> {
   process.env.HELD_REVIEWS = '9';
@@ -124,20 +131,12 @@ describe('an author is told that a moderator', () => {
     ],
     [
       'has restored a review after an appeal',
-      async (author) => {
-        const id = await hidden(author);
-        await appeal(id, author.id, 'It is my own.');
-        await ben.decides(id, 'restore');
-      },
+      (author) => decidedAppeal(author, 'restore'),
       'A review of yours is public again.',
     ],
     [
       'has refused an appeal',
-      async (author) => {
-        const id = await hidden(author);
-        await appeal(id, author.id, 'It is my own.');
-        await ben.decides(id, 'uphold');
-      },
+      (author) => decidedAppeal(author, 'uphold'),
       'Your appeal was decided: the review stays hidden.',
     ],
     [

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { stopUrl } from '../../../shared/pages/account/stop-mails.ts';
 import { seal } from '../../../shared/pages/session/sealed.ts';
 import type { MailKind } from '../../../shared/user/mail-kinds.ts';
-import { addressFor } from '../../../shared/user/mails.ts';
+import { addressFor, setMails } from '../../../shared/user/mails.ts';
 import { findAccount } from '../../../shared/user/user-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { routeOf } from '../../helpers/routes.ts';
@@ -124,4 +124,10 @@ test('the settings say who gets no mails, and are missing where none are sent', 
   expect(html).toContain('Something waits for moderators');
   delete process.env.MAIL_FROM;
   expect((await ask('show-account', mia)).html).not.toContain('<h2>Mails</h2>');
+});
+
+test('the account may be gone by the time that its settings are saved', async () => {
+  const ann = await member();
+  await ann.triesToLeave();
+  await expect(setMails(ann.id, { news: false })).rejects.toMatchObject({ status: 404 });
 });

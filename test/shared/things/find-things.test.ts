@@ -15,7 +15,7 @@ import { batchDelete } from '../../../shared/table/batch.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transact.ts';
 import { findThings } from '../../../shared/things/find-things.ts';
-import { rebuildThings } from '../../../shared/things/keep-things.ts';
+import { rebuildThings } from '../../../shared/things/rebuild-things.ts';
 import { scanTable, setAttributes } from '../../helpers/items.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';

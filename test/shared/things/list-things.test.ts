@@ -22,12 +22,9 @@ import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
 import { lastRunKey } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transact.ts';
-import {
-  buildThings,
-  keepThings,
-  rebuildThings,
-  settleRisen,
-} from '../../../shared/things/keep-things.ts';
+import { keepThings } from '../../../shared/things/keep-things.ts';
+import { buildThings, rebuildThings } from '../../../shared/things/rebuild-things.ts';
+import { settleRisen } from '../../../shared/things/settle-risen.ts';
 import { invalid, invoke } from '../../helpers/invoke.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { beforeSend } from '../../helpers/sends.ts';

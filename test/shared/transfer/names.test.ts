@@ -4,7 +4,7 @@ import { createTable } from '../../../infra/local/table.ts';
 import { recordKey, recordWrites } from '../../../shared/entity/record.ts';
 import { transact } from '../../../shared/table/transact.ts';
 import { findThings } from '../../../shared/things/find-things.ts';
-import { rebuildThings } from '../../../shared/things/keep-things.ts';
+import { rebuildThings } from '../../../shared/things/rebuild-things.ts';
 import { publicEntities, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { Spool } from '../../../shared/transfer/spool.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTable } from '../../../infra/local/table.ts';
 import { recountOwners } from '../../../shared/review/recount.ts';
 import { keyString } from '../../../shared/table/item.ts';
-import { rebuildThings } from '../../../shared/things/keep-things.ts';
+import { rebuildThings } from '../../../shared/things/rebuild-things.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { admin, dataFolder } from '../../helpers/admin.ts';
 import { scanTable } from '../../helpers/items.ts';
