@@ -22,6 +22,9 @@ import { type Mailing, sendMailing } from './send.ts';
  */
 const limits = { run: 30_000, shortRun: 4_000, lease: 60_000 };
 
+/** Milliseconds until a mail is made again that could not be made. */
+const unreadable = 300_000;
+
 /** Digests of one run. A mail takes about 100 ms, so more would not fit a run. */
 const mostDigests = 200;
 
@@ -50,8 +53,9 @@ export async function sendNotices({ isShort = false } = {}): Promise<{ hasMore: 
         await sendMailing(mailing, send);
       } catch (error) {
         if (error instanceof MailError) throw error;
-        // What cannot be read about one person holds up nobody else.
+        // What cannot be read about one person holds up nobody else, however much that person has.
         failure ??= error;
+        await mailing.postpone(Date.now() + unreadable);
       }
     }
     if (failure !== undefined) throw failure;

@@ -349,8 +349,23 @@ test('what cannot be read about one person holds up nobody else', async () => {
   await expect(later(minute)).rejects.toThrow('Expected number');
   expect(mailsTo(ben)).toHaveLength(1);
   await tryUpdate({ Key: userKey(ann.id), set: { karma: 0 } });
-  await later(minute);
+  await later(5 * minute);
   expect(mailsTo(ann)).toHaveLength(1);
+});
+
+test('nor does a person of whom more waits than a run reads', async () => {
+  const ann = await member();
+  const ben = await member();
+  const notice = { user_id: ann.id, kind: 'hide', created_at: now } as const;
+  await batchWrite(Array.from({ length: 1000 }, () => ({ put: noticeItem(notice, now) })));
+  await tryUpdate({ Key: userKey(ann.id), set: { karma: 'many' } });
+  await hidden(ben);
+  await expect(later(minute)).rejects.toThrow('Expected number');
+  await later(minute);
+  expect(mailsTo(ben)).toHaveLength(1);
+  await tryUpdate({ Key: userKey(ann.id), set: { karma: 0 } });
+  await later(5 * minute);
+  expect(await queued()).toEqual([]);
 });
 
 test('a run that dies after the mail sends it once more, and never again', async () => {
