@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RecordChange } from '../entity/links.ts';
 import { notFound } from '../errors.ts';
-import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
+import type { ListPlan } from '../list/page-plan.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
