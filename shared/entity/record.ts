@@ -28,7 +28,7 @@ const origins = ['musicdb', 'bookdb', 'member', 'moderator', 'operator'] as cons
 export type Origin = (typeof origins)[number];
 
 /** States of a thing that is not public, see state.ts. */
-export const entityStates = ['waiting', 'removed'] as const;
+const entityStates = ['waiting', 'removed'] as const;
 
 /** Most characters of a name that a database gave, and of a line about an entity. */
 export const mostCharacters = 200;
@@ -217,7 +217,7 @@ export function whereNamedFor(userId: string) {
 }
 
 /** Condition that there is no record. The item may wait for a name. */
-export const whereUnnamed = {
+const whereUnnamed = {
   ConditionExpression: 'attribute_not_exists(pk) OR attribute_not_exists(#name) OR #name = :none',
   ExpressionAttributeNames: { '#name': 'name' },
   ExpressionAttributeValues: { ':none': null },

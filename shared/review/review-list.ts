@@ -28,7 +28,7 @@ import { type AuthoredReview, findListed, findListedWhole } from './review-repos
 type Owner = { entity_id: string } | { user_id: string };
 
 /** A list, and whether its page also shows the names of entities, which cost read units. */
-export type ReviewListQuery = ReviewQuery & { isNamed?: boolean };
+type ReviewListQuery = ReviewQuery & { isNamed?: boolean };
 
 /** A page, the number of all matches, and for an entity its average rating. */
 export interface ReviewList extends ReadPage {
