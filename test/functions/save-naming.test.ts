@@ -10,7 +10,7 @@ import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
-import { beforeSend } from '../helpers/sends.ts';
+import { beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts';
@@ -328,15 +328,6 @@ describe('the text of a name', () => {
 });
 
 describe('races', () => {
-  /** Does something just before the first transaction is sent. */
-  function beforeTransaction(act: () => Promise<unknown>) {
-    const spy = beforeSend(async ({ input }) => {
-      if (!input.TransactItems) return;
-      spy.mockRestore();
-      await act();
-    });
-  }
-
   test.each(['the first', 'another'])(
     'somebody publishes %s review while a name is corrected: it is proposed',
     async (which) => {

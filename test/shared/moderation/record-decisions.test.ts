@@ -19,7 +19,7 @@ import { setAttributes } from '../../helpers/items.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { differences as auditOf, expectExact } from '../../helpers/recount.ts';
 import { filledForm, publishForm } from '../../helpers/review-form.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeTransaction } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { addFilm, stateOf } from '../../helpers/things.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
@@ -27,15 +27,6 @@ import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../../
 
 const mia = await makeModerator('Mia');
 const by = { reason: 'other', note: '', moderator_id: mia.id } as const;
-
-/** Does something just before the first transaction is sent. */
-function beforeTransaction(act: () => Promise<unknown>) {
-  const spy = beforeSend(async ({ input }) => {
-    if (!input.TransactItems) return;
-    spy.mockRestore();
-    await act();
-  });
-}
 
 const rating = { rating: 4, license_choice: 'CC0 1.0' };
 
