@@ -6,7 +6,7 @@ import { reviewBy } from '../../helpers/world.ts';
 /** Units of a consistent read: one for each 4 KB. */
 const unitsOf = (item: object) => Math.ceil(sizeOf(item) / 4096);
 
-test('a long text is read only within the budget, with its keys and if a replica lacks it', async () => {
+test('a long text counts with its keys, and as if a replica lacked it', async () => {
   // Without its keys, the text would take 10 units.
   const text = '🎷'.repeat(10 * 1024);
   const { review, longText = {} } = setApart({ ...reviewBy('ann'), text });
