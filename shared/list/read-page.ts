@@ -54,6 +54,16 @@ export async function readPage(
     : readShortList(partitions, filter, request);
 }
 
+/** Reads a page of a short list in one partition, the newest first. */
+export function readNewest(
+  partition: Partition,
+  limit: number,
+  after: SortKey | undefined,
+): Promise<ListPage> {
+  const newest = { order: 'date', descending: true, offset: 0 } as const;
+  return readPage({ partitions: [partition] }, { ...newest, limit, after });
+}
+
 /** Reads a page from the start of its partitions. Returns undefined if it lies further down. */
 async function readNearPage(near: NearPage, request: PageRequest) {
   const skip = skipOf(request);
