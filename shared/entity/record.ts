@@ -76,6 +76,13 @@ export const EntityRecord = v.object({
 });
 export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 
+/** The version of a record that a form showed. An empty text means that it had none. */
+export const SeenVersion = v.pipe(
+  v.string(),
+  v.regex(/^\d{0,15}$/, 'must be a number'),
+  v.transform((text) => (text === '' ? undefined : Number(text))),
+);
+
 /** Milliseconds after which a database is asked again for a name that it gave. */
 export const renewedAfter = 30 * 86_400_000;
 
