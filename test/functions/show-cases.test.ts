@@ -5,7 +5,7 @@ import { proposalWrite } from '../../shared/moderation/proposal.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { routes } from '../../shared/routes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
@@ -182,7 +182,7 @@ describe('the pages of moderators', () => {
     });
     await batchWrite(cases.map((put) => ({ put })));
     expect(await openOn('show-account')).toBe('99+');
-    await batchWrite(cases.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    await batchDelete(cases);
   });
 
   test('list reports, new authors, appeals and corrections together, and each kind alone', async () => {

@@ -30,7 +30,14 @@ import {
   textOf,
 } from '../helpers/transfer.ts';
 import { ask, requestPage } from '../helpers/visit.ts';
-import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
+import {
+  idsOf,
+  makeModerator,
+  makeUser,
+  makeUsers,
+  type Person,
+  visitor,
+} from '../helpers/world.ts';
 
 const long = textOf(100_000);
 const edited = 'A short one that people may write.';
@@ -441,7 +448,7 @@ test('a page of own reviews with long texts ends early, and walking it misses no
     const { status, body } = await author.listsOwnReviews({ offset: `${offset}` });
     expect(status).toBe(200);
     expect(body.limit).toBeGreaterThan(0);
-    seen.push(...body.reviews.map(({ id }: { id: string }) => id));
+    seen.push(...idsOf(body.reviews));
     offset += body.limit;
   }
   expect(seen.toSorted()).toEqual(ids.toSorted());

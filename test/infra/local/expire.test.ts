@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expireItems } from '../../../infra/local/expire.ts';
 import { expiredItems, indexExpiry } from '../../../infra/local/expiry-index.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
 import { scanTable, setAttributes } from '../../helpers/items.ts';
@@ -14,7 +14,7 @@ let over: AbortController;
 
 beforeEach(async () => {
   over = new AbortController();
-  await batchWrite((await scanTable()).map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  await batchDelete(await scanTable());
 });
 
 function items(count: number, kind: string, expires_at?: number) {

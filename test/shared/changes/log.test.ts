@@ -11,7 +11,7 @@ import {
 import { distinct, type LoggedChange } from '../../../shared/changes/logged-change.ts';
 import { readWindow } from '../../../shared/changes/window.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { collect } from '../../../shared/table/query.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
@@ -229,7 +229,7 @@ test('another epoch ends all cursors, and times in it are above those before', a
   const told = later.lanes[laneOf(id)] ?? 0;
   // The table is replaced by the copy.
   const items = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES'));
-  await batchWrite(items.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  await batchDelete(items);
   await batchWrite(copy.map((put) => ({ put })));
   await beginEpoch();
   const end = await readLogEnd();
