@@ -129,6 +129,12 @@ export class Person {
     return invoke(listMyReviews, { caller: this.caller, query });
   }
 
+  /** A review as its author reads it. */
+  async readsOwn(id: string) {
+    const { body } = await this.listsOwnReviews();
+    return body.reviews.find((review: { id: string }) => review.id === id);
+  }
+
   exports(query?: Query) {
     return invoke(exportMe, { caller: this.caller, query });
   }
