@@ -17,7 +17,7 @@ import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 import { beforeFirst, beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUsers, type Person, reviewBy } from '../helpers/world.ts';
+import { makeUser, makeUsers, type Person, reviewBy } from '../helpers/world.ts';
 
 let author: Person;
 let voter: Person;
@@ -148,7 +148,7 @@ describe('npm run admin -- audit', () => {
   });
 
   test('finds a review and an account that the stream has not counted, after a while', async () => {
-    const [late] = await makeUsers(1);
+    const late = await makeUser();
     const id = await late.publishes();
     const { lines, exitCode } = await run({ patience: 100 });
     const [first, second] = [`REVIEW#${id}`, `USER#${late.id}`].map(projection);
@@ -165,7 +165,7 @@ describe('npm run admin -- audit', () => {
   });
 
   test('waits for the stream where it is only behind', async () => {
-    const [late] = await makeUsers(1);
+    const late = await makeUser();
     await late.publishes();
     const running = run({ patience: 10_000 });
     await applyStream();
@@ -188,7 +188,7 @@ describe('a repair beside traffic', () => {
   let user: Person;
 
   beforeEach(async () => {
-    [user] = await makeUsers(1);
+    user = await makeUser();
   });
 
   test('leaves the claim of a review that has replaced the scanned one', async () => {

@@ -313,3 +313,6 @@ export const beginErasure = ({ id }: { id: string }) =>
 
 /** The ids in a list of an answer. */
 export const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+
+/** The operator as the one who decides, for a reason that does not matter. */
+export const operator = { reason: 'spam', note: '', moderator_id: null } as const;

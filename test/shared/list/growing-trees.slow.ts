@@ -5,10 +5,10 @@ import { readItem, setAttributes } from '../../helpers/items.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
 import { afterSend } from '../../helpers/sends.ts';
 import { readStream } from '../../helpers/stream.ts';
-import { makeLongLists, makeUsers, visitor } from '../../helpers/world.ts';
+import { makeLongLists, makeUser, visitor } from '../../helpers/world.ts';
 
 test('trees are used only if they count all entries of the list', async () => {
-  const [author] = await makeUsers(1);
+  const author = await makeUser();
   const entity_id = await makeLongLists(author);
   // An index that lags behind the table.
   const behind = afterSend(({ input }, { Items, ...answer }) =>
@@ -32,7 +32,7 @@ test('trees are used only if they count all entries of the list', async () => {
 });
 
 test('a list that gets trees late counts the reviews that were counted before it had any', async () => {
-  const [author] = await makeUsers(1);
+  const author = await makeUser();
   const owners = [entityKey(await makeLongLists(author)), countsKey(author.id)];
   const setCount = async (count: number) => {
     for (const owner of owners) await setAttributes(owner, { work: count, EN: count, b4: count });

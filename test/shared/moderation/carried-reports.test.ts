@@ -15,9 +15,14 @@ import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { exported, importWhole, sourced } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
-import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
-
-const operator = { reason: 'spam', note: '', moderator_id: null } as const;
+import {
+  makeModerator,
+  makeUser,
+  makeUsers,
+  operator,
+  type Person,
+  signIn,
+} from '../../helpers/world.ts';
 
 const caseOf = (id: string) => readItem(caseKey(id));
 

@@ -10,14 +10,7 @@ import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { enterEmptyTable } from '../../helpers/table.ts';
 import { exported, importWhole } from '../../helpers/transfer.ts';
-import {
-  makeModerator,
-  makeUser,
-  makeUsers,
-  type Person,
-  reviewBy,
-  visitor,
-} from '../../helpers/world.ts';
+import { makeModerator, makeUser, type Person, reviewBy, visitor } from '../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -184,7 +177,7 @@ test('reports of a deleted review come back with the one that waits', async () =
   process.env.HELD_REVIEWS = '0';
   const entity_id = randomUUID();
   const reported = await author.publishes({ entity_id });
-  const [reader] = await makeUsers(1);
+  const reader = await makeUser();
   await reader.reports(reported, { reason: 'abuse' });
   await author.deletes(reported);
   process.env.HELD_REVIEWS = '1';
@@ -240,7 +233,7 @@ test('the queue of new authors holds waiting reviews alone', async () => {
   const author = await makeUser();
   const id = await author.publishes();
   const other = await approved(author);
-  const [reader] = await makeUsers(1);
+  const reader = await makeUser();
   await reader.reports(other, {});
   const idsOf = async (kind?: 'held') => {
     const { waiting } = await listWaiting({ order: 'date', kind }, 100);

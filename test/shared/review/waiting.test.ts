@@ -85,7 +85,7 @@ test('a new text waits, and everybody reads the approved one until a moderator a
   expect(waiting).toContainEqual(
     expect.objectContaining({ moderationCase: expect.objectContaining({ review_id: id }) }),
   );
-  const [voter] = await makeUsers(1);
+  const voter = await makeUser();
   await voter.votes(id);
   // A minute later, which is no new date of publication.
   stopClock(Date.now() + 60_000);
@@ -262,7 +262,7 @@ test('edits, decisions, votes and deletions at once leave one of them, and every
   for (let round = 0; round < 6; round++) {
     const { author, id } = await newcomer({ rating: 3 });
     await author.edits(id, { text: advert });
-    const [voter] = await makeUsers(1);
+    const voter = await makeUser();
     const verdict = round % 2 === 0 ? 'approve' : 'refuse';
     await Promise.allSettled([
       mia.decides(id, verdict),

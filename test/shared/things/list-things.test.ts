@@ -180,7 +180,7 @@ describe('GET /entity/?sort=', () => {
   });
 
   test('takes the cursor of its own list alone', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     for (const title of ['One', 'Two']) {
       const thing = newThing();
       await name(thing, { name: title });
@@ -291,7 +291,7 @@ describe('two consumers of one thing', () => {
 describe('a list of things', () => {
   test('of 50 costs at most 20 units and two round trips, whatever there is', async () => {
     await batchDelete(await scanTable());
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const wide = '\u{1f3b7}'.repeat(200);
     const reviews: Review[] = [];
     for (const [i, entity_type] of entityTypes.entries()) {
