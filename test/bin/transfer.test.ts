@@ -10,14 +10,13 @@ import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { claimKey, rebuildKeys, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { beginBulk } from '../../shared/transfer/bulk.ts';
 import { allRecords } from '../../shared/transfer/export.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
 import { admin, refuses, spawnAdmin } from '../helpers/admin.ts';
-import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { readItem, scanTable, setAttributes, storeItems } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
 import {
   ask,
@@ -124,7 +123,7 @@ describe('npm run admin -- export, import', () => {
     const { name } = await emptyTable();
     const then = await scanTable();
     process.env.TABLE_NAME = name;
-    await batchWrite(then.map((put) => ({ put })));
+    await storeItems(then);
     process.env.TABLE_NAME = first;
 
     await rate(bob, edited, 1);

@@ -75,7 +75,7 @@ test('a key that is held while a page opens votes for nothing, and saves no name
   await open(`${at}/review/${id}/vote?vote=down`, 'Was this review helpful?');
   await holdEnterTowards(`${at}/review/${id}/vote?vote=down`);
   await arrive('Was this review helpful?');
-  expect((await visitor.reads(id)).body.review.popularity).toBe(0);
+  expect((await visitor.sees(id)).popularity).toBe(0);
   const name = `${at}/account?${new URLSearchParams({ return_to: `${at}/reviews` })}`;
   await holdEnterTowards(name);
   expect(page.url()).toBe(name);

@@ -17,7 +17,7 @@ async function found(review_ids: string) {
 describe('GET /reviews', () => {
   test('returns reviews by canonical id, as GET /review/{review_id} does', async () => {
     const other = await (await makeUser()).publishes();
-    const show = async (review_id: string) => (await visitor.reads(review_id)).body.review;
+    const show = async (review_id: string) => await visitor.sees(review_id);
     expect(await found(`${id},${other}`)).toEqual({
       reviews: { [id]: await show(id), [other]: await show(other) },
       review_id_mapping: { [id]: id, [other]: other },

@@ -18,7 +18,7 @@ import { beginErasure, makeUser, Person, reviewBody, text, visitor } from '../he
 
 const user = await makeUser();
 
-const show = async (review_id: string) => (await visitor.reads(review_id)).body.review;
+const show = async (review_id: string) => await visitor.sees(review_id);
 
 const json = { 'Content-Type': 'application/json' };
 

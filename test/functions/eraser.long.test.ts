@@ -5,7 +5,7 @@ import { deleteApplication, insertApplication } from '../../shared/oauth/applica
 import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { silence } from '../helpers/console.ts';
-import { scanTable } from '../helpers/items.ts';
+import { scanTable, storeItems } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers, text } from '../helpers/world.ts';
@@ -75,7 +75,7 @@ describe('the eraser', () => {
       await handler({ Records: due });
       Records.push(...due);
     }
-    await batchWrite(before.map((put) => ({ put })));
+    await storeItems(before);
     expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
     expect(await scanTable()).toEqual(before);
   });

@@ -4,7 +4,7 @@ import { readHealth } from '../../shared/health/health.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
 import { silence } from '../helpers/console.ts';
-import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { readItem, scanTable, setAttributes, storeItems } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { makeUser } from '../helpers/world.ts';
 
@@ -23,7 +23,7 @@ async function fill(users: number) {
       count: 3,
     })),
   );
-  await batchWrite(counters.flat().map((put) => ({ put })));
+  await storeItems(counters.flat());
 }
 
 async function counters() {

@@ -11,7 +11,7 @@ import { updateProfile } from '../../shared/user/user-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
-import { scanTable, setAttributes } from '../helpers/items.ts';
+import { scanTable, setAttributes, storeItems } from '../helpers/items.ts';
 import { ask, feed, follow, position, records } from '../helpers/list-changes.ts';
 import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -358,7 +358,7 @@ describe('GET /changes', () => {
     await batchDelete(log);
     expect(await ask({ since: body.next })).toHaveStatus(410);
     expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
-    await batchWrite(log.map((put) => ({ put })));
+    await storeItems(log);
   });
 
   test('says to start again once another epoch has begun', async () => {
@@ -396,7 +396,7 @@ describe('GET /changes', () => {
 
     async function restore(items: Awaited<ReturnType<typeof lanes>>) {
       await batchDelete(await lanes());
-      await batchWrite(items.map((put) => ({ put })));
+      await storeItems(items);
     }
 
     test('refuses a later position, before and after something is logged', async () => {

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure } from '../../bin/bench/measure.ts';
-import { randomNumbers } from '../../bin/random.ts';
 import { bytesOf } from '../../shared/bytes-of.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
-import { readItem, setAttributes } from '../helpers/items.ts';
+import { choices } from '../helpers/choices.ts';
+import { readItem, setAttributes, storeItems } from '../helpers/items.ts';
 import {
   addHistory,
   ask,
@@ -27,8 +26,7 @@ describe('a mirror', () => {
   test.each([1, 2, 3])(
     'that starts from a dump matches a later dump (seed %i)',
     async (seed) => {
-      const random = randomNumbers(seed);
-      const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
+      const { random, pick } = choices(seed);
       const users = await makeUsers(6);
       const ids = [];
       for (let i = 0; i < 10; i++) {
@@ -184,7 +182,7 @@ describe('GET /changes, with very many changes', () => {
       before: last + n,
       changes: [`${id} ${n + 2}`],
     }));
-    await batchWrite(items.map((put) => ({ put })));
+    await storeItems(items);
     await setAttributes(laneKey(lane), { latest: last + 3_000 });
     await setAttributes(reviewKey(id), { version: 3_001 });
     const sent = jest.spyOn(table, 'send');

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { listed } from '../../bin/bench/oracle.ts';
-import { randomNumbers } from '../../bin/random.ts';
 import { handler } from '../../functions/api/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import type { WholeReview } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
+import { choices } from '../helpers/choices.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -44,8 +44,7 @@ function average(reviews: readonly WholeReview[], entity_id: string) {
 }
 
 describe('GET /review', () => {
-  const random = randomNumbers(1);
-  const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
+  const { random, pick } = choices(1);
   const types: EntityType[] = ['release_group', 'artist', 'event', 'bk_author', 'bk_series'];
   const entities: string[] = Array.from({ length: 12 }, randomUUID);
   const reviews: WholeReview[] = [];

@@ -9,12 +9,11 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { countsKey, entityKey, rankTreeKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
+import { choices } from '../helpers/choices.ts';
 import { readItem } from '../helpers/items.ts';
 import { idsOf, reviewBy, text, visitor } from '../helpers/world.ts';
 
-const random = randomNumbers(7);
-const number = (below: number) => Math.floor(random() * below);
-const pick = <T>(from: readonly T[]) => from[number(from.length)] as T;
+const { random, below: number, pick } = choices(7);
 
 /** Random choices differ between runs. A failure prints the seed; set SEED to repeat the run. */
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

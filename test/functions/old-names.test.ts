@@ -95,7 +95,7 @@ describe('POST /review', () => {
   ])('stores %s as %s', async (entity_type, stored) => {
     const { status, body } = await ann.triesToPublish(reviewBody({ entity_type }));
     expect(status).toBe(200);
-    expect((await visitor.reads(body.id)).body.review.entity_type).toBe(stored);
+    expect((await visitor.sees(body.id)).entity_type).toBe(stored);
   });
 
   test.each(['bb_artist', 'bb_', 'BB_author'])('refuses %s', async (entity_type) => {

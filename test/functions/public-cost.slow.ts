@@ -2,7 +2,7 @@ import { measure } from '../../bin/bench/measure.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { kindOf, type WholeReview } from '../../shared/review/review.ts';
 import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
+import { storeItems } from '../helpers/items.ts';
 import { position } from '../helpers/list-changes.ts';
 import { itemsOf, makeUsers, reviewBy, visitor } from '../helpers/world.ts';
 
@@ -29,7 +29,7 @@ async function store(reviews: readonly WholeReview[], edits = 0) {
     items.push(...itemsOf({ ...review, edits, version: edits + 1 }));
     for (let n = 1; n <= edits; n++) items.push(revisionItem({ ...revisionOf(review), id: n }));
   }
-  await batchWrite(items.map((put) => ({ put })));
+  await storeItems(items);
   await logChanges(
     reviews.map((review) => {
       const { id, entity_id, user_id } = review;
@@ -78,7 +78,7 @@ describe('GET /review/{review_id}/revisions', () => {
     const long = Array.from({ length: text === imported ? 50 : 350 }, (_, i) =>
       revisionItem({ ...revisionOf(review), id: i + 1, text }),
     );
-    await batchWrite(long.map((put) => ({ put })));
+    await storeItems(long);
     const { status, read, roundTrips } = await measure('list-revisions', { path: { review_id } });
     expect(status).toBe(200);
     expect(read).toBeLessThanOrEqual(mostUnits);

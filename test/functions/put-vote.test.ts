@@ -22,7 +22,7 @@ beforeEach(async () => {
  * then the author's karma.
  */
 async function counts() {
-  const { popularity, votes, user } = (await visitor.reads(id)).body.review;
+  const { popularity, votes, user } = await visitor.sees(id);
   const { revisions } = (await visitor.listsRevisions(id)).body;
   expect(popularity).toBe(votes.positive - votes.negative);
   const ofRevisions = revisions
@@ -130,7 +130,7 @@ describe('PUT /review/{review_id}/vote', () => {
   ])('lets karma %i (%s) vote %i times a day', async (karma, type, limit) => {
     voter = await makeUser({ karma });
     const own = await voter.publishes();
-    expect((await visitor.reads(own)).body.review.user.user_type).toBe(type);
+    expect((await visitor.sees(own)).user.user_type).toBe(type);
     await voter.votes(id);
     await setAttributes(dailyVotesKey(voter.id, today()), { count: limit - 1 });
     await voter.votes(await author.publishes());

@@ -13,7 +13,7 @@ import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask } from '../helpers/visit.ts';
-import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts';
+import { makeModerator, makeUser, makeUsers, newWork, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const mia = await makeModerator('Mia Modestly');
@@ -148,7 +148,7 @@ describe('a correction', () => {
 
   test('of a name that somebody else gave is proposed, although nobody has reviewed', async () => {
     const [ann, ben] = await makeUsers(2);
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     await correct(ann, entity, { name: 'Given' });
     await correct(ben, entity, { name: 'Taken' });
     expect((await wordsOf(entity)).name).toBe('Given');
@@ -163,7 +163,7 @@ describe('a correction', () => {
     await correct(ann, entity, { name: 'Blue' });
     expect((await wordsOf(entity)).name).toBe('Blue');
     // A draft of hers is no review that counts, so that of Dora is another's.
-    const other = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const other = newWork();
     await nameEntities({ [other.entity_id]: 'From a database' }, 'work');
     const dora = await makeUser();
     await dora.publishes({ ...other });
@@ -279,7 +279,7 @@ describe('the text of a name', () => {
     ['Moderator: call 555', 'It must not look like a message of a moderator.'],
     ['Αdmin — sign in again', 'It must not look like a message of a moderator.'],
   ])('%j is refused', async (name, sentence) => {
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     const answer = await correct(await makeUser(), entity, { name });
     expect([answer.status, faultsOn(answer.shown).name]).toEqual([400, sentence]);
     expect(await readRecord(entity)).toBeUndefined();
@@ -305,7 +305,7 @@ describe('the text of a name', () => {
   });
 
   test('of a moderator is for moderators', async () => {
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     for (const name of ['Mia Modestly', 'ＭＩＡ  modestly', 'Mіa Modestly']) {
       expect([name, (await correct(await makeUser(), entity, { name })).status]).toEqual([
         name,
@@ -320,7 +320,7 @@ describe('the text of a name', () => {
   test.each(['javascript:alert(1)', 'ftp://a.example/', 'https://user@a.example/', 'a b'])(
     'an address %j is refused',
     async (url) => {
-      const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+      const entity = newWork();
       const answer = await correct(await makeUser(), entity, { name: 'Blue', url });
       expect([answer.status, Object.keys(faultsOn(answer.shown))]).toEqual([400, ['', 'url']]);
     },
@@ -332,7 +332,7 @@ describe('races', () => {
     'somebody publishes %s review while a name is corrected: it is proposed',
     async (which) => {
       const [ann, ben] = await makeUsers(2);
-      const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+      const entity = newWork();
       await correct(ann, entity, { name: 'Bleu' });
       if (which === 'another') await ann.publishes({ ...entity });
       beforeTransaction(() => ben.publishes({ ...entity }));
@@ -384,7 +384,7 @@ describe('races', () => {
 
   test('a correction and a renewal by a database: the moderator’s words stay', async () => {
     for (let round = 0; round < 5; round++) {
-      const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+      const entity = newWork();
       await nameEntities({ [entity.entity_id]: 'Database' }, 'work');
       const before = (await readRecord(entity)) as EntityRecord;
       const renewal = recordWrites(before, { ...before, name: 'Renewed' });

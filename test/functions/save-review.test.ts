@@ -27,7 +27,7 @@ async function noticeAfter({ headers }: TestResponse, user: Person, review_id: s
   return noticeOn((await ask('show-review', user, { path: { review_id }, cookie })).shown);
 }
 
-const stored = async (id: string) => (await visitor.reads(id)).body.review;
+const stored = async (id: string) => await visitor.sees(id);
 
 describe('/review/{review_id}/edit', () => {
   test('shows the review as it is, and saves a change as a revision', async () => {

@@ -10,7 +10,7 @@ import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/key
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { readItem, setAttributes } from '../helpers/items.ts';
+import { readItem, setAttributes, storeItems } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { ask, nextOn, pagesOf } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers } from '../helpers/world.ts';
@@ -177,7 +177,7 @@ describe('the pages of moderators', () => {
       const id = randomUUID();
       return { ...caseKey(id), all: 'CASE', date: `${opened_at}#${id}`, user_id: author.id };
     });
-    await batchWrite(cases.map((put) => ({ put })));
+    await storeItems(cases);
     expect(await openOn('show-account')).toBe('99+');
     await batchDelete(cases);
   });

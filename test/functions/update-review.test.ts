@@ -16,7 +16,7 @@ beforeEach(async () => {
   id = await author.publishes({ entity_id });
 });
 
-const show = async () => (await visitor.reads(id)).body.review;
+const show = async () => await visitor.sees(id);
 const revisions = async () => (await visitor.listsRevisions(id)).body.revisions;
 
 const changed = `${text} And then some more.`;

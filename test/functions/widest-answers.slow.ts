@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { randomNumbers } from '../../bin/random.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { type EntityType, entityTypes } from '../../shared/entity/entity-type.ts';
@@ -11,10 +10,10 @@ import { setApart } from '../../shared/review/long-text.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
 import type { WholeReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey } from '../../shared/table/keys.ts';
 import { rebuildThings } from '../../shared/things/rebuild-things.ts';
-import { setAttributes } from '../helpers/items.ts';
+import { choices } from '../helpers/choices.ts';
+import { setAttributes, storeItems } from '../helpers/items.ts';
 import { publicReads } from '../helpers/routes.ts';
 import { type Scene, samplesOf, sceneOf } from '../helpers/samples.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -22,8 +21,7 @@ import { idsOf, makeUser, reviewBy, visitor } from '../helpers/world.ts';
 
 // Public GETs of the longest texts, names, lines and addresses that the rules allow, at random.
 
-const random = randomNumbers(Number(process.env.SEED ?? 7));
-const number = (below: number) => Math.floor(random() * below);
+const { below: number } = choices(Number(process.env.SEED ?? 7));
 const one = <T>(...all: T[]) => all[number(all.length)] as T;
 
 /** Characters that take the most bytes: stored, in JSON, in HTML, in an address. */
@@ -83,7 +81,7 @@ beforeAll(async () => {
     items.map((item) => [JSON.stringify(Object.values(item).slice(0, 2)), item]),
   );
   const since = await currentCursor();
-  await batchWrite([...byKey.values()].map((put) => ({ put })));
+  await storeItems([...byKey.values()]);
   await recountOwners(() => {});
   await applyStream();
   await rebuildThings();

@@ -5,6 +5,7 @@ import {
   ScanCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import type { Item, Key } from '../../shared/table/item.ts';
 import './table.ts';
@@ -52,3 +53,6 @@ export async function scanTable(endpoint?: string): Promise<Item[]> {
   } while (ExclusiveStartKey);
   return items;
 }
+
+/** Stores items as they are, in the place of what is there. */
+export const storeItems = (items: readonly object[]) => batchWrite(items.map((put) => ({ put })));

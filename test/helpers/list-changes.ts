@@ -5,11 +5,10 @@ import { consumers, isFor } from '../../shared/background/consumers.ts';
 import { reviewRecord } from '../../shared/changes/record.ts';
 import type { WholeReview } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { wholeReview } from '../../shared/transfer/item-record.ts';
 import { invoke } from './invoke.ts';
-import { readItem, scanTable, setAttributes } from './items.ts';
+import { readItem, scanTable, setAttributes, storeItems } from './items.ts';
 import { applyStream, readStream } from './stream.ts';
 
 export interface Told {
@@ -63,7 +62,7 @@ export async function addHistory(id: string, edits: number): Promise<void> {
     ...revisionOf(item as unknown as WholeReview),
     id: n + 1,
   }));
-  await batchWrite(earlier.map((put) => ({ put })));
+  await storeItems(earlier);
 }
 
 /**

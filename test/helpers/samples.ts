@@ -1,5 +1,3 @@
-/** Requests to every route, for tests of what holds for each of them. */
-import { randomUUID } from 'node:crypto';
 import { currentCursor } from '../../shared/changes/change-feed.ts';
 import { type EntityType, isOwnType } from '../../shared/entity/entity-type.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
@@ -10,7 +8,7 @@ import { provideSite, siteContent } from '../../shared/site/content.ts';
 import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 import { correct } from './names-by-people.ts';
 import { makeClient } from './oauth-client.ts';
-import { makeModerator, makeUser } from './world.ts';
+import { makeModerator, makeUser, newWork } from './world.ts';
 
 // Unless the test has a site of its own.
 if (siteContent().pages.length === 0) {
@@ -92,7 +90,7 @@ export function sceneOf(
 export async function makeScene() {
   const author = await makeUser({ display_name: 'Zoë' });
   const reader = await makeModerator('Ben <b>');
-  const review = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const review = newWork();
   const id = await author.publishes(review);
   await correct(author, review, { name: 'Blue', about: '', url: '' });
   const { client_id, redirect_uri } = await makeClient(reader);

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { withoutStream } from '../../bin/bulk.ts';
-import { randomNumbers } from '../../bin/random.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { languages } from '../../shared/review/languages.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
 import type { Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { claimKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
+import { choices } from './choices.ts';
+import { storeItems } from './items.ts';
 import { reviewBy, text } from './world.ts';
 
 // The widest lists that the rules allow: every type in every language, and many of them, with every
 // content, over two years and in a rush.
 
-const random = randomNumbers(11);
-const number = (below: number) => Math.floor(random() * below);
+const { below: number } = choices(11);
 
 /** Languages in which each type has many reviews. Each other language has one of each type. */
 const usual = languages.slice(0, 45);
@@ -74,7 +73,7 @@ export async function makeWidestLists({ reviewsEach = 50 } = {}): Promise<Widest
     ...reviews.map(reviewItem),
     ...reviews.map((each) => ({ ...claimKey(each.user_id, each.entity_id), review_id: each.id })),
   ];
-  await withoutStream(() => batchWrite(items.map((put) => ({ put }))));
+  await withoutStream(() => storeItems(items));
   await recountOwners(() => {});
   await rebuildTotals(() => {}, { inTransactions: true });
   return { reviews, entity_id, user_id };

@@ -29,12 +29,11 @@ import { setApart } from '../../shared/review/long-text.ts';
 import { newReview, type Review, type WholeReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { nothingWritten } from '../../shared/review/written.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { countsKey, entityKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator, userItem } from '../../shared/user/user-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
-import { setAttributes } from './items.ts';
+import { setAttributes, storeItems } from './items.ts';
 
 type Headers = Record<string, string | readonly string[]>;
 type Query = Record<string, string | readonly string[]>;
@@ -168,10 +167,14 @@ export class Person {
 
 const spam = { reason: 'spam', note: 'A shop.' } as const;
 
-/** Anybody, who reads what is public. Each function returns the answer. */
+/** Anybody, who reads what is public. Each function returns the answer, unless it says more. */
 export const visitor = {
   reads(review_id: string, headers?: Headers) {
     return invoke(getReview, { path: { review_id }, headers });
+  },
+  /** Returns the review itself, or undefined if it is not public. */
+  async sees(review_id: string) {
+    return (await visitor.reads(review_id)).body.review;
   },
   lists(query?: Query, headers?: Headers) {
     return invoke(listReviews, { query, headers });
@@ -304,8 +307,7 @@ export async function makeGrant(
 }
 
 /** Stores reviews that are counted nowhere yet. */
-export const storeReviews = (reviews: readonly Review[]) =>
-  batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+export const storeReviews = (reviews: readonly Review[]) => storeItems(reviews.map(reviewItem));
 
 /** Begins the erasure of an account, and leaves everything that it has made. */
 export const beginErasure = ({ id }: { id: string }) =>
@@ -316,3 +318,6 @@ export const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => i
 
 /** The operator as the one who decides, for a reason that does not matter. */
 export const operator = { reason: 'spam', note: '', moderator_id: null } as const;
+
+/** A work that nobody has reviewed yet. */
+export const newWork = () => ({ entity_id: randomUUID(), entity_type: 'work' }) as const;

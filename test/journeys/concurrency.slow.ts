@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { randomNumbers } from '../../bin/random.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { transact } from '../../shared/table/transact.ts';
+import { choices } from '../helpers/choices.ts';
 import { silence } from '../helpers/console.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
@@ -332,8 +332,7 @@ test.each([
   ['of 8 users at a time', 7, 0],
   ['while accounts are deleted and the stream is followed', 8, 0.03],
 ])('300 operations %s leave exact counts', async (_, seed, deletions) => {
-  const random = randomNumbers(seed);
-  const below = (n: number) => Math.floor(random() * n);
+  const { random, below } = choices(seed);
   const users = [author, ...(await makeUsers(11))];
   const entities = Array.from({ length: 4 }, randomUUID);
   const types = ['artist', 'work', 'bk_author', 'event'];

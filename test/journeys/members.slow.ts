@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as pathOf } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { randomNumbers } from '../../bin/random.ts';
 import { callerOf } from '../helpers/api.ts';
+import { choices } from '../helpers/choices.ts';
 import { silence } from '../helpers/console.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 import { membersFile } from '../helpers/printed-commands.ts';
@@ -14,8 +14,7 @@ const { importExport } = await import('../../bin/import.ts');
 const { aggregateDifferences } = await import('../helpers/recount.ts');
 
 // Another system: ids are numbers, times are seconds, and stars are halves.
-const random = randomNumbers(56);
-const whole = (below: number) => Math.floor(random() * below);
+const { below: whole } = choices(56);
 const people = Array.from({ length: 1_000 }, (_, id) => ({
   id,
   nick: `member${id}`,

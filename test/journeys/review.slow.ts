@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { randomNumbers } from '../../bin/random.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { type Call, callerOf } from '../helpers/api.ts';
+import { choices } from '../helpers/choices.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const oidcIssuer = 'https://id.example';
@@ -126,8 +126,7 @@ test('all errors have one shape', async () => {
 });
 
 test('eight parallel users leave exact counts', async () => {
-  const random = randomNumbers(5);
-  const below = (n: number) => Math.floor(random() * n);
+  const { random, below } = choices(5);
   const clients = await Promise.all(Array.from({ length: 8 }, () => client('review', 'vote')));
   const entities = Array.from({ length: 5 }, randomUUID);
   const made: { path: string; call: Call }[] = [];

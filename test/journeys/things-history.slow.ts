@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomNumbers } from '../../bin/random.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { type Entity, readRecord, recordWrites } from '../../shared/entity/record.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../shared/moderation/record-decisions.ts';
 import { transact } from '../../shared/table/transact.ts';
 import { findThings } from '../../shared/things/find-things.ts';
+import { choices } from '../helpers/choices.ts';
 import { correct } from '../helpers/names-by-people.ts';
 import { expectExact } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -26,9 +26,7 @@ import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../hel
 // All that can happen to things, at once and at random. Print the seed to repeat a history.
 
 const seed = Number(process.env.SEED ?? 54);
-const random = randomNumbers(seed);
-const below = (number: number) => Math.floor(random() * number);
-const one = <T>(all: readonly T[]) => all[below(all.length)] as T;
+const { below, pick: one } = choices(seed);
 const words = ['amber', 'bridge', 'cedar', 'delta'].map((word) => `${word}${seed}`);
 const someWords = () => Array.from({ length: 1 + below(3) }, () => one(words)).join(' ');
 const film = 'film' as EntityType;

@@ -62,7 +62,7 @@ test('everything that shows a review shows each field', async () => {
   const id = await ann.publishes({ ...entity, ...first });
   await applyStream();
   const { entity_id } = entity;
-  const one = (await visitor.reads(id)).body.review;
+  const one = await visitor.sees(id);
   const [listed] = (await visitor.lists({ entity_id })).body.reviews;
   const [own] = (await ann.listsOwnReviews()).body.reviews;
   const [revision] = (await visitor.listsRevisions(id)).body.revisions;
@@ -104,7 +104,7 @@ describe.each(names)('%s', (name) => {
     const ann = await makeUser();
     const id = await ann.publishes(first as never);
     for (let i = 0; i < 2; i++) expect(await ann.edits(id, { [name]: second })).toHaveStatus(200);
-    expect((await visitor.reads(id)).body.review).toMatchObject({ ...changed, edits: 1 });
+    expect(await visitor.sees(id)).toMatchObject({ ...changed, edits: 1 });
     const { revisions } = (await visitor.listsRevisions(id)).body;
     expect(revisions.map(written)).toEqual([changed, first]);
     const page = await ask('show-revisions', ann, { path: { review_id: id } });
@@ -144,7 +144,7 @@ describe.each(names)('%s', (name) => {
       const [, saved = ''] = html.split('<h2>The saved review</h2>');
       expect(saved).toContain(onPage);
     }
-    expect((await visitor.reads(id)).body.review).toMatchObject(first);
+    expect(await visitor.sees(id)).toMatchObject(first);
     const same = await ask('save-review', ann, { path, form: { ...typed, revision } });
     expect(same).toHaveStatus(303);
   });

@@ -4,7 +4,7 @@ import { expiredItems, indexExpiry } from '../../../infra/local/expiry-index.ts'
 import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
-import { scanTable, setAttributes } from '../../helpers/items.ts';
+import { scanTable, setAttributes, storeItems } from '../../helpers/items.ts';
 import { beforeTransaction } from '../../helpers/sends.ts';
 import { file } from '../../helpers/table.ts';
 
@@ -65,7 +65,7 @@ test('finds items by their time, whatever their other attributes and keys are', 
     { pk: 'E', sk: 'a text', text: '"expires_at":{"N":"1"}' },
     { pk: 'F', sk: 'a text', text: { expires_at: '1' }, 'expires_at ': 1 },
   ];
-  await batchWrite(items.map((put) => ({ put })));
+  await storeItems(items);
   expect([...expiredItems(file, tableName(), now)]).toEqual([
     [
       { pk: 'B:C', sk: 'S:x' },

@@ -15,7 +15,7 @@ import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { collect } from '../../../shared/table/query.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
-import { readItem, scanTable } from '../../helpers/items.ts';
+import { readItem, scanTable, storeItems } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeUser, makeUsers } from '../../helpers/world.ts';
 
@@ -230,7 +230,7 @@ test('another epoch ends all cursors, and times in it are above those before', a
   // The table is replaced by the copy.
   const items = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES'));
   await batchDelete(items);
-  await batchWrite(copy.map((put) => ({ put })));
+  await storeItems(copy);
   await beginEpoch();
   const end = await readLogEnd();
   // A time is a place in the epoch of now.

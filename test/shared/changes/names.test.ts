@@ -20,7 +20,7 @@ import {
   startReceiver,
   subscribe,
 } from '../../helpers/webhooks.ts';
-import { makeUser } from '../../helpers/world.ts';
+import { makeUser, newWork } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
 
@@ -61,7 +61,7 @@ describe('GET /changes', () => {
   });
 
   test('has nothing that waits for a name, no renewal without a change, and no passing name', async () => {
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     const since = await position();
     await nameEntities({ [entity.entity_id]: 'Same' }, 'work');
     expect(await namesSince(since)).toHaveLength(1);
@@ -144,7 +144,7 @@ describe('two things with one id', () => {
 describe('a thing that is removed, brought back and joined', () => {
   const by = { reason: 'other', note: '', moderator_id: null } as const;
   const add = async (name: string) => {
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     await transact(recordWrites(undefined, { ...entity, name, origin: 'operator' }));
     return entity;
   };
@@ -183,7 +183,7 @@ describe('a thing that is removed, brought back and joined', () => {
 
   test('is told no name that waits, and its end if it waits again', async () => {
     const since = await position();
-    const thing = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const thing = newWork();
     const record = { ...thing, name: 'Waiting', origin: 'member', state: 'waiting' } as const;
     await transact(recordWrites(undefined, record));
     await removeThing(thing, { by });

@@ -1,15 +1,13 @@
-import { randomNumbers } from '../../../bin/random.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
+import { choices } from '../../helpers/choices.ts';
 import { readItem } from '../../helpers/items.ts';
 import { aggregateDifferences, readAggregates } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeLongLists, makeUsers, type Person, visitor } from '../../helpers/world.ts';
 
-const random = randomNumbers(5);
-const number = (below: number) => Math.floor(random() * below);
-const pick = <T>(from: readonly T[]) => from[number(from.length)] as T;
+const { random, below: number, pick } = choices(5);
 const types = ['work', 'event', 'bk_author'];
 
 test('after random writes, totals and rank trees equal a recount and a rebuild', async () => {

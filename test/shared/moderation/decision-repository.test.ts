@@ -1,4 +1,3 @@
-import { randomNumbers } from '../../../bin/random.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {
   appeal,
@@ -9,6 +8,7 @@ import { eraseReport, insertReport } from '../../../shared/moderation/report-rep
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
+import { choices } from '../../helpers/choices.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { beforeTransaction } from '../../helpers/sends.ts';
@@ -296,8 +296,7 @@ test('parallel moderators block an account once, and cannot block each other', a
 });
 
 test('parallel reports, decisions, appeals, edits and erasures leave exact numbers', async () => {
-  const random = randomNumbers(14);
-  const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
+  const { pick } = choices(14);
   const authors = await makeUsers(3);
   const readers = await makeUsers(12);
   const ConditionExpression = 'attribute_not_exists(pk)';

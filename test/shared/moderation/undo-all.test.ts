@@ -39,7 +39,14 @@ import { expectExact } from '../../helpers/recount.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
-import { makeModerator, makeUser, makeUsers, type Person, signIn } from '../../helpers/world.ts';
+import {
+  makeModerator,
+  makeUser,
+  makeUsers,
+  newWork,
+  type Person,
+  signIn,
+} from '../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -343,7 +350,7 @@ test('the operator can finish it', async () => {
 describe('bringing everything back', () => {
   /** Something that others reviewed and named, whose name this person wants to correct. */
   async function proposes(person: Person, note: string): Promise<Entity> {
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     const other = await makeUser();
     await other.publishes(entity);
     await correct(other, entity, { name: 'Bleu' });
@@ -482,7 +489,7 @@ async function inPieces(run: () => Promise<unknown>): Promise<void> {
 
 describe('the names of an account', () => {
   const named = async (person: Person, words: { name: string; about?: string }) => {
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     expect(await correct(person, entity, words)).toHaveStatus(303);
     return entity;
   };
@@ -495,7 +502,7 @@ describe('the names of an account', () => {
     stopClock(Date.now() + 1);
     await correct(spammer, twice, { name: 'Cheaper', about: 'Call now' });
     // A database's name, which a moderator lets the spammer have: so it was before the rule.
-    const ofDatabase = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const ofDatabase = newWork();
     const words = { name: 'Blue Train', origin: 'musicdb', version: 1 } as const;
     await writeRecords([recordWrites(undefined, { ...ofDatabase, ...words })]);
     const before = await readRecord(ofDatabase);
@@ -556,7 +563,7 @@ describe('the names of an account', () => {
 
   test('that older code has not logged are removed too', async () => {
     const spammer = await makeUser();
-    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    const entity = newWork();
     const written_at = new Date().toISOString();
     const words = { name: 'Old watches', origin: 'member', user_id: spammer.id } as const;
     await writeRecords([recordWrites(undefined, { ...entity, ...words, written_at })]);
@@ -587,7 +594,7 @@ describe('the names of an account', () => {
     for (let round = 0; round < 3; round++) {
       const spammer = await makeUser();
       const entities = Array.from({ length: 6 }, () => {
-        return { entity_id: randomUUID(), entity_type: 'work' } as const;
+        return newWork();
       });
       await Promise.all([
         decideUser(spammer.id, 'hide_all', byMia),

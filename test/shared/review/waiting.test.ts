@@ -49,7 +49,7 @@ async function newcomer(content: Record<string, unknown> = {}) {
   return { author, id };
 }
 
-const publicReview = async (id: string) => (await visitor.reads(id)).body.review;
+const publicReview = async (id: string) => await visitor.sees(id);
 
 const isWaiting = async (id: string) => (await readItem(waitingKey(id))) !== undefined;
 

@@ -9,6 +9,7 @@ import { transact, tryUpdate } from '../../../shared/table/transact.ts';
 import { silenceAll } from '../../helpers/console.ts';
 import { lambdaContext } from '../../helpers/invoke.ts';
 import '../../helpers/table.ts';
+import { storeItems } from '../../helpers/items.ts';
 
 const prefix = { pk: 'BUDGET', sk: 'ITEM#' };
 const wide = { read: 1_000, commands: 1_000, bytes: 10_000_000, answer: 10_000_000 };
@@ -17,7 +18,7 @@ const errors = silenceAll('error');
 beforeEach(async () => {
   const text = 'x'.repeat(4_000);
   const items = Array.from({ length: 10 }, (_, i) => ({ ...prefix, sk: `ITEM#${i}`, text }));
-  await batchWrite(items.map((put) => ({ put })));
+  await storeItems(items);
 });
 
 const readOne = () => getItem({ ...prefix, sk: 'ITEM#1' });

@@ -47,7 +47,7 @@ import {
   revisionRecord,
   sourced,
 } from '../../helpers/transfer.ts';
-import { makeGrant, makeUsers, signIn, text } from '../../helpers/world.ts';
+import { makeGrant, makeUsers, newWork, signIn, text } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
 async function live() {
@@ -93,7 +93,7 @@ async function live() {
   await setModerator(mia.id, true);
   await expect(sendNotices()).rejects.toThrow('ESOCKET');
   jest.restoreAllMocks();
-  const named = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const named = newWork();
   const words = { about: undefined, url: undefined };
   const correction = { naming: { ...words, name: 'Blue' }, note: '', seen: undefined };
   await correctName(named, correction, (await findUser(author.id)) as User);

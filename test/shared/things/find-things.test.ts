@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../../bin/bench/measure.ts';
-import { randomNumbers } from '../../../bin/random.ts';
 import { auditPartitions } from '../../../shared/audit/audit.ts';
 import type { EntityType } from '../../../shared/entity/entity-type.ts';
 import {
@@ -16,6 +15,7 @@ import { entityKey } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transact.ts';
 import { findThings } from '../../../shared/things/find-things.ts';
 import { rebuildThings } from '../../../shared/things/rebuild-things.ts';
+import { choices } from '../../helpers/choices.ts';
 import { scanTable, setAttributes } from '../../helpers/items.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -198,8 +198,7 @@ describe('a search', () => {
   test.each([8, 80])(
     '%i false names of one member change nothing of honest things',
     async (many) => {
-      const random = randomNumbers(Number(process.env.SEED ?? many));
-      const below = (number: number) => Math.floor(random() * number);
+      const { below } = choices(Number(process.env.SEED ?? many));
       const vocabulary = ['abbey', 'road', 'x', 'side', 'two', 'live'].map((word) => word + many);
       const words = () =>
         Array.from({ length: 1 + below(3) }, () => vocabulary[below(6)]).join(' ');

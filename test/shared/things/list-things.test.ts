@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure, measureRun } from '../../../bin/bench/measure.ts';
-import { randomNumbers } from '../../../bin/random.ts';
 import { handler } from '../../../functions/api/list-entities.ts';
 import { auditPartitions } from '../../../shared/audit/audit.ts';
 import { type EntityType, entityTypes } from '../../../shared/entity/entity-type.ts';
@@ -24,6 +23,7 @@ import { transact } from '../../../shared/table/transact.ts';
 import { keepThings } from '../../../shared/things/keep-things.ts';
 import { buildThings, rebuildThings } from '../../../shared/things/rebuild-things.ts';
 import { settleRisen } from '../../../shared/things/settle-risen.ts';
+import { choices } from '../../helpers/choices.ts';
 import { invalid, invoke } from '../../helpers/invoke.ts';
 import { scanTable } from '../../helpers/items.ts';
 import { beforeSend } from '../../helpers/sends.ts';
@@ -336,9 +336,7 @@ describe('a list of things', () => {
 });
 
 describe('entries of things', () => {
-  const random = randomNumbers(Number(process.env.SEED ?? 13));
-  const below = (number: number) => Math.floor(random() * number);
-  const one = <T>(all: readonly T[]) => all[below(all.length)] as T;
+  const { below, pick: one } = choices(Number(process.env.SEED ?? 13));
 
   test('are right after any history, in pieces, repeated, and from two shards', async () => {
     await batchDelete(await scanTable());

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { randomNumbers } from '../../../bin/random.ts';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
 import { handler as getUser } from '../../../functions/api/get-user.ts';
 import { handler as userFeed } from '../../../functions/api/get-user-feed.ts';
 import { handler as listReviews } from '../../../functions/api/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/api/list-revisions.ts';
 import { admin, refuses } from '../../helpers/admin.ts';
+import { choices } from '../../helpers/choices.ts';
 import { silence } from '../../helpers/console.ts';
 import {
   archive as archiveAt,
@@ -47,9 +47,7 @@ const critiquebrainz = ['import', '--format', 'critiquebrainz'];
 
 describe('npm run admin -- import --format critiquebrainz', () => {
   test('returns the lists, averages and votes that SQL computes over the dump', async () => {
-    const random = randomNumbers(7);
-    const number = (below: number) => Math.floor(random() * below);
-    const pick = <T>(from: readonly T[]) => from[number(from.length)] as T;
+    const { random, below: number, pick } = choices(7);
     let seconds = Date.UTC(2015, 0, 1) / 1000;
     /** Returns a new time at each call, with or without a fraction. */
     const stamp = () => {

@@ -27,7 +27,7 @@ import {
   status,
   subscribe,
 } from '../../helpers/webhooks.ts';
-import { makeModerator, makeUser, makeUsers } from '../../helpers/world.ts';
+import { makeModerator, makeUser, makeUsers, newWork } from '../../helpers/world.ts';
 
 process.env.AUTH_URL = 'https://reviews.example';
 
@@ -106,7 +106,7 @@ test('a correction and the first name of a new author say what they are, without
   const { receiver } = await begin();
   const ofOthers = await begin({ author_id: cat.id });
   process.env.HELD_REVIEWS = '2';
-  const named = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const named = newWork();
   await correct(await makeUser(), named, { name: 'Words of a name' });
   delete process.env.HELD_REVIEWS;
   const page = 'https://reviews.example/account/moderation';
@@ -124,7 +124,7 @@ test('a correction and the first name of a new author say what they are, without
       url: `${page}/things/${named.entity_id}${query}`,
     },
   ]);
-  const known = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const known = newWork();
   await correct(ann, known, { name: 'Words of a name' });
   await ben.publishes(known);
   await correct(ben, known, { name: 'Words of another', note: 'Words of a note' });

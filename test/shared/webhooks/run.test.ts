@@ -87,7 +87,7 @@ describe('a webhook', () => {
       data: {
         id,
         version: expect.any(Number),
-        review: (await visitor.reads(id)).body.review,
+        review: await visitor.sees(id),
         truncated: false,
       },
     });
