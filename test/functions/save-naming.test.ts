@@ -68,6 +68,12 @@ describe('the first review of something without a name', () => {
   });
 });
 
+/** The form that undoes the newest correction of the log. */
+async function newestEntry() {
+  const { html } = await ask('show-decisions', mia);
+  return { id: /name="id" value="([^"]*)"/.exec(html)?.[1] ?? '' };
+}
+
 describe('a correction', () => {
   test('is made at once where nobody else has reviewed, and logged', async () => {
     const ann = await makeUser();
@@ -179,8 +185,7 @@ describe('a correction', () => {
     await correct(mia, entity, { name: 'Blue', about: '', url: '' });
     expect(await wordsOf(entity)).toEqual({ name: 'Blue', origin: 'moderator', user_id: mia.id });
     await applyStream();
-    const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { id };
+    const form = await newestEntry();
     const undone = await ask('undo-correction', mia, { form });
     expect(undone.headers.location).toBe(`${at}/account/moderation/log`);
     const words = { name: 'Bleu', about: '1957', url: 'https://a.example/' };
@@ -199,9 +204,8 @@ describe('a correction', () => {
     await correct(mia, entity, { name: 'Blue' });
     await ann.leaves();
     await applyStream();
-    const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { id };
-    expect((await ask('undo-correction', mia, { form })).status).toBe(303);
+    const form = await newestEntry();
+    expect(await ask('undo-correction', mia, { form })).toHaveStatus(303);
     expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member' });
   });
 
@@ -209,9 +213,8 @@ describe('a correction', () => {
     const ann = await makeUser();
     const entity = await reviewNew(ann, { name: 'Bleu' });
     await correct(ann, entity, { name: 'Blue' });
-    const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
-    const form = { id };
-    expect((await ask('undo-correction', mia, { form })).status).toBe(303);
+    const form = await newestEntry();
+    expect(await ask('undo-correction', mia, { form })).toHaveStatus(303);
     expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member', user_id: ann.id });
   });
 

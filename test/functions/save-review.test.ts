@@ -3,9 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
-import { chosenIn } from '../helpers/review-form.ts';
-import { routeOf } from '../helpers/routes.ts';
-import { ask, requestPage, signInAs } from '../helpers/visit.ts';
+import { chosenIn, ownForm } from '../helpers/review-form.ts';
+import { ask } from '../helpers/visit.ts';
 import { makeUser, operator, type Person, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -13,8 +12,8 @@ const other = 'Another text of the same review, long enough to be one.';
 
 const show = (user: Person, review_id: string) =>
   ask('show-review-editor', user, { path: { review_id } });
-const save = (user: Person, review_id: string, form: Record<string, string>) =>
-  ask('save-review', user, { path: { review_id }, form });
+const save = (user: Person, review_id: string, form: Record<string, string>, headers = {}) =>
+  ask('save-review', user, { path: { review_id }, form, headers });
 
 /** The tag of the revision that the page of the form shows. */
 async function revisionOf(user: Person, review_id: string): Promise<string> {
@@ -148,33 +147,21 @@ describe('/review/{review_id}/edit', () => {
     await decideUser(user.id, 'block', operator);
     const why = 'A moderator has blocked this account: it can read and be deleted, but not write.';
     expect((await show(user, id)).html).toContain(why);
-    const route = routeOf('save-review');
-    const { csrf, cookie } = await signInAs(user.id);
-    const answer = await requestPage(route, {
-      path: { review_id: id },
-      form: { text: other, rating: '', revision, csrf },
-      headers: { cookie, 'Sec-Fetch-Site': 'same-origin' },
-    });
+    const answer = await save(user, id, { text: other, rating: '', revision }, ownForm);
     expect(answer).toHaveStatus(403);
     expect(answer.body).toContain(why);
-    expect(contentOf({ html: answer.body } as never, 'text')).toBe(other);
+    expect(contentOf(answer.shown, 'text')).toBe(other);
   });
 
   test('gives back the text of a review that was deleted meanwhile', async () => {
     const user = await makeUser();
     const id = await user.publishes();
-    const route = routeOf('save-review');
-    const { csrf, cookie } = await signInAs(user.id);
     const revision = await revisionOf(user, id);
     await user.deletes(id);
-    const answer = await requestPage(route, {
-      path: { review_id: id },
-      form: { text: other, rating: '', revision, csrf },
-      headers: { cookie, 'Sec-Fetch-Site': 'same-origin' },
-    });
+    const answer = await save(user, id, { text: other, rating: '', revision }, ownForm);
     expect(answer).toHaveStatus(404);
     expect(answer.body).toContain('<h1>Review not found</h1>');
-    expect(contentOf({ html: answer.body } as never, 'text')).toBe(other);
+    expect(contentOf(answer.shown, 'text')).toBe(other);
   });
 
   test('is a 404 page for reviews of others, and for what is no id', async () => {

@@ -8,6 +8,7 @@ import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
+import { reviewsIn } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -28,11 +29,6 @@ async function makeEntity(contents: readonly Record<string, unknown>[]) {
     ids.push(await (authors[i] as Person).publishes({ entity_id, ...content }));
   }
   return { entity_id, ids };
-}
-
-/** The reviews that a page lists, in their order. */
-function listed(page: string): string[] {
-  return [...page.matchAll(/href="[^"]*\/review\/([\da-f-]{36})"><time/g)].map(([, id = '']) => id);
 }
 
 /** The address that a link of this text leads to. */
@@ -95,9 +91,9 @@ describe('GET /entity/{entity_id} for people', () => {
     const [first = ''] = ids;
     await (await makeUser()).votes(first);
     const newest = await show(entity_id);
-    expect(listed(newest)).toEqual(ids.toReversed().slice(0, 20));
+    expect(reviewsIn(newest)).toEqual(ids.toReversed().slice(0, 20));
     const rest = await show(entity_id, queryOf(linkOn(newest, 'Next page')));
-    expect(listed(rest)).toEqual(ids.toReversed().slice(20));
+    expect(reviewsIn(rest)).toEqual(ids.toReversed().slice(20));
     expect(linkOn(rest, 'Next page')).toBeUndefined();
     // Another list begins with its own first page.
     for (const name of ['4 stars', 'English', 'Most popular']) {
@@ -106,10 +102,10 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(rest).toContain(`<link rel="canonical" href="${at}/entity/${entity_id}">`);
 
     const popular = await show(entity_id, queryOf(linkOn(newest, 'Most popular')));
-    expect(listed(popular)[0]).toBe(first);
+    expect(reviewsIn(popular)[0]).toBe(first);
     const more = queryOf(linkOn(popular, 'Next page'));
     expect(more).toMatchObject({ sort: 'popularity', cursor: expect.any(String) });
-    expect(listed(await show(entity_id, more))).toHaveLength(3);
+    expect(reviewsIn(await show(entity_id, more))).toHaveLength(3);
     const query = { cursor: `${more.cursor}` };
     expect(await invoke(handler, { path: { entity_id }, query })).toHaveStatus(400);
   });
@@ -122,11 +118,11 @@ describe('GET /entity/{entity_id} for people', () => {
       { rating: null },
     ]);
     const german = await show(entity_id, { language: 'de' });
-    expect(listed(german)).toEqual([ids[0]]);
+    expect(reviewsIn(german)).toEqual([ids[0]]);
     expect(german).toContain('<h2>1 review in German</h2>');
     expect(queryOf(linkOn(german, '5 stars'))).toEqual({ language: 'de', rating: '5' });
     const high = await show(entity_id, { rating: '5,4', sort: 'popularity' });
-    expect(listed(high)).toEqual([ids[2], ids[1], ids[0]]);
+    expect(reviewsIn(high)).toEqual([ids[2], ids[1], ids[0]]);
     expect(high).toContain('<h2>3 reviews with 4 or 5 stars</h2>');
     expect(queryOf(linkOn(high, 'Show all reviews'))).toEqual({ sort: 'popularity' });
     const none = await show(entity_id, { rating: '1', language: 'de' });
@@ -227,7 +223,7 @@ describe('GET /entity/{entity_id} for people', () => {
     await nameEntities({ [entity_id]: 'Blue' });
     await show(entity_id);
     const { read, roundTrips, body } = await measure('show-entity', { path: { entity_id } });
-    expect(listed(body)).toHaveLength(20);
+    expect(reviewsIn(body)).toHaveLength(20);
     // A review of 5,000 characters takes two halves of a unit; the name is read beside the list.
     expect(read).toBeLessThanOrEqual(2 * 0.5 * 20 + 0.5 * 20 + 3);
     expect(roundTrips).toBeLessThanOrEqual(2);

@@ -8,10 +8,8 @@ import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke, lambdaContext } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { reviewsIn } from '../helpers/visit.ts';
 import { makeUser, makeUsers, operator } from '../helpers/world.ts';
-
-const listed = (body: unknown) =>
-  [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
 
 afterAll(restore);
 
@@ -48,7 +46,7 @@ describe('GET /', () => {
     await decideReview(`${ids[5]}`, 'hide', operator);
     await applyStream();
     const { body, headers } = await invoke(handler);
-    expect(listed(body)).toEqual([6, 4, 3, 2, 1].map((i) => ids[i]));
+    expect(reviewsIn(body)).toEqual([6, 4, 3, 2, 1].map((i) => ids[i]));
     expect(body).not.toContain('Write the first');
     // Nothing has a name.
     expect(body).not.toContain('What people talk about');
@@ -96,8 +94,8 @@ describe('GET /', () => {
     expect(shelf).toContain(`/ws/entity/${things[6]?.entity_id}?entity_type=release_group"`);
     // The last written are of five, one, four, and seven, which has two.
     expect(namesIn(list)).toEqual(['Five', 'One', 'Four', '&lt;i&gt;Seven&lt;/i&gt;']);
-    expect(listed(list).slice(0, 3)).toEqual(newest.toReversed());
-    expect(listed(list)).toHaveLength(5);
+    expect(reviewsIn(list).slice(0, 3)).toEqual(newest.toReversed());
+    expect(reviewsIn(list)).toHaveLength(5);
   });
 
   test('costs twelve units, with the widest names of the four types with most reviews', async () => {
@@ -120,6 +118,6 @@ describe('GET /', () => {
     const types = [...shelf.matchAll(/entity_type=(\w+)"/g)].map(([, type]) => type);
     // Of the test before, and of the type with most reviews.
     expect(types).toEqual(Array(6).fill('release_group'));
-    expect(listed(body)).toHaveLength(5);
+    expect(reviewsIn(body)).toHaveLength(5);
   });
 });

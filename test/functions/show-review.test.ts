@@ -9,6 +9,7 @@ import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
+import { reviewsIn } from '../helpers/visit.ts';
 import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -127,10 +128,6 @@ describe('GET /review/{review_id} for people', () => {
 });
 
 describe('the end of the page', () => {
-  /** The reviews that a part of a page shows, in their order. */
-  const shownIn = (part = '') =>
-    [...part.matchAll(/href="[^"]*\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
-
   test('has two more reviews of the thing and one more by the author, all public', async () => {
     const { entity_id, id } = await makeNamed('Blue');
     const others = await makeUsers(4);
@@ -149,14 +146,14 @@ describe('the end of the page', () => {
     const page = await show(id);
     const [, ofThing, ofAuthor] = page.split('<section class="more">');
     expect(ofThing).toContain('<h2>More about <bdi>Blue</bdi></h2>');
-    expect(shownIn(ofThing)).toEqual([best, liked]);
+    expect(reviewsIn(ofThing)).toEqual([best, liked]);
     expect(ofAuthor).toContain('<h2>More by <bdi>Zoë &lt;i&gt;</bdi></h2>');
     expect(ofAuthor).toContain('<bdi>Newest &lt;b&gt;</bdi>');
-    expect(shownIn(ofAuthor)).toEqual([newest.id]);
+    expect(reviewsIn(ofAuthor)).toEqual([newest.id]);
     // Neither part shows the review itself.
     const parts = (await show(newest.id)).split('<section class="more">');
-    expect(shownIn(parts[1])).toEqual([]);
-    expect(shownIn(parts[2])).not.toContain(newest.id);
+    expect(reviewsIn(parts[1])).toEqual([]);
+    expect(reviewsIn(parts[2])).not.toContain(newest.id);
     expect(page).not.toContain(plain);
     expect(page).not.toContain(former.id);
   });

@@ -7,7 +7,7 @@ import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { nextOn } from '../helpers/visit.ts';
+import { nextOn, reviewsIn } from '../helpers/visit.ts';
 import {
   idsOf,
   makeUser,
@@ -29,10 +29,6 @@ async function show(query: Query = {}): Promise<string> {
   expect(status).toBe(200);
   return body;
 }
-
-/** The ids of the reviews that a page lists. */
-const listed = (page: string) =>
-  [...page.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id = '']) => id);
 
 const optionsIn = (page: string) =>
   [...page.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value);
@@ -96,7 +92,7 @@ describe('GET /reviews for people', () => {
     ];
     for (const [query, expected, heading] of cases) {
       const page = await show(query);
-      expect([query, listed(page)]).toEqual([query, expected]);
+      expect([query, reviewsIn(page)]).toEqual([query, expected]);
       expect(headingOf(page)).toBe(heading);
       const set = Object.entries(query).filter(([, value]) => value !== '');
       const { body } = await visitor.lists(Object.fromEntries(set) as Record<string, string>);
@@ -141,7 +137,7 @@ describe('GET /reviews for people', () => {
       let query: Query | undefined = filter;
       while (query) {
         const page: string = await show(query);
-        seen.push(...listed(page));
+        seen.push(...reviewsIn(page));
         const cursor = nextOn(page);
         expect(page.includes('rel="next"')).toBe(cursor !== undefined);
         query = cursor ? { ...filter, cursor } : undefined;
@@ -171,12 +167,12 @@ describe('GET /reviews for people', () => {
     const even = [20, 18, 16, 14, 12, 10, 8, 6, 4, 2];
     const first = await show({ language: 'fy' });
     const odd = [21, 19, 17, 15, 13, 11, 9, 7, 5, 3];
-    expect(listed(first)).toEqual(numbered(...odd, ...even));
+    expect(reviewsIn(first)).toEqual(numbered(...odd, ...even));
     const headings = (page: string) =>
       [...page.matchAll(/<h3><a href="[^"]*\/entity\/(\w{8})/g)].map(([, part]) => part);
     expect(headings(first)).toEqual(['bbbbbbbb', 'aaaaaaaa']);
     const second = await show({ language: 'fy', cursor: `${nextOn(first)}` });
-    expect(listed(second)).toEqual(numbered(1, 0));
+    expect(reviewsIn(second)).toEqual(numbered(1, 0));
     expect(headings(second)).toEqual(['bbbbbbbb', 'cccccccc']);
   });
 
@@ -188,7 +184,7 @@ describe('GET /reviews for people', () => {
     ];
     for (const query of queries) {
       const { read, write, roundTrips, body } = await measure('show-reviews', { query });
-      expect(listed(`${body}`)).toHaveLength(20);
+      expect(reviewsIn(`${body}`)).toHaveLength(20);
       // Reviews of 5,000 bytes, their authors, names and totals, twice with a filter.
       expect(read).toBeLessThanOrEqual(20 * (1 + 0.5 + 0.5) + 6);
       expect([write, roundTrips <= 4]).toEqual([0, true]);
@@ -231,7 +227,7 @@ describe('GET /reviews for people', () => {
   test.each<[Query]>([[{ rating: '5' }], [{ offset: '-1' }], [{ constructor: 'x' }], [{ '': '' }]])(
     'ignores %j',
     async (query) => {
-      expect(listed(await show(query))).toHaveLength(20);
+      expect(reviewsIn(await show(query))).toHaveLength(20);
     },
   );
 });

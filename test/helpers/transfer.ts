@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { nothingWritten, type Written } from '../../shared/review/written.ts';
 import { allRecords, scanInto } from '../../shared/transfer/export.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
-import type {
-  FullReviewRecord,
-  SourcedRecord,
-  TransferRecord,
+import {
+  type FullReviewRecord,
+  parseRecord,
+  type SourcedRecord,
+  type TransferRecord,
 } from '../../shared/transfer/record.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
 import { newFolder } from './folder.ts';
@@ -17,6 +18,13 @@ export async function exported(): Promise<TransferRecord[]> {
   await scanInto(spool, () => {});
   const records = [...allRecords(spool)];
   spool.close();
+  return records;
+}
+
+/** Returns the records of lines, each of which must be valid. */
+export function recordsOf(lines: readonly string[]): TransferRecord[] {
+  const records = lines.map(parseRecord).filter((record) => typeof record !== 'string');
+  expect(records).toHaveLength(lines.length);
   return records;
 }
 

@@ -77,3 +77,7 @@ export async function* pagesOf(operation: string, person: Person, query: Fields 
 
 /** The text of a page, with single spaces. */
 export const textIn = (html: string) => html.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
+
+/** The ids of the reviews that a page or a part of it lists, in their order. */
+export const reviewsIn = (html = '') =>
+  [...html.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id = '']) => id);

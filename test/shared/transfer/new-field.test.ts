@@ -2,31 +2,27 @@ import * as v from 'valibot';
 // Loaded first: it describes each field of a vote, and the compiler would ask for one more text.
 import '../../../shared/account/presented.ts';
 import { Vote } from '../../../shared/vote/vote.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
 
 // Added before the schemas that are derived from a vote are made.
 const mood = v.optional(v.picklist(['calm', 'cross']));
 Object.assign(Vote.entries, { mood });
 
-const { createTable } = await import('../../../infra/local/table.ts');
 const { voteKey } = await import('../../../shared/table/keys.ts');
 const { importRecords } = await import('../../../shared/transfer/import.ts');
-const { parseRecord } = await import('../../../shared/transfer/record.ts');
 const { makeUsers } = await import('../../helpers/world.ts');
 const { readItem, setAttributes } = await import('../../helpers/items.ts');
-const { exported, sourced } = await import('../../helpers/transfer.ts');
+const { exported, sourced, recordsOf } = await import('../../helpers/transfer.ts');
 
 test('a field that a vote gains survives export and import', async () => {
   const [ann, bob] = await makeUsers(2);
-  if (!ann || !bob) throw new Error('Two users were asked for');
   const review = await ann.publishes();
   await bob.votes(review);
   await setAttributes(voteKey(review, bob.id), { mood: 'calm' });
   const lines = (await exported()).map((record) => JSON.stringify(record));
-  const records = lines.map(parseRecord).filter((record) => typeof record !== 'string');
-  expect(records).toHaveLength(lines.length);
+  const records = recordsOf(lines);
 
-  process.env.TABLE_NAME = 'another-table';
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, 'another-table');
+  await enterEmptyTable();
   expect(await importRecords(sourced(records))).toMatchObject({
     written: { vote: 1 },
     refused: {},

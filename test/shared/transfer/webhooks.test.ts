@@ -1,9 +1,8 @@
-import { createTable } from '../../../infra/local/table.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import { parseRecord } from '../../../shared/transfer/record.ts';
 import { run as admin } from '../../helpers/admin.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { exported, sourced } from '../../helpers/transfer.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
+import { exported, recordsOf, sourced } from '../../helpers/transfer.ts';
 import { beginWebhook, read, run, startReceiver, subscribe } from '../../helpers/webhooks.ts';
 import { makeUser } from '../../helpers/world.ts';
 
@@ -43,11 +42,9 @@ test('an export has webhooks without their places, and an import begins now', as
   for (const name of ['position', 'last', 'test_due', 'stuck']) {
     expect(JSON.parse(line).item).not.toHaveProperty(name);
   }
-  const records = lines.map(parseRecord).filter((record) => typeof record !== 'string');
-  expect(records).toHaveLength(lines.length);
+  const records = recordsOf(lines);
 
-  process.env.TABLE_NAME = 'another-table';
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, 'another-table');
+  await enterEmptyTable();
   expect(await importRecords(sourced(records))).toMatchObject({
     written: { application: 2, webhook: 2 },
     refused: {},
