@@ -1,7 +1,7 @@
 import { partOf, tasksHeading, unreleasedPart } from './changelog.ts';
 
 /** The parts of a release. */
-export interface Candidate {
+interface Candidate {
   version: string;
   /** Versions in other files, by their names. */
   copies: Readonly<Record<string, string | undefined>>;

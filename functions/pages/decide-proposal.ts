@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { SeenVersion } from '../../shared/entity/record.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { acceptProposal, declineProposal } from '../../shared/moderation/correction.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
@@ -15,7 +16,7 @@ export const request = signedIn({
     user_id: Uuid,
     proposed_at: StoredTime,
     /** Version of the record that the moderator has seen, empty if there was none. */
-    seen: v.pipe(v.string(), v.regex(/^\d{0,15}$/, 'must be a number')),
+    seen: SeenVersion,
     note: v.optional(Text(0, 500), ''),
   }),
 });
@@ -28,8 +29,7 @@ export const handler = page(
     const { decision, user_id, proposed_at, seen, note } = body;
     const decide = decision === 'accept' ? acceptProposal : declineProposal;
     const by = { reason: 'other', note, moderator_id: caller.user_id } as const;
-    const version = seen === '' ? undefined : Number(seen);
-    await decide({ ...path, ...query }, user_id, by, { proposed_at, version });
+    await decide({ ...path, ...query }, user_id, by, { proposed_at, version: seen });
     return { location: moderationUrl(), notice: `name-${decision}` };
   },
   ({ path, query }, filled, { visitor }) => thingPage({ ...path, ...query }, visitor, { filled }),

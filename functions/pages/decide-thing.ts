@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { SeenVersion } from '../../shared/entity/record.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { type Decider, Grounds } from '../../shared/moderation/decision.ts';
 import {
@@ -20,7 +21,7 @@ export const request = signedIn({
   body: v.object({
     decision: oneOf(['confirm', 'remove', 'lead', 'return']),
     /** Version of the record that the moderator has seen, empty if older code stored it. */
-    seen: v.pipe(v.string(), v.regex(/^\d{0,15}$/, 'must be a number')),
+    seen: SeenVersion,
     /** The thing that it is the same as. */
     other: v.optional(Uuid),
     hides_reviews: v.optional(v.string()),
@@ -37,7 +38,7 @@ export const handler = page(
     const entity = { ...path, ...query };
     const { decision, seen, other = '', hides_reviews, reason, note } = body;
     const by: Decider = { reason, note, moderator_id: caller.user_id };
-    const decider = { by, seen: seen === '' ? undefined : Number(seen) };
+    const decider = { by, seen };
     switch (decision) {
       case 'confirm':
         await confirmName(entity, decider);

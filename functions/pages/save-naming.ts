@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { SeenVersion } from '../../shared/entity/record.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { correctName } from '../../shared/moderation/correction.ts';
 import { namingFields } from '../../shared/moderation/naming.ts';
@@ -15,7 +16,7 @@ export const request = signedIn({
     ...namingFields,
     note: v.optional(Text(0, 500), ''),
     /** Version of the record that the form showed, empty if there was none. */
-    seen: v.pipe(v.string(), v.regex(/^\d{0,15}$/, 'must be a number')),
+    seen: SeenVersion,
   }),
 });
 
@@ -24,8 +25,7 @@ export const handler = page(
   request,
   async ({ path, query, body: { note, seen, ...naming } }, { visitor }) => {
     const entity = { ...path, ...query };
-    const version = seen === '' ? undefined : Number(seen);
-    const outcome = await correctName(entity, { naming, note, seen: version }, visitor.user);
+    const outcome = await correctName(entity, { naming, note, seen }, visitor.user);
     return {
       location: withQuery(`/entity/${path.entity_id}`, query),
       notice: outcome === 'named' ? 'name-saved' : `name-${outcome}`,

@@ -12,7 +12,7 @@ const mostGuesses = 5;
 const period = 60 * 60_000;
 
 /** A mail that can sign in, in the browser of the interaction `id` alone. */
-export interface PendingMail {
+interface PendingMail {
   id: string;
   address: string;
   /** A MAC of the token in the link, or empty if no mail was sent. */

@@ -33,7 +33,7 @@ import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
 /** Lists that may exceed a response. Other data is in the first part only. */
-type List = Exclude<OwnList, 'profile' | 'applications' | 'votes_by_day'> | 'given_names';
+type List = Exclude<OwnList, 'profile' | 'applications' | 'votes_by_day'>;
 
 const NamedEntity = v.pick(EntityRecord, [
   'entity_id',

@@ -82,7 +82,7 @@ export const List = v.pipe(
 );
 
 /** Removes what cannot be stored (lone surrogates), and control characters and direction marks. */
-export function displayable(text: string): string {
+function displayable(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')

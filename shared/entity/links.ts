@@ -21,7 +21,7 @@ import { isPublicName } from './state.ts';
 export const mostLed = 20;
 
 /** A thing that is joined or parted, and what it is joined with or parted from. */
-export interface Joined {
+interface Joined {
   record: EntityRecord;
   /** The thing at the end of the chain. */
   end: EntityRecord;

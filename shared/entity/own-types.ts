@@ -10,7 +10,7 @@ declare const isOwn: unique symbol;
 export type OwnType = string & { readonly [isOwn]: true };
 
 /** Most types of one service. A list of a language merges a partition for each type. */
-export const mostOwnTypes = 8;
+const mostOwnTypes = 8;
 
 const Word = v.regex(/^[a-z][a-z0-9_]{1,29}$/);
 const Label = Name(40);

@@ -28,7 +28,7 @@ const origins = ['musicdb', 'bookdb', 'member', 'moderator', 'operator'] as cons
 export type Origin = (typeof origins)[number];
 
 /** States of a thing that is not public, see state.ts. */
-export const entityStates = ['waiting', 'removed'] as const;
+const entityStates = ['waiting', 'removed'] as const;
 
 /** Most characters of a name that a database gave, and of a line about an entity. */
 export const mostCharacters = 200;
@@ -75,6 +75,13 @@ export const EntityRecord = v.object({
   version: v.optional(v.number()),
 });
 export type EntityRecord = v.InferOutput<typeof EntityRecord>;
+
+/** The version of a record that a form showed. An empty text means that it had none. */
+export const SeenVersion = v.pipe(
+  v.string(),
+  v.regex(/^\d{0,15}$/, 'must be a number'),
+  v.transform((text) => (text === '' ? undefined : Number(text))),
+);
 
 /** Milliseconds after which a database is asked again for a name that it gave. */
 export const renewedAfter = 30 * 86_400_000;
@@ -217,7 +224,7 @@ export function whereNamedFor(userId: string) {
 }
 
 /** Condition that there is no record. The item may wait for a name. */
-export const whereUnnamed = {
+const whereUnnamed = {
   ConditionExpression: 'attribute_not_exists(pk) OR attribute_not_exists(#name) OR #name = :none',
   ExpressionAttributeNames: { '#name': 'name' },
   ExpressionAttributeValues: { ':none': null },

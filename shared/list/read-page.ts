@@ -1,4 +1,4 @@
-import type { Entry, Item, SortKey } from '../table/item.ts';
+import type { Entry, SortKey } from '../table/item.ts';
 import {
   byPlace,
   collect,
@@ -9,45 +9,17 @@ import {
 } from '../table/query.ts';
 import { descend, type Partition, type Tree } from './descend.ts';
 import { firstRanges, keyRangesOf } from './key-ranges.ts';
+import {
+  entriesToRead,
+  type Filter,
+  type ListPlan,
+  type NearPage,
+  type PageRequest,
+  skipOf,
+} from './page-plan.ts';
 import { leafCapacity } from './rank-tree.ts';
 
 // The reads of a page, as its plan says: near the start, by rank trees, or from a short list.
-
-export interface PageRequest extends Sorting {
-  limit: number;
-  offset: number;
-  after?: SortKey;
-}
-
-export interface Filter {
-  /** Absent where all entries match. */
-  accept?: (entry: Entry) => boolean;
-  /** Estimated share of entries that are accepted, from 0 to 1. It sets the page size of reads. */
-  selectivity?: number;
-}
-
-/** Entries to read from the start of each partition, or from the cursor in it. */
-export interface NearPage extends Filter {
-  partitions: readonly Partition[];
-  /** Entries that one Query reads. */
-  pageSize: number;
-  /** Entries of a partition after which reading stops, even if the page is not complete. */
-  most: number;
-}
-
-/** The ways to read a page, in the order in which they are tried. */
-export interface ListPlan extends Filter {
-  /** Ways to read the page from the start of partitions, the cheapest first. */
-  near?: readonly NearPage[];
-  /** Rank trees, which find any page. Absent if the list is short. */
-  trees?: readonly Tree[];
-  /** Roots of the trees that are read already, by `keyString`. */
-  roots?: ReadonlyMap<string, Item | undefined>;
-  /** Partitions that together hold all entries. A short list is read up to the page. */
-  partitions: readonly Partition[];
-  /** Set if nothing but the entries of a short list tells how many match. */
-  isCounted?: boolean;
-}
 
 /** Entries, and the sort key after which the next page begins; the last page has no `next`. */
 export interface ListPage {
@@ -80,6 +52,16 @@ export async function readPage(
   return isCounted
     ? countShortList(partitions, filter, request)
     : readShortList(partitions, filter, request);
+}
+
+/** Reads a page of a short list in one partition, the newest first. */
+export function readNewest(
+  partition: Partition,
+  limit: number,
+  after: SortKey | undefined,
+): Promise<ListPage> {
+  const newest = { order: 'date', descending: true, offset: 0 } as const;
+  return readPage({ partitions: [partition] }, { ...newest, limit, after });
 }
 
 /** Reads a page from the start of its partitions. Returns undefined if it lies further down. */
@@ -160,14 +142,6 @@ async function readStart(
   return { entries, isAll: true };
 }
 
-/**
- * Returns how many entries to read for so many matches. With three standard deviations more than
- * expected, they are too few once in 1,000 reads.
- */
-export function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
-  return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
-}
-
 /** Finds the page by rank trees, and reads the key ranges that hold it. */
 async function readFarPage(
   { trees, roots }: Pick<ListPlan, 'roots'> & { trees: readonly Tree[] },
@@ -213,11 +187,6 @@ function merged(starts: readonly Start[], sorting: Sorting): Entry[] {
 function inOrder(perPartition: readonly Entry[][], sorting: Sorting): Entry[] {
   const [only = [], ...more] = perPartition;
   return more.length === 0 ? only : perPartition.flat().sort(byPlace(sorting));
-}
-
-/** Returns how many entries a page skips: a cursor is a place already. */
-export function skipOf({ offset, after }: PageRequest): number {
-  return after === undefined ? offset : 0;
 }
 
 function isAfter({ order, after }: PageRequest): (entry: Entry) => boolean {

@@ -62,7 +62,8 @@ export function correctName(
         writtenNow(namer),
         checkNaming(naming, namer),
       ]);
-      const record = recordOf(entity, naming, by, shownRecord(state.record, namer));
+      const shown = shownRecord(state.record, namer);
+      const record = recordOf(entity, naming, by, shown);
       const isHeld = by.state === 'waiting';
       const outcome = outcomeOf({ ...state, isHeld }, { record, note, seen }, namer);
       switch (outcome) {
@@ -80,7 +81,7 @@ export function correctName(
             ...(await editBy(namer, writer)),
             isCountedAs(entity, entityItem),
             ...recordWrites(state.record, record),
-            ...logOf(shownRecord(state.record, namer), record, { note, moderator_id: namer.id }),
+            ...logOf(shown, record, { note, moderator_id: namer.id }),
             ...(await newsOf(state.record, [namer.id])),
           ]);
       }

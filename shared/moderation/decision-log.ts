@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RecordChange } from '../entity/links.ts';
 import { notFound } from '../errors.ts';
-import { type ListPage, type ListPlan, readPage } from '../list/read-page.ts';
+import type { Partition } from '../list/descend.ts';
+import { type ListPage, readNewest } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
@@ -83,17 +84,11 @@ export async function listDecisions(
   limit: number,
   { userId, about = 'SUBJECT', after }: { userId?: string; about?: Log; after?: SortKey } = {},
 ): Promise<Pick<ListPage, 'next'> & { decisions: Decision[] }> {
-  const log: ListPlan =
+  const log: Partition =
     userId === undefined
-      ? { partitions: [{ scope: 'all', value: 'DECISION' }] }
-      : { partitions: [{ scope: 'author', value: `${about}#${userId}` }] };
-  const { entries, next } = await readPage(log, {
-    order: 'date',
-    descending: true,
-    offset: 0,
-    limit,
-    after,
-  });
+      ? { scope: 'all', value: 'DECISION' }
+      : { scope: 'author', value: `${about}#${userId}` };
+  const { entries, next } = await readNewest(log, limit, after);
   return { decisions: await readDecisions(entries), next };
 }
 

@@ -209,7 +209,7 @@ export async function appeal(reviewId: string, userId: string, statement: string
 
 /** Verdicts on an account. */
 export const accountVerdicts = ['block', 'hide_all', 'unblock', 'restore_all'] as const;
-export type AccountVerdict = (typeof accountVerdicts)[number];
+type AccountVerdict = (typeof accountVerdicts)[number];
 
 /**
  * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` also has the background

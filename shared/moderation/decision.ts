@@ -4,7 +4,7 @@ import { reasons, verdicts } from '../review/verdict.ts';
 import { Text } from '../values.ts';
 
 /** Decisions that change the state of a thing and leave its words. */
-export const recordDecisions = ['confirm', 'remove', 'lead', 'return'] as const;
+const recordDecisions = ['confirm', 'remove', 'lead', 'return'] as const;
 export type RecordDecision = (typeof recordDecisions)[number];
 
 /**

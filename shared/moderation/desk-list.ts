@@ -20,7 +20,7 @@ export type OpenReview = AuthoredReview & Pick<ReviewCase, 'moderationCase'>;
 export type Waiting = OpenReview | OpenProposal | { named: EntityRecord };
 
 /** A part of the queue, and the order. */
-export interface DeskQuery {
+interface DeskQuery {
   order: Order;
   kind?: DeskKind | undefined;
   /** Leaves out cases without a report for this reason. */

@@ -1,6 +1,6 @@
 // The names that a person gave and proposed, for moderators.
 import { type EntityRecord, entityOf, recordIn } from '../entity/record.ts';
-import { type ListPage, readPage } from '../list/read-page.ts';
+import { type ListPage, readNewest } from '../list/read-page.ts';
 import { getItems } from '../table/batch.ts';
 import type { SortKey } from '../table/item.ts';
 import { listOwnProposals } from './own-corrections.ts';
@@ -14,9 +14,8 @@ export async function listNamed(
   limit: number,
   after?: SortKey,
 ): Promise<Page<EntityRecord>> {
-  const partitions = [{ scope: 'author', value: `NAMER#${userId}` } as const];
-  const order = { order: 'date', descending: true, offset: 0 } as const;
-  const { entries, next } = await readPage({ partitions }, { ...order, limit, after });
+  const list = { scope: 'author', value: `NAMER#${userId}` } as const;
+  const { entries, next } = await readNewest(list, limit, after);
   const items = await getItems(entries, { consistent: true });
   const found = items.flatMap((item) => {
     const entity = item && entityOf(item.pk);

@@ -42,7 +42,7 @@ export function shownRecord(
 }
 
 /** The record that a person wants, why, and the version of the record that the form showed. */
-export interface WantedRecord {
+interface WantedRecord {
   record: EntityRecord;
   note: string;
   seen: number | undefined;

@@ -92,7 +92,7 @@ export function recordOf(
 }
 
 /** Returns the origin of what a person writes. */
-export function originOf(namer: Namer): Origin {
+function originOf(namer: Namer): Origin {
   if (!namer) return 'operator';
   return canModerate(namer) ? 'moderator' : 'member';
 }

@@ -1,5 +1,5 @@
 // The corrections that a person has proposed: those that wait, and what became of the others.
-import { type ListPage, readPage } from '../list/read-page.ts';
+import { type ListPage, readNewest } from '../list/read-page.ts';
 import { getItems } from '../table/batch.ts';
 import type { SortKey } from '../table/item.ts';
 import { parseItems } from '../table/parse.ts';
@@ -13,9 +13,8 @@ export async function listOwnProposals(
   limit: number,
   after?: SortKey,
 ): Promise<Pick<ListPage, 'next'> & { proposals: Proposal[] }> {
-  const partitions = [{ scope: 'author', value: `PROPOSER#${userId}` } as const];
-  const order = { order: 'date', descending: true, offset: 0 } as const;
-  const { entries, next } = await readPage({ partitions }, { ...order, limit, after });
+  const list = { scope: 'author', value: `PROPOSER#${userId}` } as const;
+  const { entries, next } = await readNewest(list, limit, after);
   return { proposals: parseItems(Proposal, await getItems(entries)), next };
 }
 

@@ -67,7 +67,7 @@ function decideRecord(
 }
 
 /** A decider, and the version of the record that a moderator has seen, if it was shown. */
-export interface RecordDecider {
+interface RecordDecider {
   by: Decider;
   seen?: number | undefined;
 }

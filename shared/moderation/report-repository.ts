@@ -78,7 +78,7 @@ export async function findReport(reviewId: string, userId: string): Promise<Repo
 }
 
 /** A report that may be of a deleted review. Then nobody is named, and the text is a reason. */
-export type ListedReport = Omit<Report, 'user_id'> & { user_id: string | null };
+type ListedReport = Omit<Report, 'user_id'> & { user_id: string | null };
 
 /** Yields open reports, review by review, for operators: the longest waiting first of each kind. */
 export async function* listReports(): AsyncGenerator<ListedReport[]> {

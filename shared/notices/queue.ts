@@ -17,7 +17,7 @@ export const longest = 2 * 86_400_000;
 export const mostAtOnce = 1000;
 
 /** A notice with the key of its item. */
-export interface Queued extends Key {
+interface Queued extends Key {
   notice: Notice;
 }
 

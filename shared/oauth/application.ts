@@ -32,15 +32,20 @@ export const registrationNames = /* @__PURE__ */ Object.keys(
   Registration.entries,
 ) as readonly (keyof Registration)[];
 
+/** The secrets of an application, or of its webhook. */
+export const secretEntries = {
+  /** 32 random hexadecimal digits that the secret is derived from. */
+  secret_id: v.string(),
+  /** The replaced secret and its expiry, unless its owner has ended it. */
+  previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
+};
+
 /** A registered application, as stored. Times are ISO 8601. */
 export const Application = v.object({
   client_id: v.string(),
   user_id: v.string(),
   ...v.entriesFromList(registrationNames, v.string()),
-  /** 32 random hexadecimal digits that the secret is derived from. */
-  secret_id: v.string(),
-  /** The replaced secret and its expiry, unless its owner has ended it. */
-  previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
+  ...secretEntries,
   created: v.string(),
   /** Approvals up to this time are revoked for everybody. */
   revoked_at: v.optional(v.string()),
@@ -48,7 +53,9 @@ export const Application = v.object({
 export type Application = v.InferOutput<typeof Application>;
 
 /** Returns the replaced secret while it is valid. */
-export function previousSecret({ previous_secret }: Application): Application['previous_secret'] {
+export function previousSecret({
+  previous_secret,
+}: Pick<Application, 'previous_secret'>): Application['previous_secret'] {
   const isGood = previous_secret && previous_secret.until > new Date().toISOString();
   return isGood ? previous_secret : undefined;
 }

@@ -1,8 +1,15 @@
 import { type EntityType, entityTypes, typesOf } from '../entity/entity-type.ts';
 import type { Partition, Tree } from '../list/descend.ts';
-import { nearByRoots, nearInOne, nearInSeveral } from '../list/near-page.ts';
+import {
+  type Filter,
+  type ListPlan,
+  type NearPage,
+  nearByRoots,
+  nearInOne,
+  nearInSeveral,
+  type PageRequest,
+} from '../list/page-plan.ts';
 import { reviewContents } from '../list/rank-tree.ts';
-import type { Filter, ListPlan, NearPage, PageRequest } from '../list/read-page.ts';
 import { countInRoots } from '../list/totals.ts';
 import type { Entry, Item, Key } from '../table/item.ts';
 import { countsKey, entityKey } from '../table/keys.ts';

@@ -15,8 +15,8 @@ import { longestText } from './written.ts';
 /** Something with a review, such as its author. */
 type Of<R extends Review> = { review: R };
 
-/** Bytes of a long text's item beside the text: its keys. */
-const besideText = 100;
+/** Bytes of a long text’s item beside the text. */
+const bytesOfKeys = 100;
 
 /** Read units of a review with a long text, which is read again if a replica lacked the text. */
 const unitsOfReview = 3;
@@ -76,7 +76,7 @@ export function affordable<T extends Of<Review>>(some: readonly T[]): readonly T
 
 /** Returns the most read units that completing a review takes: a replica may lack its text. */
 function unitsOf({ long_text }: Review): number {
-  return long_text === undefined ? 0 : Math.ceil((long_text + besideText) / 4096) + unitsOfReview;
+  return long_text === undefined ? 0 : Math.ceil((long_text + bytesOfKeys) / 4096) + unitsOfReview;
 }
 
 /**

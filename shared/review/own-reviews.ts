@@ -1,5 +1,6 @@
 import { fitting } from '../answer-size.ts';
-import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
+import type { PageRequest } from '../list/page-plan.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { claimKey, countsKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { affordable, completed } from './long-text.ts';

@@ -1,7 +1,8 @@
 import { type EntityType, typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import type { Place, ReadPage } from '../list/cursor.ts';
-import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
+import type { PageRequest } from '../list/page-plan.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { readSums, readTotals, rootKey } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
@@ -27,7 +28,7 @@ import { type AuthoredReview, findListed, findListedWhole } from './review-repos
 type Owner = { entity_id: string } | { user_id: string };
 
 /** A list, and whether its page also shows the names of entities, which cost read units. */
-export type ReviewListQuery = ReviewQuery & { isNamed?: boolean };
+type ReviewListQuery = ReviewQuery & { isNamed?: boolean };
 
 /** A page, the number of all matches, and for an entity its average rating. */
 export interface ReviewList extends ReadPage {

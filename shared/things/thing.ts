@@ -20,7 +20,7 @@ export interface Thing extends Reviewed {
 }
 
 /** A thing to read: its id, and types beside those of its reviews. */
-export interface ThingKey {
+interface ThingKey {
   id: string;
   types: ReadonlySet<EntityType>;
 }

@@ -8,7 +8,7 @@ import { StoredId } from '../values.ts';
 import { type NewsKind, newsKinds, newsUpdate } from './news.ts';
 
 /** Kinds of news that are mailed. The job of the webhooks may write news, but no notices. */
-export const noticeKinds = newsKinds.filter((kind) => kind !== 'webhook');
+const noticeKinds = newsKinds.filter((kind) => kind !== 'webhook');
 export type NoticeKind = (typeof noticeKinds)[number];
 
 /** A notice as stored. */

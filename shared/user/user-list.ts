@@ -1,5 +1,5 @@
-import { nearInOne } from '../list/near-page.ts';
-import { type PageRequest, readPage } from '../list/read-page.ts';
+import { nearInOne, type PageRequest } from '../list/page-plan.ts';
+import { readPage } from '../list/read-page.ts';
 import { readLength } from '../list/totals.ts';
 import type { SortKey } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';

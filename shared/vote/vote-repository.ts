@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
-import { type ListPage, readPage } from '../list/read-page.ts';
+import { type ListPage, readNewest } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
 import { currentRevision, isPublic, noVotes, Review } from '../review/review.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
@@ -79,10 +79,8 @@ export async function listVotes(
   limit: number,
   after?: SortKey,
 ): Promise<Pick<ListPage, 'next'> & { votes: { vote: Vote; on: AuthoredReview | undefined }[] }> {
-  const { entries, next } = await readPage(
-    { partitions: [{ scope: 'author', value: `VOTER#${userId}` }] },
-    { order: 'date', descending: true, offset: 0, limit, after },
-  );
+  const list = { scope: 'author', value: `VOTER#${userId}` } as const;
+  const { entries, next } = await readNewest(list, limit, after);
   const [items, reviews] = await Promise.all([
     getItems(entries),
     findPublicReviews(entries.map(idIn)),

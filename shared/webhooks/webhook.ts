@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { LogCursor, markOf } from '../changes/cursor.ts';
 import type { ChangeKind } from '../changes/logged-change.ts';
+import { previousSecret, secretEntries } from '../oauth/application.ts';
 import { pick } from '../pick.ts';
 import type { IndexAttributes } from '../table/item.ts';
 import { webhookKey } from '../table/keys.ts';
@@ -94,10 +95,7 @@ export const Webhook = v.object({
   entity_id: v.optional(v.string()),
   author_id: v.optional(v.string()),
   created: v.string(),
-  /** 32 random hexadecimal digits that the secret is derived from. */
-  secret_id: v.string(),
-  /** The replaced secret, which signs beside the new one until then. */
-  previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
+  ...secretEntries,
   /** `new` until a test succeeds, `paused` by its owner or operator, `off` by the service. */
   state: v.picklist(['new', 'on', 'paused', 'off']),
   /** Reason for `off`: the receiver answered 410, or had no success for five days. */
@@ -129,9 +127,9 @@ export const Webhook = v.object({
 export type Webhook = v.InferOutput<typeof Webhook>;
 
 /** Returns the secret ids that sign now, the newest first. */
-export function signingIds({ secret_id, previous_secret }: Webhook): string[] {
-  const isGood = previous_secret && previous_secret.until > new Date().toISOString();
-  return isGood ? [secret_id, previous_secret.secret_id] : [secret_id];
+export function signingIds(webhook: Webhook): string[] {
+  const previous = previousSecret(webhook);
+  return previous ? [webhook.secret_id, previous.secret_id] : [webhook.secret_id];
 }
 
 /** Returns a webhook with those of its types that its owner may be sent. */

@@ -7,13 +7,9 @@ import { refuses, run } from '../helpers/admin.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeGrant, makeUser, makeUsers } from '../helpers/world.ts';
+import { idsOf, makeGrant, makeUser, makeUsers } from '../helpers/world.ts';
 
 /** The ids of records that a command lists. */
-function idsOf(records: { id: string }[]) {
-  return records.map(({ id }) => id);
-}
-
 describe('npm run admin', () => {
   test('makes a user, an application and tokens, and takes them back', async () => {
     const user = await run('user', 'create', '--name', 'Zoë 🎵', '--email', 'zoe@mail.example');

@@ -8,6 +8,7 @@ import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/t
 import { silence } from '../helpers/console.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { afterSend, beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 
@@ -26,18 +27,13 @@ interface Input {
  * empty sort key.
  */
 function afterCommands(act: (kind: string, key?: Key) => Promise<unknown>) {
-  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
   let isActing = false;
-  jest.spyOn(table, 'send').mockImplementation(async (...args: unknown[]) => {
-    const [command] = args as [{ constructor: { name: string }; input: Input }];
-    const answer = await send(...args);
-    if (!isActing) {
-      isActing = true;
-      await act(command.constructor.name, readBy(command.input));
-      await applyStream();
-      isActing = false;
-    }
-    return answer;
+  afterSend(async (command) => {
+    if (isActing) return;
+    isActing = true;
+    await act(command.constructor.name, readBy(command.input));
+    await applyStream();
+    isActing = false;
   });
 }
 
@@ -47,14 +43,9 @@ function readBy({ Key, ExpressionAttributeValues: values = {} }: Input) {
 
 /** Acts before the first transaction. */
 function beforeRepair(act: () => Promise<unknown>) {
-  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
-  jest.spyOn(table, 'send').mockImplementation(async (...args: unknown[]) => {
-    if ((args[0] as object).constructor.name === 'TransactWriteCommand') {
-      jest.mocked(table.send).mockRestore();
-      await act();
-      await applyStream();
-    }
-    return send(...args);
+  beforeTransaction(async () => {
+    await act();
+    await applyStream();
   });
 }
 

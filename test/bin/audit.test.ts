@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { runAudit } from '../../bin/audit.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { auditPartitions } from '../../shared/audit/audit.ts';
@@ -9,14 +10,14 @@ import {
 } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
 import type { Key } from '../../shared/table/item.ts';
 import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { beforeFirst, beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUsers, type Person, reviewBy } from '../helpers/world.ts';
+import { makeUser, makeUsers, type Person, reviewBy } from '../helpers/world.ts';
 
 let author: Person;
 let voter: Person;
@@ -147,7 +148,7 @@ describe('npm run admin -- audit', () => {
   });
 
   test('finds a review and an account that the stream has not counted, after a while', async () => {
-    const [late] = await makeUsers(1);
+    const late = await makeUser();
     const id = await late.publishes();
     const { lines, exitCode } = await run({ patience: 100 });
     const [first, second] = [`REVIEW#${id}`, `USER#${late.id}`].map(projection);
@@ -164,7 +165,7 @@ describe('npm run admin -- audit', () => {
   });
 
   test('waits for the stream where it is only behind', async () => {
-    const [late] = await makeUsers(1);
+    const late = await makeUser();
     await late.publishes();
     const running = run({ patience: 10_000 });
     await applyStream();
@@ -183,25 +184,11 @@ async function repair({ pk }: Pick<Key, 'pk'>) {
   return found;
 }
 
-/** Lets something happen before the first command of a kind. */
-function interrupt(kind: string, act: () => Promise<unknown>) {
-  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
-  let isDue = true;
-  jest.spyOn(table, 'send').mockImplementation(async (...args: unknown[]) => {
-    const [command] = args as [{ constructor: { name: string } }];
-    if (isDue && command.constructor.name === kind) {
-      isDue = false;
-      await act();
-    }
-    return send(...args);
-  });
-}
-
 describe('a repair beside traffic', () => {
   let user: Person;
 
   beforeEach(async () => {
-    [user] = await makeUsers(1);
+    user = await makeUser();
   });
 
   test('leaves the claim of a review that has replaced the scanned one', async () => {
@@ -209,10 +196,13 @@ describe('a repair beside traffic', () => {
     const second = reviewBy(user.id, { entity_id: first.entity_id });
     const key = claimKey(user.id, first.entity_id);
     await insertReview(first);
-    interrupt('GetCommand', async () => {
-      await deleteReview(first.id, user.id);
-      await insertReview(second);
-    });
+    beforeFirst(
+      (command) => command instanceof GetCommand,
+      async () => {
+        await deleteReview(first.id, user.id);
+        await insertReview(second);
+      },
+    );
     const found = await repair(key);
     expect(found).toEqual({ lines: [], repaired: 0 });
     expect(await readItem(key)).toMatchObject({ review_id: second.id });
@@ -221,7 +211,7 @@ describe('a repair beside traffic', () => {
   test('leaves a lost claim that is given to another review at the last moment', async () => {
     const key = claimKey(user.id, randomUUID());
     await batchWrite([{ put: { ...key, review_id: randomUUID() } }]);
-    interrupt('TransactWriteCommand', () => setAttributes(key, { review_id: 'other' }));
+    beforeTransaction(() => setAttributes(key, { review_id: 'other' }));
     const found = await repair(key);
     expect(found).toEqual({ lines: [], repaired: 0 });
     expect(await readItem(key)).toMatchObject({ review_id: 'other' });

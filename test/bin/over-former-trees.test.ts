@@ -10,7 +10,7 @@ import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
-import { makeUser, makeUsers } from '../helpers/world.ts';
+import { idsOf, makeUser, makeUsers } from '../helpers/world.ts';
 
 // Format 2 kept all nodes of a tree in the partition of its root, by the path in their sort keys.
 
@@ -32,7 +32,7 @@ async function people() {
 async function farPage() {
   const query = { offset: '410', limit: '10' };
   const { body } = await invoke(listUsers, { query });
-  return body.users.map(({ id }: { id: string }) => id);
+  return idsOf(body.users);
 }
 
 beforeAll(async () => {

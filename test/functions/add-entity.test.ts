@@ -30,7 +30,7 @@ async function add(person: Person, form: Record<string, string>) {
 
 describe('something of an own type', () => {
   test('is added with a name, has a page, and is reviewed there', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const words = { name: 'Metropolis', about: 'Fritz Lang · 1927' };
     const { answer, html, entity } = await add(ann, words);
     expect(html).toContain('value="Metropolis"');
@@ -67,7 +67,7 @@ describe('something of an own type', () => {
   });
 
   test('is added once by a form that is sent twice, and by a double click', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const form = { entity_id: randomUUID(), entity_type: 'film', name: 'Twice' };
     const answers = await Promise.all([1, 2, 3].map(() => ask('add-entity', ann, { form })));
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
@@ -90,7 +90,7 @@ describe('something of an own type', () => {
   });
 
   test('cannot be reviewed before it is added, by a page or by the API', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const entity = { entity_id: randomUUID(), entity_type: 'film' };
     const answer = await ann.triesToPublish(reviewBody(entity));
     expect(answer).toMatchObject(invalid('entity_id must be of something that was added here'));
@@ -263,7 +263,7 @@ describe('the lists', () => {
   });
 
   test('and pages name own types', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const { entity } = await add(ann, { name: 'Stalker' });
     await ann.publishes(entity);
     await applyStream();

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/batch-get-reviews.ts';
-import { userKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
-import { setAttributes } from '../helpers/items.ts';
-import { makeUser, makeUsers, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
 const id = await author.publishes();
@@ -50,7 +48,7 @@ describe('GET /reviews', () => {
     const hidden = await author.publishesHidden();
     const going = await makeUser();
     const left = await going.publishes();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     const ids = [randomUUID(), draft, hidden, left, author.id];
     expect(await found(ids.join())).toEqual({ reviews: {}, review_id_mapping: {} });
   });

@@ -12,9 +12,9 @@ import {
   userKey,
 } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
-import { readItem, setAttributes } from '../helpers/items.ts';
+import { readItem } from '../helpers/items.ts';
 import { rowsOf } from '../helpers/rows.ts';
-import { makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
 const user = await makeUser();
 
@@ -314,7 +314,7 @@ describe('POST /review', () => {
 
   test('refuses a caller whose account is deleted or being deleted: 401', async () => {
     const going = await makeUser();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     for (const author of [going, new Person(randomUUID())]) {
       const sent = reviewBody();
       const { status, body, headers } = await author.triesToPublish(sent);

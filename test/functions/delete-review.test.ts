@@ -3,10 +3,10 @@ import { handler } from '../../functions/api/delete-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { readItem, scanTable } from '../helpers/items.ts';
 import { differences, expectExact } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser } from '../helpers/world.ts';
+import { beginErasure, makeUser } from '../helpers/world.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -67,7 +67,7 @@ describe('DELETE /review/{review_id}', () => {
     const going = await makeUser();
     const id = await going.publishes();
     expect(await invoke(handler, { path: { review_id: id } })).toHaveStatus(401);
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     expect(await going.deletes(id)).toHaveStatus(401);
   });
 });

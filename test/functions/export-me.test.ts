@@ -10,7 +10,15 @@ import { reviewKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
-import { makeGrant, makeUser, makeUsers, type Person, signIn, text } from '../helpers/world.ts';
+import {
+  idsOf,
+  makeGrant,
+  makeUser,
+  makeUsers,
+  type Person,
+  signIn,
+  text,
+} from '../helpers/world.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 
@@ -166,7 +174,7 @@ describe('GET /user/me/export', () => {
     // The state after a deletion that votes kept from finishing.
     await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
     const { body } = await author.exports();
-    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([kept]);
+    expect(idsOf(body.reviews)).toEqual([kept]);
   });
 
   test('returns 401 for a deleted account', async () => {

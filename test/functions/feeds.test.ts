@@ -8,12 +8,10 @@ import { handler as userFeed } from '../../functions/api/get-user-feed.ts';
 import { handler as listReviews } from '../../functions/api/list-reviews.ts';
 import { handler as showHome } from '../../functions/pages/show-home.ts';
 import { handler as showReviews } from '../../functions/pages/show-reviews.ts';
-import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
-import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 /** An element of a document, without the text around its child elements. */
 interface Element {
@@ -254,7 +252,7 @@ describe('a feed', () => {
 
   test('returns 404 in JSON for a deleted account', async () => {
     const gone = await makeUser();
-    await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(gone);
     for (const user_id of [gone.id, randomUUID()]) {
       expect(await invoke(userFeed, { path: { user_id } })).toMatchObject({
         status: 404,

@@ -3,10 +3,15 @@ import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-entity.ts';
 import { databaseTypes } from '../../shared/entity/databases.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { setAttributes } from '../helpers/items.ts';
-import { makeLongLists, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
+import {
+  beginErasure,
+  makeLongLists,
+  makeUser,
+  makeUsers,
+  type Person,
+  visitor,
+} from '../helpers/world.ts';
 
 async function get(entity_id: string, query: Record<string, string> = {}) {
   const { status, body } = await invoke(handler, { path: { entity_id }, query });
@@ -95,7 +100,7 @@ describe('GET /entity/{entity_id}', () => {
     const going = await makeUser();
     const one = randomUUID();
     await going.publishes({ entity_id: one });
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     expect(await get(one)).toMatchObject({ latest: [], popular: [] });
   });
 

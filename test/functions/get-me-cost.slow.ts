@@ -1,13 +1,11 @@
 import { measureRun } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-me.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { makeUsers, type Person, reviewBy } from '../helpers/world.ts';
+import { makeUsers, type Person, reviewBy, storeReviews } from '../helpers/world.ts';
 
 const get = async ({ caller }: Pick<Person, 'caller'>, inc?: string | string[]) =>
   invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
@@ -21,7 +19,7 @@ describe('GET /user/me', () => {
       const published_on = new Date(now - i * 20 * 60_000).toISOString();
       return { ...reviewBy(user.id), created: published_on, published_on };
     });
-    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await storeReviews(reviews);
     await setAttributes(userKey(user.id), { 'work|en|both4': 1400 });
     await rebuildTotals();
     const since = (time: string) => reviews.filter((each) => each.published_on >= time).length;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { reviewKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { makeUser, text } from '../helpers/world.ts';
+import { beginErasure, makeUser, text } from '../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Zoë 🎵' });
 
@@ -68,7 +68,7 @@ describe('GET /review/{review_id}', () => {
     const hidden = await author.publishesHidden();
     const going = await makeUser();
     const left = await going.publishes();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     for (const id of [draft, hidden, left]) expect(await get(id)).toHaveStatus(404);
     await setHidden(hidden, false);
     expect(await get(hidden)).toHaveStatus(200);

@@ -1,8 +1,6 @@
 import { measure } from '../../bin/bench/measure.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser, reviewBy } from '../helpers/world.ts';
+import { makeUser, reviewBy, storeReviews } from '../helpers/world.ts';
 
 const sitemap = 'https://api.example/ws/sitemap.xml';
 
@@ -16,7 +14,7 @@ test('a sitemap has pages of 1,000 reviews within the budget of a list, each rev
     const published_on = new Date(start + i * 60_000).toISOString();
     return { ...reviewBy(id, {}), published_on };
   });
-  await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+  await storeReviews(reviews);
   await applyStream();
   const pages = [1, 2, 3].map((page) => `${sitemap}?page=${page}`);
   const index = await measure('get-sitemap', {});

@@ -1,10 +1,8 @@
 import { handler } from '../../functions/api/get-sitemap.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser, reviewBy } from '../helpers/world.ts';
+import { makeUser, reviewBy, storeReviews } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
@@ -50,7 +48,7 @@ describe('GET /sitemap.xml', () => {
     const reviews = Array.from({ length: 1_001 }, (_, i) => {
       return { ...reviewBy(id), published_on: new Date(start + i * 60_000).toISOString() };
     });
-    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await storeReviews(reviews);
     await applyStream();
     const [last] = reviews.slice(-1);
     expect(locationsIn(await read(1))).not.toContain(`${at}/review/${last?.id}`);

@@ -355,7 +355,7 @@ describe('GET /changes', () => {
     expect(body.has_more).toBe(true);
     stopClock(now + 40 * 86_400_000);
     const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
-    await batchWrite(log.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    await batchDelete(log);
     expect(await ask({ since: body.next })).toHaveStatus(410);
     expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
     await batchWrite(log.map((put) => ({ put })));
@@ -395,7 +395,7 @@ describe('GET /changes', () => {
       (await scanTable()).filter(({ pk }) => pk === 'CHANGES' || pk.startsWith('CHANGES#'));
 
     async function restore(items: Awaited<ReturnType<typeof lanes>>) {
-      await batchWrite((await lanes()).map(({ pk, sk }) => ({ delete: { pk, sk } })));
+      await batchDelete(await lanes());
       await batchWrite(items.map((put) => ({ put })));
     }
 

@@ -2,7 +2,7 @@ import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { readFromCursor } from '../../shared/list/cursor.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUsers, type Person, visitor } from '../helpers/world.ts';
+import { idsOf, makeUsers, type Person, visitor } from '../helpers/world.ts';
 
 let users: Person[];
 const ids: string[] = [];
@@ -27,7 +27,7 @@ describe('a cursor', () => {
       const { status, body, headers } = await page(query);
       expect(status).toBe(200);
       expect(body).toMatchObject({ count: 12, limit: 5, offset });
-      seen.push(...body[name].map(({ id }: { id: string }) => id));
+      seen.push(...idsOf(body[name]));
       if (offset === 10) {
         expect(body).not.toHaveProperty('next');
         expect(headers).not.toHaveProperty('link');

@@ -1,6 +1,6 @@
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeUser, makeUsers, visitor } from '../helpers/world.ts';
+import { idsOf, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const [user, other, nobody] = await makeUsers(3);
 
@@ -20,7 +20,7 @@ describe('GET /user/me/reviews', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ count: 12, limit: 50, offset: 0 });
     expect(Object.keys(body)).toEqual(['count', 'limit', 'offset', 'reviews']);
-    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(idsOf(body.reviews)).toEqual(ids);
     for (const [i, { is_draft, is_hidden, published_on, user: by }] of body.reviews.entries()) {
       expect(is_hidden).toBe(i % 3 === 0);
       expect(is_draft).toBe(i % 3 === 1);
@@ -55,7 +55,7 @@ describe('GET /user/me/reviews', () => {
       for (let offset = 0; offset < 12; offset += limit) {
         const { body } = await user.listsOwnReviews({ limit: `${limit}`, offset: `${offset}` });
         expect(body).toMatchObject({ count: 12, limit, offset });
-        found.push(...body.reviews.map(({ id }: { id: string }) => id));
+        found.push(...idsOf(body.reviews));
       }
       expect(found).toEqual(ids);
     }

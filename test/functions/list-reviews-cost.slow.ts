@@ -10,7 +10,7 @@ import { table } from '../../shared/table/client.ts';
 import { countsKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { readItem } from '../helpers/items.ts';
-import { reviewBy, visitor } from '../helpers/world.ts';
+import { idsOf, reviewBy, visitor } from '../helpers/world.ts';
 
 type Query = Record<string, string>;
 
@@ -66,7 +66,7 @@ async function list(query: Query) {
   read = 0;
   const { status, body } = await visitor.lists(query);
   expect({ query, status }).toEqual({ query, status: 200 });
-  const ids = body.reviews.map(({ id }: { id: string }) => id);
+  const ids = idsOf(body.reviews);
   return { ids, next: body.next, read };
 }
 

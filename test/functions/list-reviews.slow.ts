@@ -10,7 +10,7 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { countsKey, entityKey, rankTreeKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { readItem } from '../helpers/items.ts';
-import { reviewBy, text, visitor } from '../helpers/world.ts';
+import { idsOf, reviewBy, text, visitor } from '../helpers/world.ts';
 
 const random = randomNumbers(7);
 const number = (below: number) => Math.floor(random() * below);
@@ -88,7 +88,7 @@ const expectedIds = (query: Query) => listed(reviews, query).map(({ id }) => id)
 async function list(query: Query) {
   const { status, body, headers } = await visitor.lists(query);
   if (status !== 200) throw new Error(JSON.stringify(body));
-  const ids = body.reviews.map(({ id }: { id: string }) => id);
+  const ids = idsOf(body.reviews);
   return { count: body.count, ids, next: body.next as string | undefined, headers };
 }
 

@@ -4,7 +4,7 @@ import { userKey } from '../../shared/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser, type Person, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, type Person, visitor } from '../helpers/world.ts';
 
 const list = (query: Record<string, string> = {}) => invoke(listUsers, { query });
 
@@ -71,7 +71,7 @@ describe('GET /user/{user_id}', () => {
 
   test('returns 404 for an unknown user', async () => {
     const going = await makeUser();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     for (const user_id of [randomUUID(), going.id, 'x', '', going.id.replaceAll('-', '')]) {
       const body = { error: 'not_found', description: 'User not found' };
       expect(await visitor.readsUser(user_id)).toMatchObject({ status: 404, body });

@@ -1,9 +1,7 @@
 import { measure } from '../../bin/bench/measure.ts';
 import type { Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUsers, reviewBy, visitor } from '../helpers/world.ts';
+import { idsOf, makeUsers, reviewBy, storeReviews, visitor } from '../helpers/world.ts';
 
 /** Texts of 5,000 code points with the most bytes in the table, in JSON and in HTML. */
 const longest = ['\u{1F3B5}'.repeat(5000), `a${'\u0001'.repeat(4999)}`, '"'.repeat(5000)];
@@ -15,7 +13,7 @@ beforeAll(async () => {
   for (const [i, { id }] of users.entries()) {
     reviews.push(reviewBy(id, { text: longest[i % longest.length] }));
   }
-  await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+  await storeReviews(reviews);
   await applyStream();
 });
 
@@ -28,7 +26,7 @@ async function walk(next: (page: Page) => Record<string, string> | undefined) {
     expect(status).toBe(200);
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(512 * 1024);
     if (body.next) expect(body.reviews.length).toBe(body.limit);
-    ids.push(...body.reviews.map(({ id }: { id: string }) => id));
+    ids.push(...idsOf(body.reviews));
     query = next(body);
   }
   return ids;

@@ -81,13 +81,19 @@ test('an edit that the moderator has not seen keeps the review waiting', async (
   expect(await visitor.reads(id)).toHaveStatus(404);
 });
 
-test('pages show an edit that waits to its author and to moderators, and both texts on the desk', async () => {
-  const author = await makeUser({ display_name: 'Nora' });
+/** Publishes a review that is approved, and opens its form. */
+async function openApproved(author: Person) {
   const { id } = await publishOnPage(author);
   await decide(id, 'approve', { reason: 'other', note: '' });
   const path = { review_id: id };
   const opened = (await ask('show-review-editor', author, { path })).html;
   const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
+  return { id, path, revision };
+}
+
+test('pages show an edit that waits to its author and to moderators, and both texts on the desk', async () => {
+  const author = await makeUser({ display_name: 'Nora' });
+  const { id, path, revision } = await openApproved(author);
   const added = 'A text that is new, and that nobody has looked at yet.';
   const form = { text: added, rating: '4', revision };
   const answer = await ask('save-review', author, { path, form });
@@ -124,11 +130,7 @@ test('pages show an edit that waits to its author and to moderators, and both te
 
 test('an edit of text and stars that is sent twice has its stars at once, and no conflict', async () => {
   const author = await makeUser();
-  const { id } = await publishOnPage(author);
-  await decide(id, 'approve', { reason: 'other', note: '' });
-  const path = { review_id: id };
-  const opened = (await ask('show-review-editor', author, { path })).html;
-  const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
+  const { id, path, revision } = await openApproved(author);
   const form = { text: `${text.trim()} And more.`, rating: '1', revision };
   for (let i = 0; i < 2; i++) {
     expect(await ask('save-review', author, { path, form })).toHaveStatus(303);

@@ -3,7 +3,7 @@ import { handler as listReviews } from '../../functions/api/list-reviews.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask } from '../helpers/visit.ts';
-import { makeUsers, reviewBody, visitor } from '../helpers/world.ts';
+import { idsOf, makeUsers, reviewBody, visitor } from '../helpers/world.ts';
 
 // Names that clients of CritiqueBrainz send.
 
@@ -26,12 +26,12 @@ async function list(query: Record<string, string | string[]>) {
 describe('GET /review', () => {
   test('takes release_group=… as the entity, of that type', async () => {
     const body = await list({ release_group: entity_id.toUpperCase() });
-    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([mine]);
+    expect(idsOf(body.reviews)).toEqual([mine]);
     // As for entity_id, the answer has the average.
     expect(body.average_rating).toEqual({ rating: 4, count: 1 });
     expect((await list({ release_group: randomUUID() })).count).toBe(0);
     const { reviews } = await list({ bb_author: bookEntity });
-    expect(reviews.map(({ id }: { id: string }) => id)).toEqual([book]);
+    expect(idsOf(reviews)).toEqual([book]);
   });
 
   test.each(['artist', 'event', 'bk_author', 'bb_edition_group'])(
@@ -44,7 +44,7 @@ describe('GET /review', () => {
 
   test('takes entity_id if both are there', async () => {
     const both = { release_group: randomUUID(), entity_id };
-    expect((await list(both)).reviews.map(({ id }: { id: string }) => id)).toEqual([mine]);
+    expect(idsOf((await list(both)).reviews)).toEqual([mine]);
   });
 
   test.each([
@@ -52,8 +52,7 @@ describe('GET /review', () => {
     ['created', 'published_on'],
   ])('sorts by %s as by %s', async (older, name) => {
     for (const sort_order of ['asc', 'desc']) {
-      const idsBy = async (sort: string) =>
-        (await list({ sort, sort_order })).reviews.map(({ id }: { id: string }) => id);
+      const idsBy = async (sort: string) => idsOf((await list({ sort, sort_order })).reviews);
       expect(await idsBy(older)).toEqual(await idsBy(name));
     }
     expect((await list({ sort: 'rating' })).reviews[0].id).toBe(liked);
@@ -77,7 +76,7 @@ describe('GET /review', () => {
 
   test('takes the names of types and databases', async () => {
     const { reviews } = await list({ entity_type: 'bb_author' });
-    expect(reviews.map(({ id }: { id: string }) => id)).toEqual([book]);
+    expect(idsOf(reviews)).toEqual([book]);
     expect(reviews[0].entity_type).toBe('bk_author');
     expect((await list({ entity_type: 'bookbrainz' })).count).toBe(1);
     expect((await list({ entity_type: 'musicbrainz' })).count).toBe(2);

@@ -10,7 +10,7 @@ import {
   sendForm,
 } from '../helpers/review-form.ts';
 import { ask, signInAs } from '../helpers/visit.ts';
-import { makeUser, text, visitor } from '../helpers/world.ts';
+import { idsOf, makeUser, operator, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
@@ -122,7 +122,7 @@ describe('POST /review/new', () => {
     const later = await publishForm(user, query, form);
     expect(idIn(later)).toBe(idIn(answers[0] as never));
     const reviews = await reviewsOf(query.entity_id);
-    expect(reviews.map(({ id }: { id: string }) => id)).toEqual([idIn(later)]);
+    expect(idsOf(reviews)).toEqual([idIn(later)]);
   });
 
   test('turns a form with another text or other stars into an edit of the review', async () => {
@@ -260,7 +260,7 @@ describe('POST /review/new', () => {
 
   test('keeps the text in any browser if the form has the token of the session', async () => {
     const user = await makeUser();
-    await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    await decideUser(user.id, 'block', operator);
     const answer = await publishForm(user, newEntity(), filledForm());
     expect([answer.status, contentOf(answer.shown, 'text')]).toEqual([403, text]);
   });

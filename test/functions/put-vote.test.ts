@@ -4,7 +4,7 @@ import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/k
 import { stopClock } from '../helpers/clock.ts';
 import { invalid } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
-import { makeUser, makeUsers, Person, text, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, makeUsers, Person, text, visitor } from '../helpers/world.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
 let author: Person;
@@ -265,7 +265,7 @@ describe.each([
 
   test('returns 404 for a review of an account being deleted', async () => {
     await voter.votes(id);
-    await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(author);
     expect(await act(voter, id)).toHaveStatus(404);
   });
 
@@ -277,7 +277,7 @@ describe.each([
 
 test('PUT …/vote returns 404 for an account being deleted, even to repeat a vote', async () => {
   await voter.votes(id);
-  await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
+  await beginErasure(author);
   const { status, body } = await voter.triesToVote(id, { vote: true });
   expect(status).toBe(404);
   expect(body.description).toBe('Review not found');
@@ -288,6 +288,6 @@ test.each([
   ['DELETE', () => voter.withdrawsVote(id)],
 ])('%s …/vote refuses a caller whose account is being deleted: 401', async (_, act) => {
   await voter.votes(id);
-  await setAttributes(userKey(voter.id), { deleted_at: new Date().toISOString() });
+  await beginErasure(voter);
   expect(await act()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
 });

@@ -3,13 +3,13 @@ import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/report-review.ts';
 import { handler as expire } from '../../functions/background/expire-vote-counters.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
-import { caseKey, dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
+import { caseKey, dailyVotesKey, reportKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
-import { makeUser, makeUsers } from '../helpers/world.ts';
+import { beginErasure, makeUser, makeUsers } from '../helpers/world.ts';
 
 const author = await makeUser();
 const reader = await makeUser();
@@ -163,7 +163,7 @@ describe('POST /review/{review_id}/report', () => {
     const id = await author.publishes();
     expect(await invoke(handler, { path: { review_id: id } })).toHaveStatus(401);
     const going = await makeUser();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     expect(await going.reports(id, {})).toHaveStatus(401);
   });
 });

@@ -10,7 +10,7 @@ import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
-import { beforeSend } from '../helpers/sends.ts';
+import { beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, visitor } from '../helpers/world.ts';
@@ -20,7 +20,7 @@ const mia = await makeModerator('Mia Modestly');
 
 describe('the first review of something without a name', () => {
   test('names it in the same form, with a line and an address', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const words = { name: ' Blue \n Train ', about: 'John Coltrane · 1957' };
     const url = 'https://music.example/blue-train';
     const entity = await reviewNew(ann, { ...words, url });
@@ -70,7 +70,7 @@ describe('the first review of something without a name', () => {
 
 describe('a correction', () => {
   test('is made at once where nobody else has reviewed, and logged', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const entity = await reviewNew(ann, { name: 'Bleu', about: '1957' });
     const answer = await correct(ann, entity, { name: 'Blue', about: '1958' });
     expect(answer.headers.location).toBe(`${at}/entity/${entity.entity_id}?entity_type=work`);
@@ -158,14 +158,14 @@ describe('a correction', () => {
     const [ann, ben] = await makeUsers(2);
     const entity = await reviewNew(ann, { name: 'Bleu' });
     await ben.publishes({ ...entity, is_draft: true });
-    const [carl] = await makeUsers(1);
+    const carl = await makeUser();
     await setHidden(await carl.publishes({ ...entity }), true);
     await correct(ann, entity, { name: 'Blue' });
     expect((await wordsOf(entity)).name).toBe('Blue');
     // A draft of hers is no review that counts, so that of Dora is another's.
     const other = { entity_id: randomUUID(), entity_type: 'work' } as const;
     await nameEntities({ [other.entity_id]: 'From a database' }, 'work');
-    const [dora] = await makeUsers(1);
+    const dora = await makeUser();
     await dora.publishes({ ...other });
     await ann.publishes({ ...other, is_draft: true });
     await correct(ann, other, { name: 'Mine' });
@@ -206,7 +206,7 @@ describe('a correction', () => {
   });
 
   test('by the author of the name is undone as well', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const entity = await reviewNew(ann, { name: 'Bleu' });
     await correct(ann, entity, { name: 'Blue' });
     const id = /name="id" value="([^"]*)"/.exec((await ask('show-decisions', mia)).html)?.[1] ?? '';
@@ -216,7 +216,7 @@ describe('a correction', () => {
   });
 
   test('of what has changed since the form was shown is refused, and keeps the words', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const entity = await reviewNew(ann, { name: 'Bleu' });
     const { version } = (await readRecord(entity)) ?? {};
     await correct(ann, entity, { name: 'Blau' });
@@ -245,7 +245,7 @@ describe('a correction', () => {
   });
 
   test('needs a session, a moderator for the desk, and counts as an edit', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const entity = { entity_id: randomUUID(), entity_type: 'work' };
     const seen = { user_id: mia.id, proposed_at: new Date().toISOString(), seen: '' };
     const form = { decision: 'decline', ...seen, id: randomUUID() };
@@ -294,7 +294,7 @@ describe('the text of a name', () => {
     'Ночь',
     '千と千尋',
   ])('%j is taken, and stands on pages as it is', async (name) => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const entity = await reviewNew(ann, { name, about: '"><script>alert(1)</script>' });
     expect((await wordsOf(entity)).name).toBe(name);
     const { entity_id } = entity;
@@ -328,15 +328,6 @@ describe('the text of a name', () => {
 });
 
 describe('races', () => {
-  /** Does something just before the first transaction is sent. */
-  function beforeTransaction(act: () => Promise<unknown>) {
-    const spy = beforeSend(async ({ input }) => {
-      if (!input.TransactItems) return;
-      spy.mockRestore();
-      await act();
-    });
-  }
-
   test.each(['the first', 'another'])(
     'somebody publishes %s review while a name is corrected: it is proposed',
     async (which) => {

@@ -6,7 +6,7 @@ import type { TestResponse } from '../helpers/invoke.ts';
 import { chosenIn } from '../helpers/review-form.ts';
 import { routeOf } from '../helpers/routes.ts';
 import { ask, requestPage, signInAs } from '../helpers/visit.ts';
-import { makeUser, type Person, text, visitor } from '../helpers/world.ts';
+import { makeUser, operator, type Person, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const other = 'Another text of the same review, long enough to be one.';
@@ -145,7 +145,7 @@ describe('/review/{review_id}/edit', () => {
     const user = await makeUser();
     const id = await user.publishes();
     const revision = await revisionOf(user, id);
-    await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    await decideUser(user.id, 'block', operator);
     const why = 'A moderator has blocked this account: it can read and be deleted, but not write.';
     expect((await show(user, id)).html).toContain(why);
     const route = routeOf('save-review');
@@ -230,7 +230,7 @@ describe('/review/{review_id}/delete', () => {
     const stranger = await confirm(await makeUser(), id);
     expect(stranger).toHaveStatus(403);
     expect(noticeOn(stranger.shown)).toBeUndefined();
-    await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    await decideUser(user.id, 'block', operator);
     expect((await show(user, id)).html).not.toContain('class="danger"');
     expect(await confirm(user, id)).toHaveStatus(403);
     expect((await stored(id)).text).toBe(text);

@@ -5,8 +5,8 @@ import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
 import { routeOf } from '../helpers/routes.ts';
-import { ask, requestPage, signInAs } from '../helpers/visit.ts';
-import { makeUser, makeUsers, type Person } from '../helpers/world.ts';
+import { ask, requestPage, signInAs, textIn } from '../helpers/visit.ts';
+import { makeUser, operator, type Person } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
@@ -15,7 +15,6 @@ const vote = (person: Person, review_id: string, query: Record<string, string>, 
   ask('send-vote', person, { path: { review_id }, query, form });
 const see = (person: Person, review_id: string, operation = 'show-review') =>
   ask(operation, person, { path: { review_id } });
-const textOf = (html: string) => html.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
 const notice = ({ headers }: { headers: Record<string, string> }) => headers.location;
 
 async function votesOf(review_id: string) {
@@ -30,7 +29,7 @@ async function votesOf(review_id: string) {
 
 describe('POST /review/{review_id}/vote for people', () => {
   test('casts, changes and takes back a vote, and returns to the review', async () => {
-    const [ben] = await makeUsers(1);
+    const ben = await makeUser();
     const id = await author.publishes();
     for (const [choice, up, down, own, buttons] of [
       ['up', 1, 0, 'You said yes.', ['down', 'none']],
@@ -43,8 +42,8 @@ describe('POST /review/{review_id}/vote for people', () => {
       expect([answer.status, notice(answer)]).toEqual([303, `${at}/review/${id}#vote`]);
       expect(await votesOf(id)).toEqual({ up, down, popularity: up - down });
       const { html } = await see(ben, id);
-      expect(textOf(html)).toMatch(new RegExp(`Yes ${up}.*No ${down}|No ${down}.*Yes ${up}`));
-      expect(textOf(html)).toContain(own);
+      expect(textIn(html)).toMatch(new RegExp(`Yes ${up}.*No ${down}|No ${down}.*Yes ${up}`));
+      expect(textIn(html)).toContain(own);
       const offered = [...html.matchAll(/formaction="[^"]*\/vote\?vote=(\w+)"/g)];
       expect(offered.map(([, name]) => name)).toEqual(buttons);
     }
@@ -54,10 +53,10 @@ describe('POST /review/{review_id}/vote for people', () => {
     const ben = await makeUser();
     const id = await author.publishes();
     for (let i = 0; i < 9; i++) await ben.votes(await author.publishes());
-    expect(textOf((await see(ben, id)).html)).toContain('You can vote on 1 more review today');
+    expect(textIn((await see(ben, id)).html)).toContain('You can vote on 1 more review today');
     const last = await author.publishes();
     await ben.votes(last);
-    expect(textOf((await see(ben, last)).html)).toContain(
+    expect(textIn((await see(ben, last)).html)).toContain(
       'You have no new votes left today (UTC).',
     );
     const { body } = await ben.triesToVote(id, { vote: true });
@@ -82,7 +81,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     ['a deleted review', 'Review not found', 404],
     ['a draft', 'Review not found', 404],
   ])('refuses %s with the sentence of the API', async (what, sentence, status) => {
-    const [ben] = await makeUsers(1);
+    const ben = await makeUser();
     const ids: Record<string, () => Promise<string>> = {
       'the own review': () => ben.publishes(),
       'a review without text': () => author.publishes({ text: null }),
@@ -103,7 +102,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     const ben = await makeUser();
     const id = await author.publishes();
     await ben.votes(id);
-    await decideUser(ben.id, 'block', { reason: 'spam', note: '', moderator_id: null });
+    await decideUser(ben.id, 'block', operator);
     const sentence =
       'A moderator has blocked this account: it can read and be deleted, but not write';
     for (const page of ['show-review', 'show-vote']) {
@@ -136,7 +135,7 @@ describe('POST /review/{review_id}/vote for people', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => send('up')));
     expect(all.map(({ status }) => status)).toEqual(Array(10).fill(303));
     expect(await votesOf(id)).toEqual({ up: 1, down: 0, popularity: 1 });
-    expect(textOf((await see(ben, id)).html)).toContain('You can vote on 9 more reviews');
+    expect(textIn((await see(ben, id)).html)).toContain('You can vote on 9 more reviews');
     const back = await Promise.all(Array.from({ length: 10 }, () => send('none')));
     expect(back.map(({ status }) => status)).toEqual(Array(10).fill(303));
     expect(await votesOf(id)).toEqual({ up: 0, down: 0, popularity: 0 });

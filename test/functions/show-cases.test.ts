@@ -5,14 +5,14 @@ import { proposalWrite } from '../../shared/moderation/proposal.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { routes } from '../../shared/routes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';
-import { ask, nextOn } from '../helpers/visit.ts';
+import { ask, nextOn, pagesOf } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers } from '../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann <b>' });
@@ -79,13 +79,10 @@ describe('the pages of moderators', () => {
     for (const sort of ['date', 'popularity']) {
       const found: string[] = [];
       const sizes: number[] = [];
-      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-        const query: Record<string, string> = { sort, ...(cursor && { cursor }) };
-        const { status, html } = await ask('show-cases', mia, { query });
+      for await (const { status, html } of pagesOf('show-cases', mia, { sort })) {
         expect(status).toBe(200);
         sizes.push(linked(html).length);
         found.push(...linked(html));
-        cursor = nextOn(html);
       }
       expect(sizes.slice(0, -1)).toEqual(sizes.slice(0, -1).map(() => 20));
       expect(new Set(found).size).toBe(found.length);
@@ -182,7 +179,7 @@ describe('the pages of moderators', () => {
     });
     await batchWrite(cases.map((put) => ({ put })));
     expect(await openOn('show-account')).toBe('99+');
-    await batchWrite(cases.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    await batchDelete(cases);
   });
 
   test('list reports, new authors, appeals and corrections together, and each kind alone', async () => {
@@ -201,13 +198,10 @@ describe('the pages of moderators', () => {
     const ours = { held, report, appeal: appealed, proposal: proposed.entity_id };
     const listed = async (query: Record<string, string>) => {
       const found: string[] = [];
-      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-        const at = { query: { ...query, ...(cursor && { cursor }) } };
-        const { html } = await ask('show-cases', mia, at);
+      for await (const { html } of pagesOf('show-cases', mia, query)) {
         const kinds = Object.entries(ours).filter(([, id]) => html.includes(id));
         const place = ([, id]: [string, string]) => html.indexOf(id);
         found.push(...kinds.sort((a, b) => place(a) - place(b)).map(([kind]) => kind));
-        cursor = nextOn(html);
       }
       return found;
     };
@@ -238,12 +232,9 @@ describe('the pages of moderators', () => {
       writes.map((write) => ({ put: (write as { Put: { Item: object } }).Put.Item })),
     );
     const found: string[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const query = { kind: 'proposal', ...(cursor && { cursor }) };
-      const { status, html } = await ask('show-cases', mia, { query });
+    for await (const { status, html } of pagesOf('show-cases', mia, { kind: 'proposal' })) {
       expect(status).toBe(200);
       for (const [, id = ''] of html.matchAll(/\/moderation\/things\/([^?"]+)/g)) found.push(id);
-      cursor = nextOn(html);
     }
     const ours: string[] = entities.map(({ entity_id }) => entity_id);
     expect(found.filter((id) => ours.includes(id))).toEqual(ours);

@@ -8,7 +8,7 @@ import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke, lambdaContext } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser, makeUsers } from '../helpers/world.ts';
+import { makeUser, makeUsers, operator } from '../helpers/world.ts';
 
 const listed = (body: unknown) =>
   [...`${body}`.matchAll(/\/ws\/review\/([\da-f-]{36})"><time/g)].map(([, id]) => id);
@@ -45,7 +45,7 @@ describe('GET /', () => {
     }
     stopClock(Date.now() + 1);
     await ben.publishes({ is_draft: true });
-    await decideReview(`${ids[5]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
+    await decideReview(`${ids[5]}`, 'hide', operator);
     await applyStream();
     const { body, headers } = await invoke(handler);
     expect(listed(body)).toEqual([6, 4, 3, 2, 1].map((i) => ids[i]));

@@ -15,7 +15,7 @@ import {
   showForm,
 } from '../helpers/review-form.ts';
 import { ask, signInAs } from '../helpers/visit.ts';
-import { makeUser, text } from '../helpers/world.ts';
+import { makeUser, operator, text } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
@@ -115,7 +115,7 @@ describe('GET /review/new', () => {
 
   test('says why to a blocked account, and to whom to turn', async () => {
     const user = await makeUser();
-    await decideUser(user.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    await decideUser(user.id, 'block', operator);
     const { html } = await showForm(user, newEntity());
     const why = 'A moderator has blocked this account: it can read and be deleted, but not write.';
     expect(html).toContain(why);

@@ -3,13 +3,13 @@ import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { reviewKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { makeUser, makeUsers, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
@@ -113,7 +113,7 @@ describe('GET /review/{review_id} for people', () => {
     const hidden = await author.publishesHidden();
     const going = await makeUser();
     const left = await going.publishes();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     const draft = await author.publishes({ is_draft: true });
     for (const review_id of [hidden, left, draft, randomUUID(), 'x']) {
       expect((await visitor.reads(review_id)).status).toBe(404);

@@ -3,14 +3,20 @@ import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { nextOn } from '../helpers/visit.ts';
-import { makeUser, makeUsers, reviewBy, text, visitor } from '../helpers/world.ts';
+import {
+  idsOf,
+  makeUser,
+  makeUsers,
+  reviewBy,
+  storeReviews,
+  text,
+  visitor,
+} from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
@@ -94,7 +100,7 @@ describe('GET /reviews for people', () => {
       expect(headingOf(page)).toBe(heading);
       const set = Object.entries(query).filter(([, value]) => value !== '');
       const { body } = await visitor.lists(Object.fromEntries(set) as Record<string, string>);
-      expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual(expected);
+      expect(idsOf(body.reviews)).toEqual(expected);
       expect(isForSearch(page)).toBe(set.length === 0);
     }
   });
@@ -123,7 +129,7 @@ describe('GET /reviews for people', () => {
       const published_on = new Date(Date.now() + i).toISOString();
       return { ...reviewBy(id, content as never), published_on };
     });
-    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await storeReviews(reviews);
     await applyStream();
     const filters: [Query, number][] = [
       [{}, 29],
@@ -159,18 +165,18 @@ describe('GET /reviews for people', () => {
       const published_on = new Date(Date.now() + i).toISOString();
       return { ...reviewBy(id, { entity_id, language: 'fy', rating: null }), published_on };
     });
-    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await storeReviews(reviews);
     await applyStream();
-    const idsOf = (...numbers: number[]) => numbers.map((i) => reviews[i]?.id);
+    const numbered = (...numbers: number[]) => numbers.map((i) => reviews[i]?.id);
     const even = [20, 18, 16, 14, 12, 10, 8, 6, 4, 2];
     const first = await show({ language: 'fy' });
     const odd = [21, 19, 17, 15, 13, 11, 9, 7, 5, 3];
-    expect(listed(first)).toEqual(idsOf(...odd, ...even));
+    expect(listed(first)).toEqual(numbered(...odd, ...even));
     const headings = (page: string) =>
       [...page.matchAll(/<h3><a href="[^"]*\/entity\/(\w{8})/g)].map(([, part]) => part);
     expect(headings(first)).toEqual(['bbbbbbbb', 'aaaaaaaa']);
     const second = await show({ language: 'fy', cursor: `${nextOn(first)}` });
-    expect(listed(second)).toEqual(idsOf(1, 0));
+    expect(listed(second)).toEqual(numbered(1, 0));
     expect(headings(second)).toEqual(['bbbbbbbb', 'cccccccc']);
   });
 

@@ -6,7 +6,7 @@ import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn } from '../helpers/structured-data.ts';
-import { makeUser, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
@@ -77,7 +77,7 @@ describe('GET /user/{user_id} for people', () => {
   test('is a 404 page for an account that is not there, or being erased', async () => {
     const gone = await makeUser();
     await gone.publishes();
-    await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(gone);
     for (const user_id of [gone.id, randomUUID(), 'x']) {
       expect((await visitor.readsUser(user_id)).status).toBe(404);
       const { status, body } = await invoke(handler, { path: { user_id } });

@@ -5,9 +5,7 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { typesOf } from '../../shared/entity/entity-type.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
 import type { Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { makeUsers, reviewBy, text } from '../helpers/world.ts';
+import { idsOf, makeUsers, reviewBy, storeReviews, text } from '../helpers/world.ts';
 
 // Matches that lie far apart in a list, so that each of them takes a command of its own.
 
@@ -30,7 +28,7 @@ beforeAll(async () => {
     const last = reviews.at(-1);
     if (isMatch && last) matching.unshift(last);
   }
-  await withoutStream(() => batchWrite(reviews.map((each) => ({ put: reviewItem(each) }))));
+  await withoutStream(() => storeReviews(reviews));
   await recountOwners(() => {});
   await rebuildTotals(() => {}, { inTransactions: true });
 }, 300_000);
@@ -50,7 +48,7 @@ describe('a list whose matches lie far apart', () => {
       expect(commands).toBeLessThanOrEqual(60);
       expect(read).toBeLessThanOrEqual(120);
       expect(body.count).toBe(matching.length);
-      ids.push(...body.reviews.map(({ id }: { id: string }) => id));
+      ids.push(...idsOf(body.reviews));
       if (body.next) expect(body.limit).toBe(body.reviews.length);
       next = body.next;
     }

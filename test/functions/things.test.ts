@@ -16,7 +16,14 @@ import { filledForm, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { addFilm, decideThing, stateOf, thingFor } from '../helpers/things.ts';
 import { ask } from '../helpers/visit.ts';
-import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
+import {
+  idsOf,
+  makeModerator,
+  makeUser,
+  makeUsers,
+  type Person,
+  visitor,
+} from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const mia = await makeModerator('Mia Modestly');
@@ -35,7 +42,7 @@ async function makeNewcomer(): Promise<Person> {
 async function found(q: string): Promise<string[]> {
   await applyStream();
   const { body } = await invoke(listEntities, { query: { q } });
-  return body.entities.map(({ id }: { id: string }) => id);
+  return idsOf(body.entities);
 }
 
 /** Returns what the public reads of a thing: its state, and its name. */

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
-import { makeUser, reviewBy } from '../helpers/world.ts';
+import { makeUser, reviewBy, storeReviews } from '../helpers/world.ts';
 
 /** Each batch meets exact numbers, whatever became of the batch before. */
 beforeEach(beginExact);
@@ -44,7 +43,7 @@ let reviews: Review[] = [];
 
 async function change(but: (review: Review) => Partial<Review>) {
   reviews = reviews.map((review) => ({ ...review, version: review.version + 1, ...but(review) }));
-  await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+  await storeReviews(reviews);
 }
 
 const steps = {

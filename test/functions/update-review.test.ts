@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { countsKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { countsKey, entityKey, reviewKey } from '../../shared/table/keys.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
-import { makeUser, text, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, text, visitor } from '../helpers/world.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -166,7 +166,7 @@ describe('POST /review/{review_id}', () => {
     expect(answer).toHaveStatus(401);
     const going = await makeUser();
     const review_id = await going.publishes();
-    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    await beginErasure(going);
     expect(await going.edits(review_id, { rating: 1 })).toHaveStatus(401);
   });
 });

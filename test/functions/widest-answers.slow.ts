@@ -18,7 +18,7 @@ import { setAttributes } from '../helpers/items.ts';
 import { publicReads } from '../helpers/routes.ts';
 import { type Scene, samplesOf, sceneOf } from '../helpers/samples.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { makeUser, reviewBy, visitor } from '../helpers/world.ts';
+import { idsOf, makeUser, reviewBy, visitor } from '../helpers/world.ts';
 
 // Public GETs of the longest texts, names, lines and addresses that the rules allow, at random.
 
@@ -133,7 +133,7 @@ describe('of the longest reviews and names', () => {
         const { status, body } = await visitor.lists(query);
         expect(status).toBe(200);
         if (body.next) expect(body.limit).toBe(body.reviews.length);
-        ids.push(...body.reviews.map(({ id }: { id: string }) => id));
+        ids.push(...idsOf(body.reviews));
         cursor = body.next;
       }
       const expected = reviews.filter(

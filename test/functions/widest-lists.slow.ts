@@ -2,6 +2,7 @@ import { measure } from '../../bin/bench/measure.ts';
 import { listed } from '../../bin/bench/oracle.ts';
 import { expectSmallItems } from '../helpers/sizes.ts';
 import { makeWidestLists, type WidestLists } from '../helpers/widest.ts';
+import { idsOf } from '../helpers/world.ts';
 
 let widest: WidestLists;
 
@@ -37,7 +38,7 @@ async function look(operation: string, query: Query) {
   const costs = [];
   for (const offset of offsets) {
     const cost = await measure(operation, { query: { ...query, offset: `${offset}` } });
-    const ids = cost.body.reviews.map(({ id }: { id: string }) => id);
+    const ids = idsOf(cost.body.reviews);
     expect({ query, offset, count: cost.body.count, ids }).toEqual({
       query,
       offset,

@@ -4,7 +4,7 @@ import type { TestResponse } from './invoke.ts';
 export type Call = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
 
 /** A response of the API. */
-export type ApiResponse = Pick<TestResponse, 'status' | 'body'> & { headers: Headers };
+type ApiResponse = Pick<TestResponse, 'status' | 'body'> & { headers: Headers };
 
 /** Returns a client of the API at `url`, with an access token or anonymous. */
 export function callerOf(url: string, token?: string): Call {

@@ -65,7 +65,7 @@ function* batchesOf(what: Event, size: number): Generator<[Contribution?, Contri
  * Returns the write units of totals and of nodes of rank trees for an event, by partition key, if
  * the consumer gets batches of this size. A batch writes each item once.
  */
-export function unitsByKey(what: Event, size: number): ReadonlyMap<string, number> {
+function unitsByKey(what: Event, size: number): ReadonlyMap<string, number> {
   const name = `${what} ${size}`;
   const units = memory.get(name) ?? computeUnits(what, size);
   memory.set(name, units);
@@ -92,12 +92,12 @@ function computeUnits(what: Event, size: number): ReadonlyMap<string, number> {
 }
 
 /** Returns the write units of the trees and totals of all reviews for each event of a batch. */
-export function unitsEach(what: Event, size: number): number {
+function unitsEach(what: Event, size: number): number {
   return [...unitsByKey(what, size).values()].reduce((sum, units) => sum + units, 0);
 }
 
 /** Returns the events a second at which the busiest partition key of totals and trees is full. */
-export function fullAt(what: Event, size: number): number {
+function fullAt(what: Event, size: number): number {
   return partitionUnits.write / Math.max(...unitsByKey(what, size).values());
 }
 

@@ -13,3 +13,16 @@ export function silenceAll(level: Level) {
   beforeEach(begin);
   return print;
 }
+
+/** Counts metrics until the test ends, and prints none. Returns the growing list of their names. */
+export function countMetrics(): string[] {
+  const counted: string[] = [];
+  process.env.METRICS_NAMESPACE = 'reviews';
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    const [{ Metrics, Dimensions }] = JSON.parse(`${text}`)._aws.CloudWatchMetrics;
+    // An alarm reads the metric without dimensions.
+    expect(Dimensions).toContainEqual([]);
+    return counted.push(Metrics[0].Name) > 0;
+  });
+  return counted;
+}

@@ -108,7 +108,7 @@ export const healthChecks = {
 };
 
 /** Bytes of a line of the access log, with 26 that CloudWatch adds. A test measures them. */
-export const lineOfLog = 400;
+const lineOfLog = 400;
 
 /** Returns the bill of a million requests in US dollars, by item. */
 export function billOf({ read, write, milliseconds, kilobytes }: Use) {

@@ -37,6 +37,9 @@ export interface Message {
   };
 }
 
+/** The parts of a message that tell its place among others. */
+type Told = { id: string; data: Pick<Message['data'], 'id' | 'version'> };
+
 export interface Receiver extends Choice {
   webhook: { client_id: string };
   messages: Message[];
@@ -109,7 +112,7 @@ export function untold(receivers: readonly Receiver[], changes: readonly Change[
 }
 
 /** First messages about a version that came after a higher version of the same subject. */
-export function wentBack(receivers: readonly Receiver[]) {
+export function wentBack<M extends Told>(receivers: readonly { messages: readonly M[] }[]): M[] {
   return receivers.flatMap(({ messages }) => {
     const highest = new Map<string, number>();
     const seen = new Set<string>();

@@ -15,7 +15,7 @@ const documents = [
 ];
 
 /** A command with the place that prints it. */
-export interface Printed {
+interface Printed {
   place: string;
   command: string;
 }

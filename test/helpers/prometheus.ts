@@ -6,7 +6,7 @@ export interface Sample {
 }
 
 /** A metric with its samples. */
-export interface Family {
+interface Family {
   help: string;
   type: string;
   samples: Sample[];

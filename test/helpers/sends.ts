@@ -20,6 +20,23 @@ export function beforeSend(act: (command: Command) => unknown) {
   return jest.spyOn(table, 'send').mockImplementation(mocked as never);
 }
 
+/** Calls `act` once, before the first command that `isIt` finds. */
+export function beforeFirst(
+  isIt: (command: Command) => unknown,
+  act: (command: Command) => unknown,
+): void {
+  const spy = beforeSend(async (command) => {
+    if (!isIt(command)) return;
+    spy.mockRestore();
+    await act(command);
+  });
+}
+
+/** Calls `act` once, before the first transaction. */
+export function beforeTransaction(act: (command: Command) => unknown): void {
+  beforeFirst(({ input }) => input.TransactItems, act);
+}
+
 /** Calls `act` after each command. A value that it returns takes the place of the answer. */
 export function afterSend(act: (command: Command, answer: Answer) => unknown) {
   const send = table.send.bind(table);

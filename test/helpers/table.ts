@@ -46,6 +46,16 @@ async function borrow(endpoint: string) {
 /** The file of the engine, if this test file has an engine of its own. */
 export let file = '';
 
+/** Makes an empty table, which is used from now on. Returns what brings the former one back. */
+export async function enterEmptyTable(): Promise<() => void> {
+  const { TABLE_NAME: former, AWS_ENDPOINT_URL_DYNAMODB: endpoint } = process.env;
+  process.env.TABLE_NAME = `reviews-${randomUUID()}`;
+  await createTable(`${endpoint}`, process.env.TABLE_NAME);
+  return () => {
+    process.env.TABLE_NAME = former;
+  };
+}
+
 // A test file that imports this module has a table to itself. After starting the stack, it uses the
 // table of the stack.
 if (!process.env.TABLE_NAME) {

@@ -59,6 +59,12 @@ export function revisionRecord(written: Partial<Written>, id = 1, timestamp = re
 /** A text of so many bytes of UTF-8, which are more than its characters. */
 export const textOf = (bytes: number) => `Ünd ${'lang '.repeat(bytes / 5)}`.slice(0, bytes - 1);
 
+/** Imports records. Throws unless all are written, or are there already. */
+export async function importWhole(records: readonly TransferRecord[]): Promise<void> {
+  const { refused } = await importRecords(sourced(records));
+  if (Object.keys(refused).length > 0) throw new Error(Object.keys(refused).join());
+}
+
 /** Imports a review by each person, with this text or these fields. Returns the ids. */
 export async function imports(
   people: readonly { id: string }[],
@@ -67,7 +73,6 @@ export async function imports(
   const revisions = [revisionRecord({ text: `${content}`, rating: 4 })];
   const but = typeof content === 'string' ? { revisions } : content;
   const records = people.map(({ id }) => reviewRecord(id, but));
-  const { refused } = await importRecords(sourced(records));
-  if (Object.keys(refused).length > 0) throw new Error(Object.keys(refused).join());
+  await importWhole(records);
   return records.map(({ id }) => id);
 }

@@ -65,3 +65,15 @@ export function nextOn(html: string): string | undefined {
   const [, query] = /href="[^"?]*\?([^"]*)">Next page</.exec(html) ?? [];
   return new URLSearchParams(query?.replaceAll('&amp;', '&')).get('cursor') ?? undefined;
 }
+
+/** Opens all pages of a list as somebody who is signed in, from the first on. */
+export async function* pagesOf(operation: string, person: Person, query: Fields = {}) {
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const page = await ask(operation, person, { query: { ...query, ...(cursor && { cursor }) } });
+    yield page;
+    cursor = nextOn(page.html);
+  }
+}
+
+/** The text of a page, with single spaces. */
+export const textIn = (html: string) => html.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');

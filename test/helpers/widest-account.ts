@@ -35,7 +35,7 @@ export const controls = `x${'\u0001'.repeat(4_999)}`;
 export const emoji = '🎷'.repeat(5_000);
 
 /** Number of each thing that no rule limits, the texts of its reviews, and what others review. */
-export interface Width {
+interface Width {
   many: number;
   ownText: string;
   text: string;

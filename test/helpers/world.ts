@@ -31,7 +31,7 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { nothingWritten } from '../../shared/review/written.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import { countsKey, entityKey } from '../../shared/table/keys.ts';
+import { countsKey, entityKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator, userItem } from '../../shared/user/user-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes } from './items.ts';
@@ -127,6 +127,12 @@ export class Person {
 
   listsOwnReviews(query?: Query) {
     return invoke(listMyReviews, { caller: this.caller, query });
+  }
+
+  /** A review as its author reads it. */
+  async readsOwn(id: string) {
+    const { body } = await this.listsOwnReviews();
+    return body.reviews.find((review: { id: string }) => review.id === id);
   }
 
   exports(query?: Query) {
@@ -277,7 +283,7 @@ export async function makeLongLists(
   for (const key of [entityKey(entity_id), countsKey(id)]) {
     await setAttributes(key, Object.fromEntries(counts));
   }
-  await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+  await storeReviews(reviews);
   return entity_id;
 }
 
@@ -296,3 +302,17 @@ export async function makeGrant(
   const grant = await insertGrant({ user_id: user.id, client_id, scopes });
   return { grant, ...(await tokenResponse(grant, lifetime)) };
 }
+
+/** Stores reviews that are counted nowhere yet. */
+export const storeReviews = (reviews: readonly Review[]) =>
+  batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+
+/** Begins the erasure of an account, and leaves everything that it has made. */
+export const beginErasure = ({ id }: { id: string }) =>
+  setAttributes(userKey(id), { deleted_at: new Date().toISOString() });
+
+/** The ids in a list of an answer. */
+export const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+
+/** The operator as the one who decides, for a reason that does not matter. */
+export const operator = { reason: 'spam', note: '', moderator_id: null } as const;

@@ -7,7 +7,7 @@ import { eraseRemains } from '../../shared/review/erase.ts';
 import { findPublicReviews, getWholeReview } from '../../shared/review/review-repository.ts';
 import { routes } from '../../shared/routes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table, tableName } from '../../shared/table/client.ts';
+import { tableName } from '../../shared/table/client.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { bytesIn } from '../../shared/table/merge.ts';
@@ -19,6 +19,7 @@ import { reviewMessage } from '../../shared/webhooks/message.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { follow, position } from '../helpers/list-changes.ts';
 import { differences, expectExact } from '../helpers/recount.ts';
+import { afterSend, beforeFirst } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import {
   exported,
@@ -29,7 +30,14 @@ import {
   textOf,
 } from '../helpers/transfer.ts';
 import { ask, requestPage } from '../helpers/visit.ts';
-import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
+import {
+  idsOf,
+  makeModerator,
+  makeUser,
+  makeUsers,
+  type Person,
+  visitor,
+} from '../helpers/world.ts';
 
 const long = textOf(100_000);
 const edited = 'A short one that people may write.';
@@ -271,22 +279,14 @@ interface BatchGet {
 }
 
 /** Returns the request of a BatchGetItem to the table, empty for any other command. */
-function batchIn(args: unknown[]): BatchGet {
-  const [{ input }] = args as [{ input: { RequestItems?: Record<string, BatchGet> } }];
+function batchIn(command: object): BatchGet {
+  const { input } = command as { input: { RequestItems?: Record<string, BatchGet> } };
   return input.RequestItems?.[tableName()] ?? {};
 }
 
 /** Lets something happen between the read of a review and that of its long text. */
 function beforeText(act: () => Promise<unknown>): void {
-  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
-  let isDue = true;
-  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
-    if (isDue && batchIn(args).Keys?.[0]?.sk === 'LONGTEXT') {
-      isDue = false;
-      await act();
-    }
-    return send(...args);
-  }) as never);
+  beforeFirst((command) => batchIn(command).Keys?.[0]?.sk === 'LONGTEXT', act);
 }
 
 describe('a replica', () => {
@@ -297,13 +297,11 @@ describe('a replica', () => {
     const id = await importsOne(await makeUser());
     const { pk } = reviewKey(id);
     const items = texts.map((text) => ({ pk, sk: 'LONGTEXT', text }));
-    const send = table.send.bind(table) as (...args: unknown[]) => Promise<object>;
-    jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
-      const { Keys = [], ConsistentRead } = batchIn(args);
+    afterSend((command, answer) => {
+      const { Keys = [], ConsistentRead } = batchIn(command);
       const isBehind = !ConsistentRead && Keys.some(({ sk }) => sk === 'LONGTEXT');
-      const answer = await send(...args);
-      return isBehind ? { ...answer, Responses: { [tableName()]: items } } : answer;
-    }) as never);
+      return isBehind ? { ...answer, Responses: { [tableName()]: items } } : undefined;
+    });
     expect((await visitor.reads(id)).body.review.text).toBe(long);
   });
 });
@@ -434,7 +432,7 @@ test('a long text without its review is found by `admin erase`', async () => {
 });
 
 test('a page of own reviews with long texts ends early, and walking it misses none', async () => {
-  const [author] = await makeUsers(1);
+  const author = await makeUser();
   const ids: string[] = [];
   for (let i = 0; i < 12; i++) {
     ids.push(
@@ -450,7 +448,7 @@ test('a page of own reviews with long texts ends early, and walking it misses no
     const { status, body } = await author.listsOwnReviews({ offset: `${offset}` });
     expect(status).toBe(200);
     expect(body.limit).toBeGreaterThan(0);
-    seen.push(...body.reviews.map(({ id }: { id: string }) => id));
+    seen.push(...idsOf(body.reviews));
     offset += body.limit;
   }
   expect(seen.toSorted()).toEqual(ids.toSorted());

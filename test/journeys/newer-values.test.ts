@@ -33,6 +33,7 @@ import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { ask } from '../helpers/visit.ts';
 import {
+  idsOf,
   makeGrant,
   makeModerator,
   makeUser,
@@ -110,7 +111,7 @@ test.each([
   const changes = [newer, other].map((id) => ({ id, version: 1, kind: 'edited' }));
   const changed = (await findChangedReviews(changes)).map(({ review }) => review.id);
   expect(changed).toEqual([other]);
-  const exported = (await ann.exports()).body.reviews.map(({ id }: { id: string }) => id);
+  const exported = idsOf((await ann.exports()).body.reviews);
   expect(exported).toEqual([other]);
   expectLog();
   expect(await visitor.reads(newer)).toHaveStatus(500);

@@ -273,14 +273,11 @@ test(
   async () => {
     await startService();
     const { makeGrant, makeUser } = await import('../helpers/world.ts');
-    const { setAttributes } = await import('../helpers/items.ts');
-    const { userKey } = await import('../../shared/table/keys.ts');
     const { listWebhooks } = await import('../../shared/webhooks/webhook-repository.ts');
     const writers = await Promise.all(
       Array.from({ length: 6 }, async (): Promise<Writer> => {
-        const user = await makeUser();
-        // A user with high karma has 200 votes a day.
-        await setAttributes(userKey(user.id), { karma: 5_000 });
+        // With this karma, 200 votes a day.
+        const user = await makeUser({ karma: 5_000 });
         const { access_token } = await makeGrant(user, ['review', 'vote', 'user']);
         return {
           id: user.id,

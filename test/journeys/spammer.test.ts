@@ -12,7 +12,7 @@ import { readItem, setAttributes } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask, nextOn } from '../helpers/visit.ts';
+import { ask, pagesOf } from '../helpers/visit.ts';
 import { makeModerator, makeUsers, visitor } from '../helpers/world.ts';
 
 // An evening of a spammer, by the forms of the pages, and what moderators do about it.
@@ -69,11 +69,8 @@ test('a spammer’s evening is undone in one go, and so is undoing it', async ()
   expect(await figure()).toBe(30 + 2 + 1);
   const listed = async (kind: string) => {
     let rows = 0;
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const query = { kind, ...(cursor && { cursor }) };
-      const { html } = await ask('show-cases', mia, { query });
+    for await (const { html } of pagesOf('show-cases', mia, { kind })) {
       rows += html.match(/<div class="cell">/g)?.length ?? 0;
-      cursor = nextOn(html);
     }
     return rows;
   };

@@ -12,7 +12,7 @@ import { setAttributes } from '../helpers/items.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { readStream } from '../helpers/stream.ts';
 import { recordTime, reviewRecord, revisionRecord, sourced } from '../helpers/transfer.ts';
-import { makeUsers, type Person, text } from '../helpers/world.ts';
+import { makeUsers, operator, type Person, text } from '../helpers/world.ts';
 
 /** Counted attributes, by the sort key of the item that counts. */
 const counted: Record<string, RegExp> = {
@@ -64,7 +64,6 @@ test('every change of a count also raises its item’s version', async () => {
   await other.withdrawsVote(first);
   await other.votes(first);
 
-  const operator = { reason: 'spam', note: '', moderator_id: null } as const;
   const report = ({ id: user_id }: Person) =>
     insertReport({ id: first, user_id: author.id }, { user_id, reason: 'Spam' });
   await report(reader);

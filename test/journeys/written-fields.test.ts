@@ -1,8 +1,6 @@
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
-import { createTable } from '../../infra/local/table.ts';
 import type { Written, WrittenName } from '../../shared/review/written.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
-import { importRecords } from '../../shared/transfer/import.ts';
 import { parseRecord } from '../../shared/transfer/record.ts';
 import { contentOf } from '../helpers/browser.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -17,7 +15,8 @@ import {
   sendForm,
 } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { exported, sourced } from '../helpers/transfer.ts';
+import { enterEmptyTable } from '../helpers/table.ts';
+import { exported, importWhole } from '../helpers/transfer.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeUser, visitor } from '../helpers/world.ts';
 
@@ -162,9 +161,8 @@ test('an export has each field of each revision, and an import restores them', a
     revisions: Record<string, unknown>[];
   };
   expect(record.revisions.map(written)).toEqual([first, all('second')]);
-  process.env.TABLE_NAME = 'another-table';
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, 'another-table');
-  expect((await importRecords(sourced(records))).refused).toEqual({});
+  await enterEmptyTable();
+  await importWhole(records);
   expect(await readItem(reviewKey(id))).toMatchObject({ ...all('second'), edits: 1 });
   const { revisions } = (await visitor.listsRevisions(id)).body;
   expect(revisions.map(written)).toEqual([all('second'), first]);

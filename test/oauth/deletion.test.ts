@@ -1,6 +1,7 @@
 import { faultsOn, headingOf, nextSteps, textBetween } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
+import { operator } from '../helpers/world.ts';
 
 const { url, authUrl, join } = await startStackWithProvider();
 
@@ -37,7 +38,7 @@ describe('GET /account/delete', () => {
 
   test('says that a block stays', async () => {
     const { browser, id } = await signUp('bea@example.com');
-    await decideUser(id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    await decideUser(id, 'block', operator);
     const stays = textBetween(await browser.visit('account/delete'), 'What is kept', '</ul>');
     const block =
       'The block of your account: its date and a hash of your sign-in, without your name';

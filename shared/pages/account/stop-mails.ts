@@ -34,7 +34,7 @@ export async function readStop(token: string): Promise<Stop> {
 }
 
 /** Mails of a kind, in words. */
-export const mailWords: Readonly<Record<MailKind, string>> = {
+const mailWords: Readonly<Record<MailKind, string>> = {
   news: 'mails about decisions on what you wrote',
   desk: 'mails about what waits for moderators',
   digest: 'the weekly mail with the latest reviews',

@@ -13,7 +13,7 @@ export function nameWithRole(user: User): Html {
 }
 
 /** The person's tile, round, with one initial. */
-export function face({ id, display_name }: User, size: TileSize = 24): Html {
+function face({ id, display_name }: User, size: TileSize = 24): Html {
   return tile(id, initialsOf(display_name, 1), { size, isRound: true });
 }
 

@@ -16,7 +16,7 @@ import { findMetadata } from '../../entity/metadata.ts';
 import type { Metadata } from '../../entity/presented.ts';
 import type { ListOwner } from '../../links.ts';
 import { type PageEnd, readFromCursor } from '../../list/cursor.ts';
-import type { PageRequest } from '../../list/read-page.ts';
+import type { PageRequest } from '../../list/page-plan.ts';
 import type { FacetFilter } from '../../review/counts.ts';
 import { listWritten } from '../../review/own-reviews.ts';
 import { listReviews, listReviewsOf, type ReviewList } from '../../review/review-list.ts';

@@ -48,7 +48,7 @@ export async function readVotes(
 }
 
 /** Address of the page to vote on a review. */
-export function voteUrl(reviewId: string, vote?: Choice): string {
+function voteUrl(reviewId: string, vote?: Choice): string {
   return withQuery(`${authUrl()}/review/${reviewId}/vote`, { vote });
 }
 

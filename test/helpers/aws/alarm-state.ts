@@ -1,7 +1,7 @@
 import { resources, type Template } from './checks.ts';
 
 /** Values of a metric, one a period, the newest last. Undefined is a period without data. */
-export type Series = readonly (number | undefined)[];
+type Series = readonly (number | undefined)[];
 /** Series of an alarm: by the ids of its metrics, or in their order. */
 export type Points = readonly Series[] | Readonly<Record<string, Series>>;
 

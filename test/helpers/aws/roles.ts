@@ -128,7 +128,7 @@ interface Body extends Part {
 }
 
 /** Returns the actions of a request to DynamoDB, by its command and its body. */
-export function deedsOf(command: string, body: Body): Deed[] {
+function deedsOf(command: string, body: Body): Deed[] {
   const { RequestItems = {}, TransactItems, IndexName: resource = 'table' } = body;
   const action = `dynamodb:${command}`;
   if (TransactItems) {

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expireItems } from '../../../infra/local/expire.ts';
 import { expiredItems, indexExpiry } from '../../../infra/local/expiry-index.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
-import { table, tableName } from '../../../shared/table/client.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
+import { tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
 import { scanTable, setAttributes } from '../../helpers/items.ts';
+import { beforeTransaction } from '../../helpers/sends.ts';
 import { file } from '../../helpers/table.ts';
 
 indexExpiry(file, tableName());
@@ -14,7 +14,7 @@ let over: AbortController;
 
 beforeEach(async () => {
   over = new AbortController();
-  await batchWrite((await scanTable()).map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  await batchDelete(await scanTable());
 });
 
 function items(count: number, kind: string, expires_at?: number) {
@@ -37,19 +37,8 @@ test('deletes only expired items, on all pages', async () => {
 
 /** Runs `intervene` before the first item is deleted. */
 async function sweepAfter(intervene: (Key: Key) => unknown) {
-  const send = table.send.bind(table);
-  let isFirst = true;
-  const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-    if ((command as object) instanceof TransactWriteCommand && isFirst) {
-      isFirst = false;
-      const [write] = (command as TransactWriteCommand).input.TransactItems ?? [];
-      await intervene(write?.Delete?.Key as Key);
-    }
-    return send(command);
-  }) as never);
-  const deleted = await expireItems(file, over.signal);
-  sent.mockRestore();
-  return deleted;
+  beforeTransaction(({ input }) => intervene(input.TransactItems?.[0]?.Delete?.Key as Key));
+  return expireItems(file, over.signal);
 }
 
 test('keeps an item whose expiry is extended meanwhile', async () => {

@@ -12,7 +12,7 @@ import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
 import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
 import { silence } from '../../helpers/console.ts';
 import { startMailServer } from '../../helpers/mail-server.ts';
-import { challenge, verifier } from '../../helpers/oauth-client.ts';
+import { claimsOf, openSignIn } from '../../helpers/oidc-client.ts';
 
 const server = await startMailServer();
 afterAll(server.stop);
@@ -47,26 +47,12 @@ afterAll(() => gateway.stop());
 
 /** A browser at the page of a new sign-in. */
 async function browser() {
-  const { OIDC_ISSUER, OIDC_CLIENT_ID } = provider.environment;
-  const query = new URLSearchParams({
-    client_id: OIDC_CLIENT_ID,
-    response_type: 'code',
-    scope: 'openid email',
-    redirect_uri: callback,
-    code_challenge: challenge,
-    code_challenge_method: 'S256',
-    login_hint: 'prefilled@example.org',
-  });
-  const { headers } = await fetch(`${OIDC_ISSUER}/auth?${query}`, { redirect: 'manual' });
-  const Cookie = headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
-  const url = new URL(headers.get('location') ?? '', origin).href;
+  const hints = { login_hint: 'prefilled@example.org' };
+  const { url, headers } = await openSignIn(provider.environment, callback, hints);
   const send = (to: string, form?: Record<string, string>) =>
     fetch(to, {
       method: form ? 'POST' : 'GET',
-      headers: { Cookie },
+      headers,
       body: form && new URLSearchParams(form),
       redirect: 'manual',
     });
@@ -82,18 +68,7 @@ async function browser() {
     /** Returns the claims that the application gets after a sign-in. */
     async claims(signedIn: Response) {
       const resumed = await send(signedIn.headers.get('location') ?? '');
-      const { searchParams } = new URL(resumed.headers.get('location') ?? '');
-      const body = new URLSearchParams({
-        grant_type: 'authorization_code',
-        code: searchParams.get('code') ?? '',
-        code_verifier: verifier,
-        redirect_uri: callback,
-        client_id: OIDC_CLIENT_ID,
-        client_secret: provider.environment.OIDC_CLIENT_SECRET,
-      });
-      const response = await fetch(`${OIDC_ISSUER}/token`, { method: 'POST', body });
-      const { id_token = '' } = (await response.json()) as { id_token?: string };
-      return JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString());
+      return claimsOf(provider.environment, callback, resumed);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Identity } from '../../../shared/user/identity.ts';
 import { updateProfile } from '../../../shared/user/user-repository.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { exported, recordTime, sourced } from '../../helpers/transfer.ts';
-import { Person } from '../../helpers/world.ts';
+import { operator, Person } from '../../helpers/world.ts';
 
 const issuer = 'https://id.example';
 let people = 0;
@@ -105,7 +105,7 @@ describe('an imported account with a verified address', () => {
     const subject = randomUUID();
     const { id } = await signIn(null, { subject, email_verified: false });
     const { decideUser } = await import('../../../shared/moderation/decision-repository.ts');
-    await decideUser(id, 'block', { reason: 'spam', note: '', moderator_id: null });
+    await decideUser(id, 'block', operator);
     await new Person(id).leaves();
     const { id: waits, email } = await waiting();
     const next = await signIn(email, { subject });

@@ -11,13 +11,13 @@ import {
 import { distinct, type LoggedChange } from '../../../shared/changes/logged-change.ts';
 import { readWindow } from '../../../shared/changes/window.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
+import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { collect } from '../../../shared/table/query.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { makeUsers } from '../../helpers/world.ts';
+import { makeUser, makeUsers } from '../../helpers/world.ts';
 
 async function changesOf(review: string) {
   await applyStream();
@@ -45,7 +45,7 @@ test('the log knows the kind of each change', async () => {
 });
 
 test('the log knows the entity and the author, also of a deleted review', async () => {
-  const [ann] = await makeUsers(1);
+  const ann = await makeUser();
   const entity_id = randomUUID();
   const id = await ann.publishes({ entity_id });
   await applyStream();
@@ -57,7 +57,7 @@ test('the log knows the entity and the author, also of a deleted review', async 
 });
 
 test('a draft is not logged before its publication', async () => {
-  const [ann] = await makeUsers(1);
+  const ann = await makeUser();
   const id = await ann.publishes({ is_draft: true });
   await ann.edits(id, { rating: 2 });
   expect(await kindsOf(id)).toEqual([]);
@@ -159,7 +159,7 @@ test('a change without a kind is an edit, or the end of a review', async () => {
 });
 
 test('older code reads what is logged now', async () => {
-  const [ann] = await makeUsers(1);
+  const ann = await makeUser();
   const id = await ann.publishes();
   await applyStream();
   const items = await scanTable();
@@ -217,7 +217,7 @@ test('a time in the log includes what was logged in its millisecond', async () =
 });
 
 test('another epoch ends all cursors, and times in it are above those before', async () => {
-  const [ann] = await makeUsers(1);
+  const ann = await makeUser();
   const id = await ann.publishes();
   await applyStream();
   const before = await readLogEnd();
@@ -229,7 +229,7 @@ test('another epoch ends all cursors, and times in it are above those before', a
   const told = later.lanes[laneOf(id)] ?? 0;
   // The table is replaced by the copy.
   const items = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES'));
-  await batchWrite(items.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  await batchDelete(items);
   await batchWrite(copy.map((put) => ({ put })));
   await beginEpoch();
   const end = await readLogEnd();

@@ -20,11 +20,11 @@ import {
   startReceiver,
   subscribe,
 } from '../../helpers/webhooks.ts';
-import { makeUsers } from '../../helpers/world.ts';
+import { makeUser } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
 
-const [ann] = await makeUsers(1);
+const ann = await makeUser();
 const at = 'https://api.example/ws';
 
 /** Changes of names after a cursor. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { checkAddress } from '../../../shared/health/address.ts';
-import { silence } from '../../helpers/console.ts';
+import { countMetrics, silence } from '../../helpers/console.ts';
 import { listen } from '../../helpers/listen.ts';
 
 let answer = 200;
@@ -17,16 +17,10 @@ afterAll(() => {
 
 let counted: string[];
 beforeEach(() => {
-  counted = [];
+  counted = countMetrics();
   asked.length = 0;
-  process.env.METRICS_NAMESPACE = 'reviews';
   process.env.OWN_ADDRESS = `${origin}/ws`;
   silence('error');
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    const [{ Metrics, Dimensions }] = JSON.parse(`${text}`)._aws.CloudWatchMetrics;
-    expect(Dimensions).toContainEqual([]);
-    return counted.push(Metrics[0].Name) > 0;
-  });
 });
 
 test.each([

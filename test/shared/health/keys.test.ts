@@ -2,7 +2,7 @@ import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../functions/background/send-heartbeat.ts';
 import { lastRunKey } from '../../../shared/table/keys.ts';
 import { stopClock } from '../../helpers/clock.ts';
-import { silence } from '../../helpers/console.ts';
+import { countMetrics, silence } from '../../helpers/console.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
 import { applyStream } from '../../helpers/stream.ts';
@@ -14,15 +14,8 @@ const { now: realNow } = Date;
 let errors: jest.SpiedFunction<typeof console.error>;
 let counted: string[];
 beforeEach(() => {
-  counted = [];
-  process.env.METRICS_NAMESPACE = 'reviews';
+  counted = countMetrics();
   errors = silence('error');
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    const [{ Metrics, Dimensions }] = JSON.parse(`${text}`)._aws.CloudWatchMetrics;
-    // An alarm reads the metric without dimensions.
-    expect(Dimensions).toContainEqual([]);
-    return counted.push(Metrics[0].Name) > 0;
-  });
 });
 
 /** Sends a heartbeat so many seconds from now, with these keys. Returns what health says then. */

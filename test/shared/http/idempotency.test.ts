@@ -3,12 +3,19 @@ import { measure } from '../../../bin/bench/measure.ts';
 import { preflightHeaders } from '../../../shared/http/response.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
-import { reportKey, userKey } from '../../../shared/table/keys.ts';
+import { reportKey } from '../../../shared/table/keys.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
 import { invalid, type TestResponse } from '../../helpers/invoke.ts';
-import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
-import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../../helpers/world.ts';
+import { readItem, scanTable } from '../../helpers/items.ts';
+import {
+  beginErasure,
+  makeUser,
+  makeUsers,
+  type Person,
+  reviewBody,
+  visitor,
+} from '../../helpers/world.ts';
 
 let author: Person;
 let reader: Person;
@@ -304,6 +311,6 @@ describe('when a response of the database is lost', () => {
 
 test('a deleted account receives no stored answer', async () => {
   const going = await makeUser();
-  await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+  await beginErasure(going);
   expect(await going.triesToPublish(reviewBody(), withKey(quoted()))).toHaveStatus(401);
 });

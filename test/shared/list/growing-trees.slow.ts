@@ -1,24 +1,19 @@
 import { handler as updateAggregates } from '../../../functions/background/update-aggregates.ts';
-import { table } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
 import { countsKey, entityKey, rankTreeKey } from '../../../shared/table/keys.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
+import { afterSend } from '../../helpers/sends.ts';
 import { readStream } from '../../helpers/stream.ts';
-import { makeLongLists, makeUsers, visitor } from '../../helpers/world.ts';
+import { makeLongLists, makeUser, visitor } from '../../helpers/world.ts';
 
 test('trees are used only if they count all entries of the list', async () => {
-  const [author] = await makeUsers(1);
+  const author = await makeUser();
   const entity_id = await makeLongLists(author);
-  const send = table.send.bind(table);
-  const behind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-    const answer = (await send(command)) as { Items?: unknown[] };
-    const { IndexName } = (command as { input: { IndexName?: string } }).input;
-    // An index that lags behind the table.
-    return IndexName === 'entity-by-date'
-      ? { ...answer, Items: answer.Items?.slice(0, -2) }
-      : answer;
-  }) as never);
+  // An index that lags behind the table.
+  const behind = afterSend(({ input }, { Items, ...answer }) =>
+    input.IndexName === 'entity-by-date' ? { ...answer, Items: Items?.slice(0, -2) } : undefined,
+  );
   const records = await readStream();
   const late = records.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW').slice(0, 3);
   await updateAggregates({ Records: late });
@@ -37,7 +32,7 @@ test('trees are used only if they count all entries of the list', async () => {
 });
 
 test('a list that gets trees late counts the reviews that were counted before it had any', async () => {
-  const [author] = await makeUsers(1);
+  const author = await makeUser();
   const owners = [entityKey(await makeLongLists(author)), countsKey(author.id)];
   const setCount = async (count: number) => {
     for (const owner of owners) await setAttributes(owner, { work: count, EN: count, b4: count });

@@ -14,10 +14,9 @@ import { collect } from '../../../shared/table/query.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences, expectExact } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { makeUser, makeUsers, type Person } from '../../helpers/world.ts';
+import { makeUser, makeUsers, operator, type Person } from '../../helpers/world.ts';
 
 const author = await makeUser();
-const operator = { reason: 'spam', note: '', moderator_id: null } as const;
 
 /** Reports a review as these users. */
 async function report(id: string, users: readonly Person[]): Promise<void> {

@@ -1,4 +1,3 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { randomNumbers } from '../../../bin/random.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {
@@ -12,7 +11,7 @@ import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeTransaction } from '../../helpers/sends.ts';
 import { makeModerator, makeUser, makeUsers, type Person, text } from '../../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
@@ -164,9 +163,7 @@ test('a decision is refused if the review has changed since it was shown', async
 test('a report overtaken by a decision belongs to the next round', async () => {
   const id = await reported(2);
   let isOvertaken = false;
-  const spy = beforeSend(async (command) => {
-    if (!(command instanceof TransactWriteCommand)) return;
-    spy.mockRestore();
+  beforeTransaction(async () => {
     isOvertaken = true;
     await mia.decides(id, 'dismiss');
     await report(id);

@@ -1,7 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { createTable } from '../../../infra/local/table.ts';
 import { auditPartitions } from '../../../shared/audit/audit.ts';
 import { type Entity, readRecord, recordKey } from '../../../shared/entity/record.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
@@ -19,23 +18,15 @@ import { setAttributes } from '../../helpers/items.ts';
 import { correct, reviewNew } from '../../helpers/names-by-people.ts';
 import { differences as auditOf, expectExact } from '../../helpers/recount.ts';
 import { filledForm, publishForm } from '../../helpers/review-form.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeTransaction } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
 import { addFilm, stateOf } from '../../helpers/things.ts';
-import { exported, sourced } from '../../helpers/transfer.ts';
+import { exported, importWhole, sourced } from '../../helpers/transfer.ts';
 import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const by = { reason: 'other', note: '', moderator_id: mia.id } as const;
-
-/** Does something just before the first transaction is sent. */
-function beforeTransaction(act: () => Promise<unknown>) {
-  const spy = beforeSend(async ({ input }) => {
-    if (!input.TransactItems) return;
-    spy.mockRestore();
-    await act();
-  });
-}
 
 const rating = { rating: 4, license_choice: 'CC0 1.0' };
 
@@ -214,9 +205,8 @@ test('a history of all of it leaves nothing to an audit, and travels to another 
   const states = () => Promise.all(films.map(stateOf));
   const before = await states();
   const records = await exported();
-  process.env.TABLE_NAME = `life-${randomUUID()}`;
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
-  expect((await importRecords(sourced(records))).refused).toEqual({});
+  await enterEmptyTable();
+  await importWhole(records);
   expect(await states()).toEqual(before);
   const { differences } = await auditPartitions(
     films.map((film) => recordKey(film).pk),
@@ -242,8 +232,7 @@ test('an import keeps only the links that both things have', async () => {
     ({ entity_id }: Entity) =>
     (record: object) =>
       JSON.stringify(record).includes(`"entity_id":"${entity_id}"`);
-  process.env.TABLE_NAME = `life-${randomUUID()}`;
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
+  await enterEmptyTable();
   // The table has the end of one link, and the beginning of the other.
   await importRecords(sourced([...parted.filter(isOf(b)), ...parted.filter(isOf(c))] as never));
   await importRecords(sourced(all as never));

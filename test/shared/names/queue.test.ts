@@ -11,7 +11,7 @@ import { stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import { nameEntities } from '../../helpers/names.ts';
 import { reviewNew } from '../../helpers/names-by-people.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeFirst, type Command } from '../../helpers/sends.ts';
 import { applyStream, readStream } from '../../helpers/stream.ts';
 import { makeUsers } from '../../helpers/world.ts';
 
@@ -161,8 +161,9 @@ describe('an entity that has lost its public reviews', () => {
     await applyStream();
     await setHidden(id, true);
     let isLate = true;
-    beforeSend(async ({ input }) => {
-      if (!isLate || !JSON.stringify(input.TransactItems ?? '').includes('ConditionCheck')) return;
+    const isAnswer = ({ input }: Command) =>
+      input.TransactItems?.some((each) => each.ConditionCheck);
+    beforeFirst(isAnswer, async () => {
       isLate = false;
       await ben.publishes({ ...entity });
       await applyStream();

@@ -3,7 +3,7 @@ import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeFirst } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeUser } from '../../helpers/world.ts';
 
@@ -12,11 +12,10 @@ const other = await makeUser();
 
 /** Runs `act` once, before the first deletion of an item with this partition key. */
 function meanwhile(pk: string, act: () => Promise<unknown>) {
-  const spy = beforeSend(async ({ input }) => {
-    if (!input.TransactItems?.some((item) => item.Delete?.Key?.pk === pk)) return;
-    spy.mockRestore();
-    await act();
-  });
+  beforeFirst(
+    ({ input }) => input.TransactItems?.some(({ Delete }) => Delete?.Key?.pk === pk),
+    act,
+  );
 }
 
 describe('the deletion of a review', () => {

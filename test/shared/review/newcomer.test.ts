@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createTable } from '../../../infra/local/table.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { appeal, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { listWaiting } from '../../../shared/moderation/desk-list.ts';
 import { insertReview } from '../../../shared/review/review-repository.ts';
 import { metered } from '../../../shared/table/budget.ts';
 import { caseKey, claimKey, countsKey, reviewKey } from '../../../shared/table/keys.ts';
-import { importRecords } from '../../../shared/transfer/import.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';
-import { exported, sourced } from '../../helpers/transfer.ts';
-import {
-  makeModerator,
-  makeUser,
-  makeUsers,
-  type Person,
-  reviewBy,
-  visitor,
-} from '../../helpers/world.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
+import { exported, importWhole } from '../../helpers/transfer.ts';
+import { makeModerator, makeUser, type Person, reviewBy, visitor } from '../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -29,12 +21,6 @@ beforeEach(() => {
 
 async function statusOf(id: string) {
   return (await visitor.reads(id)).status;
-}
-
-/** A review as its author reads it by the API. */
-async function ownReview(author: Person, id: string) {
-  const { body } = await author.listsOwnReviews();
-  return body.reviews.find((review: { id: string }) => review.id === id);
 }
 
 /** Publishes a review and has it approved. */
@@ -57,7 +43,7 @@ test('the first reviews of an account are nowhere public and count nowhere', asy
   expect((await visitor.lists({ user_id: author.id })).body.count).toBe(0);
   expect(await (await makeUser()).triesToVote(id, { vote: true })).toHaveStatus(404);
   expect(await (await makeUser()).reports(id, {})).toHaveStatus(404);
-  expect(await ownReview(author, id)).toMatchObject({
+  expect(await author.readsOwn(id)).toMatchObject({
     is_draft: false,
     is_hidden: true,
     moderation: { decision: 'hold', reason: 'other', note: '' },
@@ -105,7 +91,7 @@ test('an approved review is published at that moment, by a decision that its aut
     created: 'Fri, 20 Nov 2026 12:00:00 GMT',
     published_on: 'Sun, 22 Nov 2026 12:00:00 GMT',
   });
-  expect(await ownReview(author, id)).toMatchObject({
+  expect(await author.readsOwn(id)).toMatchObject({
     is_hidden: false,
     moderation: { decision: 'approve' },
   });
@@ -141,21 +127,21 @@ test('the operator approves and refuses with the commands that show and hide', a
   const second = await author.publishes({ entity_id: randomUUID() });
   await setHidden(first, false);
   await setHidden(second, true);
-  expect(await ownReview(author, first)).toMatchObject({ moderation: { decision: 'approve' } });
-  expect(await ownReview(author, second)).toMatchObject({ moderation: { decision: 'hide' } });
+  expect(await author.readsOwn(first)).toMatchObject({ moderation: { decision: 'approve' } });
+  expect(await author.readsOwn(second)).toMatchObject({ moderation: { decision: 'hide' } });
 });
 
 test('a draft waits when it is published, and not before', async () => {
   const author = await makeUser();
   const id = await author.publishes({ is_draft: true });
-  expect(await ownReview(author, id)).toMatchObject({ is_hidden: false, moderation: null });
+  expect(await author.readsOwn(id)).toMatchObject({ is_hidden: false, moderation: null });
   expect(await readItem(caseKey(id))).toBeUndefined();
   await author.edits(id, { is_draft: false });
-  expect(await ownReview(author, id)).toMatchObject({ is_draft: false, is_hidden: true });
+  expect(await author.readsOwn(id)).toMatchObject({ is_draft: false, is_hidden: true });
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', is_held: true });
   // A change leaves it where it is.
   await author.edits(id, { rating: 1 });
-  expect(await ownReview(author, id)).toMatchObject({
+  expect(await author.readsOwn(id)).toMatchObject({
     rating: 1,
     moderation: { decision: 'hold' },
   });
@@ -191,7 +177,7 @@ test('reports of a deleted review come back with the one that waits', async () =
   process.env.HELD_REVIEWS = '0';
   const entity_id = randomUUID();
   const reported = await author.publishes({ entity_id });
-  const [reader] = await makeUsers(1);
+  const reader = await makeUser();
   await reader.reports(reported, { reason: 'abuse' });
   await author.deletes(reported);
   process.env.HELD_REVIEWS = '1';
@@ -247,7 +233,7 @@ test('the queue of new authors holds waiting reviews alone', async () => {
   const author = await makeUser();
   const id = await author.publishes();
   const other = await approved(author);
-  const [reader] = await makeUsers(1);
+  const reader = await makeUser();
   await reader.reports(other, {});
   const idsOf = async (kind?: 'held') => {
     const { waiting } = await listWaiting({ order: 'date', kind }, 100);
@@ -259,24 +245,21 @@ test('the queue of new authors holds waiting reviews alone', async () => {
 });
 
 test('a waiting review goes through an export and an import, and is approved there', async () => {
-  const first = process.env.TABLE_NAME;
+  const leave = await enterEmptyTable();
   try {
-    process.env.TABLE_NAME = `held-${randomUUID()}`;
-    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
     const moderator = await makeModerator('Eve');
     const author = await makeUser();
     const id = await author.publishes();
     const before = await readItem(caseKey(id));
     const records = await exported();
-    process.env.TABLE_NAME = `held-${randomUUID()}`;
-    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
-    expect((await importRecords(sourced(records))).refused).toEqual({});
+    await enterEmptyTable();
+    await importWhole(records);
     expect(await readItem(caseKey(id))).toEqual(before);
     expect(await statusOf(id)).toBe(404);
     await moderator.decides(id, 'approve');
     expect(await statusOf(id)).toBe(200);
   } finally {
-    process.env.TABLE_NAME = first;
+    leave();
   }
 });
 

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { createTable } from '../../../infra/local/table.ts';
 import { findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
@@ -11,13 +9,13 @@ import {
   userKey,
   waitingKey,
 } from '../../../shared/table/keys.ts';
-import { importRecords } from '../../../shared/transfer/import.ts';
 import { restore, stopClock } from '../../helpers/clock.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { follow, position } from '../../helpers/list-changes.ts';
 import { expectExact } from '../../helpers/recount.ts';
 import { applyStream } from '../../helpers/stream.ts';
-import { exported, sourced } from '../../helpers/transfer.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
+import { exported, importWhole } from '../../helpers/transfer.ts';
 import {
   makeModerator,
   makeUser,
@@ -53,11 +51,6 @@ async function newcomer(content: Record<string, unknown> = {}) {
 
 const publicReview = async (id: string) => (await visitor.reads(id)).body.review;
 
-async function ownReview(author: Person, id: string) {
-  const { body } = await author.listsOwnReviews();
-  return body.reviews.find((review: { id: string }) => review.id === id);
-}
-
 const isWaiting = async (id: string) => (await readItem(waitingKey(id))) !== undefined;
 
 const editsOf = async ({ id }: Person) =>
@@ -79,7 +72,7 @@ test('a new text waits, and everybody reads the approved one until a moderator a
   expect(await publicReview(id)).toEqual(before);
   expect((await visitor.listsRevisions(id)).body.revisions).toHaveLength(1);
   expect(await visitor.readsRevision(id, '2')).toHaveStatus(404);
-  expect(await ownReview(author, id)).toMatchObject({
+  expect(await author.readsOwn(id)).toMatchObject({
     text,
     edits: 0,
     is_hidden: false,
@@ -92,7 +85,7 @@ test('a new text waits, and everybody reads the approved one until a moderator a
   expect(waiting).toContainEqual(
     expect.objectContaining({ moderationCase: expect.objectContaining({ review_id: id }) }),
   );
-  const [voter] = await makeUsers(1);
+  const voter = await makeUser();
   await voter.votes(id);
   // A minute later, which is no new date of publication.
   stopClock(Date.now() + 60_000);
@@ -102,7 +95,7 @@ test('a new text waits, and everybody reads the approved one until a moderator a
   const [second, first] = (await visitor.listsRevisions(id)).body.revisions;
   expect(second).toMatchObject({ id: 2, text: advert, votes_positive: 0 });
   expect(first).toMatchObject({ id: 1, text, votes_positive: 1 });
-  expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
+  expect(await author.readsOwn(id)).not.toHaveProperty('waiting_text');
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
   expect(await isWaiting(id)).toBe(false);
   expect(await readItem(userKey(author.id))).toMatchObject({ news_approve: 2 });
@@ -118,7 +111,7 @@ test('a refusal drops the text, and the author is told why', async () => {
   }
   await mia.decides(id, 'refuse', spam);
   expect(await publicReview(id)).toEqual(before);
-  const own = await ownReview(author, id);
+  const own = await author.readsOwn(id);
   expect(own).toMatchObject({ is_hidden: false, moderation: { decision: 'refuse', ...spam } });
   expect(own).not.toHaveProperty('waiting_text');
   expect(await isWaiting(id)).toBe(false);
@@ -138,7 +131,7 @@ test('a rating never waits, nor does the removal of a text', async () => {
   expect(await publicReview(id)).toMatchObject({ text, rating: 1, edits: 1 });
   await author.edits(id, { rating: 2 });
   expect(await publicReview(id)).toMatchObject({ text, rating: 2, edits: 2 });
-  expect(await ownReview(author, id)).toMatchObject({ waiting_text: advert });
+  expect(await author.readsOwn(id)).toMatchObject({ waiting_text: advert });
   await mia.decides(id, 'approve');
   expect(await publicReview(id)).toMatchObject({ text: advert, rating: 2, edits: 3 });
   await author.edits(id, { text });
@@ -159,7 +152,7 @@ test('the last text waits alone, and the public text takes it back', async () =>
   await author.edits(id, { text: advert });
   const seen = await readItem(caseKey(id));
   await author.edits(id, { text: `${advert} Now.` });
-  expect(await ownReview(author, id)).toMatchObject({ waiting_text: `${advert} Now.` });
+  expect(await author.readsOwn(id)).toMatchObject({ waiting_text: `${advert} Now.` });
   // A moderator who saw the first text decides on nothing else.
   expect((await readItem(caseKey(id)))?.version).toBe(Number(seen?.version) + 1);
   expect(await editsOf(author)).toBe(2);
@@ -168,7 +161,7 @@ test('the last text waits alone, and the public text takes it back', async () =>
   expect(await editsOf(author)).toBe(2);
   await author.edits(id, { text });
   expect(await isWaiting(id)).toBe(false);
-  expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
+  expect(await author.readsOwn(id)).not.toHaveProperty('waiting_text');
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
   await expect(mia.decides(id, 'approve')).rejects.toHaveStatus(400);
   await expectExact();
@@ -179,10 +172,10 @@ test('only newcomers wait, and only for what others can read', async () => {
   // A held review and a draft change at once.
   const held = await author.publishes();
   await author.edits(held, { text: advert });
-  expect(await ownReview(author, held)).toMatchObject({ text: advert, edits: 1 });
+  expect(await author.readsOwn(held)).toMatchObject({ text: advert, edits: 1 });
   const draft = await author.publishes({ is_draft: true });
   await author.edits(draft, { text: advert });
-  expect(await ownReview(author, draft)).toMatchObject({ text: advert });
+  expect(await author.readsOwn(draft)).toMatchObject({ text: advert });
   // The text that waits from before gives way to one that need not wait.
   await author.edits(id, { text: advert });
   await mia.decides(held, 'approve');
@@ -228,7 +221,7 @@ test('the operator and a block decide on it as moderators do', async () => {
   await decideUser(author.id, 'hide_all', { ...spam, moderator_id: mia.id });
   await applyStream();
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, text: advert });
-  expect(await ownReview(author, id)).not.toHaveProperty('waiting_text');
+  expect(await author.readsOwn(id)).not.toHaveProperty('waiting_text');
   await expectExact();
 });
 
@@ -253,7 +246,7 @@ test.each([
   }
   await decide('restore_all', ben);
   expect(await publicReview(id)).toMatchObject({ text });
-  const own = await ownReview(author, id);
+  const own = await author.readsOwn(id);
   expect(own.waiting_text).toBe(isEdited ? undefined : advert);
   expect(await readItem(caseKey(id))).toMatchObject({ state: isEdited ? 'closed' : 'open' });
   expect(await isWaiting(id)).toBe(!isEdited);
@@ -269,7 +262,7 @@ test('edits, decisions, votes and deletions at once leave one of them, and every
   for (let round = 0; round < 6; round++) {
     const { author, id } = await newcomer({ rating: 3 });
     await author.edits(id, { text: advert });
-    const [voter] = await makeUsers(1);
+    const voter = await makeUser();
     const verdict = round % 2 === 0 ? 'approve' : 'refuse';
     await Promise.allSettled([
       mia.decides(id, verdict),
@@ -287,10 +280,8 @@ test('edits, decisions, votes and deletions at once leave one of them, and every
 });
 
 test('mirrors never have it, and exports, imports and own data do', async () => {
-  const first = process.env.TABLE_NAME;
+  const leave = await enterEmptyTable();
   try {
-    process.env.TABLE_NAME = `waiting-${randomUUID()}`;
-    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
     const eve = await makeModerator('Eve');
     const author = await makeUser();
     const id = await author.publishes();
@@ -304,16 +295,15 @@ test('mirrors never have it, and exports, imports and own data do', async () => 
     expect(taken).toMatchObject({ waiting_text: advert });
     const records = await exported();
     const before = await readItem(caseKey(id));
-    process.env.TABLE_NAME = `waiting-${randomUUID()}`;
-    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
-    expect((await importRecords(sourced(records))).refused).toEqual({});
+    await enterEmptyTable();
+    await importWhole(records);
     expect(await readItem(caseKey(id))).toEqual(before);
     expect(await publicReview(id)).toMatchObject({ text });
-    expect(await ownReview(author, id)).toMatchObject({ waiting_text: advert });
+    expect(await author.readsOwn(id)).toMatchObject({ waiting_text: advert });
     await eve.decides(id, 'approve');
     expect(await publicReview(id)).toMatchObject({ text: advert });
   } finally {
-    process.env.TABLE_NAME = first;
+    leave();
   }
 });
 

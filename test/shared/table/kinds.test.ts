@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTable } from '../../../infra/local/table.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { readOwnData } from '../../../shared/account/export.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
@@ -40,6 +39,7 @@ import { type Client, makeCode } from '../../helpers/oauth-client.ts';
 import { root } from '../../helpers/service.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
 import {
   exported,
   recordTime,
@@ -199,11 +199,9 @@ test.each([
   ['review', 'review_id'],
 ] as const)('nothing is imported without the %s that it names', async (missing, id) => {
   const records = (await exported()).filter(({ kind }) => kind !== missing);
-  const own = process.env.TABLE_NAME;
-  process.env.TABLE_NAME = `without-${missing}`;
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, process.env.TABLE_NAME);
+  const leave = await enterEmptyTable();
   const { written } = await importRecords(sourced(records));
-  process.env.TABLE_NAME = own;
+  leave();
   const naming = kindNames.filter((name) => namesThing(name, id) && !kinds[name].isLasting);
   expect(naming.filter((name) => name in written)).toEqual([]);
   expect(written).toMatchObject({ entity: 1, decision: expect.any(Number) });

@@ -17,7 +17,6 @@ import {
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { recountOwners } from '../../../shared/review/recount.ts';
 import type { Review } from '../../../shared/review/review.ts';
-import { reviewItem } from '../../../shared/review/review-writes.ts';
 import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
 import { lastRunKey } from '../../../shared/table/keys.ts';
@@ -30,7 +29,7 @@ import { scanTable } from '../../helpers/items.ts';
 import { beforeSend } from '../../helpers/sends.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream, readStream } from '../../helpers/stream.ts';
-import { makeUser, makeUsers, type Person, reviewBy } from '../../helpers/world.ts';
+import { makeUser, makeUsers, type Person, reviewBy, storeReviews } from '../../helpers/world.ts';
 
 const film = 'film' as EntityType;
 const game = 'game' as EntityType;
@@ -181,7 +180,7 @@ describe('GET /entity/?sort=', () => {
   });
 
   test('takes the cursor of its own list alone', async () => {
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     for (const title of ['One', 'Two']) {
       const thing = newThing();
       await name(thing, { name: title });
@@ -292,7 +291,7 @@ describe('two consumers of one thing', () => {
 describe('a list of things', () => {
   test('of 50 costs at most 20 units and two round trips, whatever there is', async () => {
     await batchDelete(await scanTable());
-    const [ann] = await makeUsers(1);
+    const ann = await makeUser();
     const wide = '\u{1f3b7}'.repeat(200);
     const reviews: Review[] = [];
     for (const [i, entity_type] of entityTypes.entries()) {
@@ -301,7 +300,7 @@ describe('a list of things', () => {
         reviews.push(reviewBy(ann.id, { ...entity, rating: 1 + (n % 5) }));
       }
     }
-    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await storeReviews(reviews);
     await batchWrite(
       reviews.map(({ entity_id, entity_type }) => {
         const entity = { entity_id, entity_type };

@@ -1,8 +1,8 @@
 import { userKey } from '../../../shared/table/keys.ts';
 import { tryUpdate } from '../../../shared/table/transact.ts';
 import { newsUpdate } from '../../../shared/user/news.ts';
-import { readItem, setAttributes } from '../../helpers/items.ts';
-import { makeUser } from '../../helpers/world.ts';
+import { readItem } from '../../helpers/items.ts';
+import { beginErasure, makeUser } from '../../helpers/world.ts';
 
 test('a person reads how much news there is', async () => {
   const { id } = await makeUser();
@@ -12,7 +12,7 @@ test('a person reads how much news there is', async () => {
 
 test('an account that is being deleted gets no news', async () => {
   const { id } = await makeUser();
-  await setAttributes(userKey(id), { deleted_at: new Date().toISOString() });
+  await beginErasure({ id });
   expect(await tryUpdate(newsUpdate(id, 'name'))).toBe(false);
   expect(await readItem(userKey(id))).not.toHaveProperty('news_name');
 });

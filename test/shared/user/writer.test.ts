@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { loadFunction } from '../../../infra/local/invoke.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-repository.ts';
@@ -13,7 +12,7 @@ import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
 import { expectExact } from '../../helpers/recount.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeTransaction } from '../../helpers/sends.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeUser, Person, reviewBody, text, visitor } from '../../helpers/world.ts';
 
@@ -197,9 +196,7 @@ describe('a blocked account', () => {
     const scene = await makeScene();
     const sent = (await refused[operation]?.(scene)) ?? {};
     let isBlocked = false;
-    const spy = beforeSend(async (command) => {
-      if (!(command instanceof TransactWriteCommand)) return;
-      spy.mockRestore();
+    beforeTransaction(async () => {
       isBlocked = true;
       await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
     });

@@ -42,7 +42,7 @@ import {
   status,
   subscribe,
 } from '../../helpers/webhooks.ts';
-import { makeGrant, makeUser, makeUsers } from '../../helpers/world.ts';
+import { makeGrant, makeUser, makeUsers, operator } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
 
@@ -376,7 +376,7 @@ describe('an owner', () => {
     const first = await ann.publishes();
     await run();
     const [{ id: sent }] = taken(receiver);
-    await decideUser(owner.id, 'block', { reason: 'spam', note: '', moderator_id: null });
+    await decideUser(owner.id, 'block', operator);
     const second = await ann.publishes();
     const deeds = [
       () => testWebhook(webhook),
@@ -396,7 +396,7 @@ describe('an owner', () => {
     await run();
     expect(receiver.take()).toEqual([`review.published ${second}`]);
     expect(first).toBeDefined();
-    await decideUser(owner.id, 'block', { reason: 'spam', note: '', moderator_id: null });
+    await decideUser(owner.id, 'block', operator);
     await pauseWebhook(webhook);
     await deleteWebhook(webhook);
     expect(await listWebhooks(webhook.client_id)).toEqual([]);

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
 import { logChanges, readLogEnd } from '../../../shared/changes/log.ts';
 import { readHealth } from '../../../shared/health/health.ts';
-import { reviewItem } from '../../../shared/review/review-writes.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { applicationKey, webhookKey } from '../../../shared/table/keys.ts';
 import { listedIn, type Webhook } from '../../../shared/webhooks/webhook.ts';
@@ -21,7 +20,7 @@ import {
   startReceiver,
   subscribe,
 } from '../../helpers/webhooks.ts';
-import { makeUser, reviewBy } from '../../helpers/world.ts';
+import { makeUser, reviewBy, storeReviews } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
 
@@ -30,7 +29,7 @@ const ann = await makeUser();
 /** Stores so many public reviews, and logs their publication. */
 async function publish(count: number): Promise<string[]> {
   const reviews = Array.from({ length: count }, () => reviewBy(ann.id));
-  await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+  await storeReviews(reviews);
   const changes = reviews.map(({ id, version, entity_id, user_id }) => {
     return { id, version, kind: 'published' as const, entity_id, user_id };
   });

@@ -16,7 +16,7 @@ import { updateWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
-import { beforeSend } from '../../helpers/sends.ts';
+import { beforeFirst, type Command } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import {
   beginWebhook,
@@ -361,10 +361,9 @@ describe('a receiver that fails', () => {
     await ann.publishes();
     await applyStream();
     // Another run stores the end of the webhook first.
-    const spy = beforeSend(async ({ input }) => {
-      const values = Object.values(input.ExpressionAttributeValues ?? {});
-      if (!values.includes('gone')) return;
-      spy.mockRestore();
+    const isEnd = ({ input }: Command) =>
+      Object.values(input.ExpressionAttributeValues ?? {}).includes('gone');
+    beforeFirst(isEnd, async () => {
       const { client_id, slot, version } = await read(webhook);
       await setAttributes(webhookKey(client_id, slot), { version: version + 1 });
     });

@@ -13,11 +13,11 @@ import {
   startReceiver,
   subscribe,
 } from '../../helpers/webhooks.ts';
-import { makeUser, makeUsers } from '../../helpers/world.ts';
+import { makeUser, operator } from '../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
 
-const [ann] = await makeUsers(1);
+const ann = await makeUser();
 
 /** Waits for what another part of the service does. Fails after 10 seconds. */
 async function until(isSo: () => boolean) {
@@ -142,7 +142,7 @@ describe('while a receiver does not answer, in the same run', () => {
   test('looks cost no more than those of a quiet minute', async () => {
     const blocked = await makeUser();
     await beginWebhook(await startReceiver(), { owner: blocked });
-    await decideUser(blocked.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    await decideUser(blocked.id, 'block', operator);
     await beginWebhook(await startReceiver());
     const { receiver, release } = await beginTarpit();
     await ann.publishes();

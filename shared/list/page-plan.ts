@@ -1,15 +1,45 @@
-import type { Item } from '../table/item.ts';
+import type { Entry, Item, SortKey } from '../table/item.ts';
+import type { Sorting } from '../table/query.ts';
 import { entriesToFill, type Partition, type Tree } from './descend.ts';
 import { leafCapacity } from './rank-tree.ts';
-import {
-  entriesToRead,
-  type Filter,
-  type NearPage,
-  type PageRequest,
-  skipOf,
-} from './read-page.ts';
 
-// Decisions on pages near the start of a list: which entries to read, before anything is read.
+// The plan of a page: which entries to read, decided before an entry is read.
+
+export interface PageRequest extends Sorting {
+  limit: number;
+  offset: number;
+  after?: SortKey;
+}
+
+export interface Filter {
+  /** Absent where all entries match. */
+  accept?: (entry: Entry) => boolean;
+  /** Estimated share of entries that are accepted, from 0 to 1. It sets the page size of reads. */
+  selectivity?: number;
+}
+
+/** Entries to read from the start of each partition, or from the cursor in it. */
+export interface NearPage extends Filter {
+  partitions: readonly Partition[];
+  /** Entries that one Query reads. */
+  pageSize: number;
+  /** Entries of a partition after which reading stops, even if the page is not complete. */
+  most: number;
+}
+
+/** The ways to read a page, in the order in which they are tried. */
+export interface ListPlan extends Filter {
+  /** Ways to read the page from the start of partitions, the cheapest first. */
+  near?: readonly NearPage[];
+  /** Rank trees, which find any page. Absent if the list is short. */
+  trees?: readonly Tree[];
+  /** Roots of the trees that are read already, by `keyString`. */
+  roots?: ReadonlyMap<string, Item | undefined>;
+  /** Partitions that together hold all entries. A short list is read up to the page. */
+  partitions: readonly Partition[];
+  /** Set if nothing but the entries of a short list tells how many match. */
+  isCounted?: boolean;
+}
 
 /** Entries that are read at most to find a page without trees, beside those of the page. */
 const mostSkipped = 2 * leafCapacity;
@@ -73,4 +103,17 @@ export function nearByRoots(
   // One for the entry of the cursor, and one to see the end.
   const pageSize = Math.max(0, ...entries) + 2;
   return { partitions, accept, pageSize, most: pageSize };
+}
+
+/**
+ * Returns how many entries to read for so many matches. With three standard deviations more than
+ * expected, they are too few once in 1,000 reads.
+ */
+export function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
+  return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
+}
+
+/** Returns how many entries a page skips: a cursor is a place already. */
+export function skipOf({ offset, after }: PageRequest): number {
+  return after === undefined ? offset : 0;
 }
