@@ -188,8 +188,11 @@ describe('a search', () => {
     for (let n = 0; n < 5; n++) await name(`Quarry ${n}`, 'work', undefined, { user_id });
     await name('Quarry of Ben', 'work', undefined, { user_id: randomUUID() });
     await name('Quarry of the town', 'work', undefined, { origin: 'moderator', user_id });
+    // Reviewed things of the member count for nothing.
+    for (const reviews of [11, 10]) await nameReviewed(`Quarry Q${reviews}`, reviews, { user_id });
+    const reviewed = ['Quarry Q11', 'Quarry Q10'];
     expect(await pages('quarry')).toEqual([
-      ['Quarry 0', 'Quarry 1', 'Quarry of Ben', 'Quarry of the town'],
+      [...reviewed, 'Quarry 0', 'Quarry 1', 'Quarry of Ben', 'Quarry of the town'],
       ['Quarry 2', 'Quarry 3'],
       ['Quarry 4'],
     ]);
