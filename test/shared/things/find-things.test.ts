@@ -224,6 +224,15 @@ describe('a search', () => {
     },
   );
 
+  test('finds the whole name of an unreviewed thing among eighty of another member', async () => {
+    const user_id = randomUUID();
+    for (let n = 0; n < 80; n++) await name(`Vantage Point ${n}`, 'work', undefined, { user_id });
+    await name('Vantage Point', 'work', undefined, { user_id: randomUUID() });
+    await name('Vantage Zero', 'work', undefined, { user_id: randomUUID() });
+    expect((await find('vantage point'))[0]).toBe('Vantage Point');
+    expect((await find('vantage zero'))[0]).toBe('Vantage Zero');
+  });
+
   test('refuses a forged place outside its range', async () => {
     const place = { level: 0, from: ['NAMED#0#other'], shown: 0 };
     const cursor = sealCursor(JSON.stringify(['forged', undefined]), place);
