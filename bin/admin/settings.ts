@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
 import { readDiscovery } from '../../infra/local/discovery.ts';
 import { adopt, type DataSettings } from '../../infra/settings.ts';
+import { ownTypesIn } from '../../shared/entity/own-types.ts';
 
 /**
  * Sets the environment to the settings of the service that a command line names. They must be in
- * force before the commands are loaded, whose code reads the types of reviews then. Reports no
- * fault: a command that needs the service does so when it connects.
+ * force before the commands are loaded, whose code reads the types of reviews then. A command that
+ * needs the service reports that there is none when it connects. Throws a sentence for the operator
+ * if the types of the environment are wrong.
  */
 export async function adoptSettings(args: readonly string[]): Promise<void> {
   const { stack, 'data-dir': dataDir = process.env.DATA_DIR || '.data' } = parseArgs({
@@ -16,6 +18,7 @@ export async function adoptSettings(args: readonly string[]): Promise<void> {
   const settings =
     stack === undefined ? readDiscovery(`${dataDir}`)?.settings : await settingsOnAws(`${stack}`);
   if (settings) adopt(settings);
+  ownTypesIn(process.env.OWN_TYPES ?? '');
 }
 
 async function settingsOnAws(stack: string): Promise<DataSettings | undefined> {

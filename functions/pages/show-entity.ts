@@ -65,7 +65,7 @@ export const handler = visitedPage(
     ]);
     const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title };
     const isEmpty = summary.review_count === 0;
-    const notices = html`${metadata?.state === 'waiting' && waitingHelp}${other && sameAs(other)}`;
+    const notices = html`${metadata?.state === 'waiting' && waitingHelp}${other && sameAs(other, isEmpty)}`;
     const write = writing(other?.id ?? entity_id, entity.entity_type, own);
     return {
       title,
@@ -175,9 +175,9 @@ const longName = 40;
 
 const waitingHelp = html`<p class="warning">This name waits for a moderator. Until the first review of this is approved, only the person who gave it and moderators can read it.</p>`;
 
-function sameAs({ id, type, name, about }: KnownEntity) {
+function sameAs({ id, type, name, about }: KnownEntity, isEmpty: boolean) {
   const url = withQuery(`${authUrl()}/entity/${id}`, { entity_type: type });
-  return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there. The reviews below were written here.</p>`;
+  return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there.${!isEmpty && ' The reviews below were written here.'}</p>`;
 }
 
 /** The ratings by stars: folded on a phone, and beside the reviews in a wide window. */

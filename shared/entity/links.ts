@@ -20,6 +20,11 @@ import { isPublicName } from './state.ts';
  */
 export const mostLed = 20;
 
+/** Returns true for a thing that leads to another, or that others lead to. */
+export function isJoined({ leads_to, led_from }: EntityRecord): boolean {
+  return leads_to !== undefined || led_from !== undefined;
+}
+
 /** A thing that is joined or parted, and what it is joined with or parted from. */
 interface Joined {
   record: EntityRecord;

@@ -1,5 +1,5 @@
 // Decisions on the state of a thing: it stays, is taken down, leads to another, or comes back.
-import { changesWith, type RecordChange, writesOf } from '../entity/links.ts';
+import { changesWith, isJoined, type RecordChange, writesOf } from '../entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../entity/record.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import { countsIn } from '../review/owner-counts.ts';
@@ -100,9 +100,7 @@ export async function removeThing(
   if (hidesReviews) await hideReviewsOf(entity, by);
   return decideRecord(entity, { by, seen }, async (before) => {
     if (before.state === 'removed') throw invalidRequest('It was removed already');
-    if (before.leads_to !== undefined || before.led_from !== undefined) {
-      throw invalidRequest('It leads to another thing, or others lead to it: part them first');
-    }
+    refuseJoined(before);
     const item = await getItem(entityKey(entity.entity_id));
     if (countsIn(item).types.has(entity.entity_type)) {
       throw invalidRequest('It has public reviews: hide them first, or with it');
@@ -112,6 +110,12 @@ export async function removeThing(
     const also = [isCountedAs(entity, item), ...news];
     return { decision: 'remove', change: { before, after }, also };
   });
+}
+
+/** Other things would lead to nothing. */
+function refuseJoined(record: EntityRecord): void {
+  if (!isJoined(record)) return;
+  throw invalidRequest('It leads to another thing, or others lead to it: part them first');
 }
 
 /** Hides the public reviews of a thing. Those that were hidden meanwhile stay as they are. */
@@ -193,7 +197,7 @@ export function undoneEntry(change: RecordChange, by: Decider): Decision {
 /**
  * Returns the writes of a change that undoes another one, beside `also`. The person whose words
  * come back is left out if the account is gone. Throws ApiError 400 if the thing would be taken
- * down, or wait, and has public reviews.
+ * down, or wait, and has public reviews or is joined with another.
  */
 export async function undoneWrites(
   { before, after }: RecordChange,
@@ -202,16 +206,18 @@ export async function undoneWrites(
   const { user_id, ...words } = after;
   const writer = user_id === undefined ? undefined : await findUser(user_id);
   const change = { before, after: writer ? after : words };
+  const changes = await changesWith(change);
   return [
-    ...writesOf(await changesWith(change)),
-    ...(await isAllowed(change)),
+    ...writesOf(changes),
+    ...(await isAllowed(changes[0] ?? change)),
     ...(writer ? isStillThere(writer.id, also) : []),
   ];
 }
 
-/** A thing that is taken down or waits again must have no public reviews. */
+/** A thing that is taken down or waits again must have no public reviews, and stand alone. */
 async function isAllowed({ before, after }: RecordChange): Promise<Write[]> {
   if (after.state === undefined || after.state === before.state) return [];
+  refuseJoined(after);
   const item = await getItem(entityKey(after.entity_id));
   if (countsIn(item).types.has(after.entity_type)) {
     throw invalidRequest('It has public reviews: hide them first');

@@ -1,5 +1,6 @@
 // Takes back all that an account did, or brings it back, in the background.
 import * as v from 'valibot';
+import { isJoined } from '../entity/links.ts';
 import { type EntityRecord, entityOf, readRecord, recordKey } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
 import { pick } from '../pick.ts';
@@ -159,9 +160,9 @@ export async function takeBackNamesOfDeleted(userId: string, isGone: Write): Pro
 
 /** Undoes one change of a name, unless somebody has changed it since or has decided on it. */
 async function takeBackName(entry: LoggedChange, part: NamePart): Promise<void> {
-  await undoName(entry, part, ({ state, is_confirmed, leads_to, led_from }) => {
-    const isJoined = leads_to !== undefined || led_from !== undefined;
-    return state !== 'removed' && !is_confirmed && !isJoined;
+  await undoName(entry, part, (record) => {
+    const { state, is_confirmed } = record;
+    return state !== 'removed' && !is_confirmed && !isJoined(record);
   });
 }
 

@@ -199,13 +199,14 @@ function pageOf(read: readonly Window[], shown: number): { entries: Entry[]; end
   const unreviewed = new Map<string, number>();
   for (const [i, { level, from, to, entries: all }] of read.entries()) {
     for (let n = i === 0 ? shown : 0; n < all.length; n++) {
-      const { by } = all[n] as Entry;
-      const ofMember = level === 0 && by !== undefined ? (unreviewed.get(by) ?? 0) : 0;
+      const entry = all[n] as Entry;
+      const member = entry.isReviewed ? undefined : entry.by;
+      const ofMember = member === undefined ? 0 : (unreviewed.get(member) ?? 0);
       if (entries.length === mostFound || ofMember === mostOfMember) {
         return { entries, end: { level, from, shown: n } };
       }
-      entries.push(all[n] as Entry);
-      if (by !== undefined) unreviewed.set(by, ofMember + 1);
+      entries.push(entry);
+      if (member !== undefined) unreviewed.set(member, ofMember + 1);
     }
     if (to.some((position) => position !== null)) {
       return { entries, end: { level, from: to, shown: 0 } };

@@ -251,6 +251,7 @@ describe('a duplicate', () => {
     const [ann, ben] = await makeUsers(2);
     const { entity: other } = await addFilm(ann, 'Past Lives', { about: 'Celine Song · 2023' });
     const { entity } = await addFilm(ben, 'Past Lives', { about: '2023', is_other: 'yes' });
+    const { entity: empty } = await addFilm(ben, 'Past Lives', { about: 'Empty', is_other: 'yes' });
     const id = await ann.publishes({ ...entity });
     await applyStream();
     const path = { entity_id: entity.entity_id };
@@ -259,22 +260,28 @@ describe('a duplicate', () => {
     expect(page).toContain(`name="other" value="${other.entity_id}"`);
     expect(page).not.toContain(`name="other" value="${entity.entity_id}"`);
     const join = { decision: 'lead', other: other.entity_id };
-    expect((await decideThing(mia, entity, join)).status).toBe(303);
+    for (const each of [entity, empty]) {
+      expect((await decideThing(mia, each, join)).status).toBe(303);
+    }
     expect(await found('past lives')).toEqual([other.entity_id]);
     expect(await publicly(entity)).toMatchObject({ state: 'public', leads_to: other.entity_id });
     const html = await thingFor(ben, entity);
     expect(html).toContain('This is the same as');
+    expect(html).toContain('The reviews below were written here.');
+    expect(await thingFor(ben, empty)).not.toContain('written here');
     expect(html).toContain(`review/new?entity_id=${other.entity_id}`);
     expect(html).toContain(`id="review-${id}"`);
     const form = await ask('show-review-form', ben, { query: { ...entity } });
     expect(form.headers.location).toBe(
       `${at}/review/new?entity_id=${other.entity_id}&entity_type=film`,
     );
-    expect((await decideThing(mia, entity, { decision: 'return' })).status).toBe(303);
-    expect(await stateOf(entity)).toEqual({});
+    for (const each of [entity, empty]) {
+      expect((await decideThing(mia, each, { decision: 'return' })).status).toBe(303);
+      expect(await stateOf(each)).toEqual({});
+    }
     expect(await stateOf(other)).toEqual({});
     expect((await found('past lives')).toSorted()).toEqual(
-      [entity.entity_id, other.entity_id].toSorted(),
+      [entity, empty, other].map(({ entity_id }) => entity_id).toSorted(),
     );
   });
 });

@@ -402,6 +402,30 @@ test('fails at once for a folder that cannot be created', () => {
   );
 });
 
+test.each<[env: Record<string, string>, sentence: RegExp]>([
+  [
+    { OWN_TYPES: 'Not A Type!' },
+    /OWN_TYPES: Not A Type! must begin with 2 to 30 lower-case letters/,
+  ],
+  [{ OWN_TYPES: 'film' }, /OWN_TYPES: film must have a name of up to 40 characters/],
+  [{ IMAGES: 'relase_group=https://images.example/{id}' }, /IMAGES: relase_group must be one of/],
+  [{ SHOWN_GROUPS: 'own,films' }, /SHOWN_GROUPS: films must be one of musicdb, bookdb, own/],
+])('refuses %j with a sentence', (env, sentence) => {
+  const said = refusal(['--memory'], env);
+  expect(said).toMatch(sentence);
+  expect(said).toMatch(/^error: .+\n$/i);
+});
+
+test('the operator’s tool refuses wrong types with the same sentence', () => {
+  const env = { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, OWN_TYPES: 'Not A Type!' };
+  const { status, stderr } = spawnSync(process.execPath, ['bin/admin.ts', 'user', 'list'], {
+    cwd: root,
+    env,
+  });
+  expect(status).toBe(1);
+  expect(`${stderr}`).toMatch(/^Error: OWN_TYPES: Not A Type! must begin with .+\n$/);
+});
+
 test('says that no database answers', () => {
   const env = { DATA_DIR: dataDir, DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
   expect(refusal([], env)).toBe(

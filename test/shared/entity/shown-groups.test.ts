@@ -47,6 +47,7 @@ test('pages of a club of films say nothing of music and books', async () => {
     'show-help',
     'show-things',
     'show-reviews',
+    'show-docs',
   ]) {
     const { status, html } = await ask(operation, await makeUser());
     expect(status).toBe(200);

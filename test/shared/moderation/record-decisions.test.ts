@@ -35,6 +35,13 @@ async function addFilms(names: string): Promise<Entity[]> {
   return (await Promise.all(films)).map(({ entity }) => entity);
 }
 
+/** Returns the id of the latest decision on a thing. */
+async function latestOn({ entity_id }: Entity): Promise<string> {
+  await applyStream();
+  const { decisions } = await listDecisions(20);
+  return decisions.find((each) => each.entity_id === entity_id)?.id ?? '';
+}
+
 /** Returns the outcome of each: its status, 200 without an error. */
 async function outcomesOf(deeds: readonly Promise<unknown>[]): Promise<number[]> {
   const outcomes = await Promise.allSettled(deeds);
@@ -70,6 +77,16 @@ describe('a removal and', () => {
       expect(isPublished).toBe(removal.status === 'rejected');
       expect((await stateOf(film)).state).toBe(isPublished ? undefined : 'removed');
     }
+    await expectExact();
+  });
+
+  test('a first review, where the removal undoes a first name: one of the two wins', async () => {
+    const [entity] = (await addFilms('u')) as [Entity];
+    const ann = await makeUser();
+    const named = await latestOn(entity);
+    beforeTransaction(() => ann.publishes({ ...entity }));
+    await expect(undoChange(named, by)).rejects.toHaveStatus(400);
+    expect((await stateOf(entity)).state).toBeUndefined();
     await expectExact();
   });
 
@@ -146,6 +163,33 @@ describe('things that lead on', () => {
     beforeTransaction(() => removeThing(b, { by }));
     await expect(leadThing(a, b.entity_id, { by })).rejects.toHaveStatus(400);
     expect(await stateOf(a)).toEqual({});
+  });
+
+  test('are not removed by undoing their first names either', async () => {
+    const [a, b] = (await addFilms('ab')) as [Entity, Entity];
+    const named = await Promise.all([a, b].map(latestOn));
+    beforeTransaction(() => leadThing(a, b.entity_id, { by }));
+    for (const id of named.toReversed()) {
+      await expect(undoChange(id, by)).rejects.toHaveStatus(400);
+    }
+    await returnThing(a, { by });
+    for (const id of named) await undoChange(id, by);
+    const removed = [{ state: 'removed' }, { state: 'removed' }];
+    expect(await Promise.all([a, b].map(stateOf))).toEqual(removed);
+  });
+
+  test('do not wait again while others lead to them', async () => {
+    const { entity } = await heldReview('Led while it waits');
+    process.env.HELD_REVIEWS = '0';
+    const [end, other] = (await addFilms('eo')) as [Entity, Entity];
+    await leadThing(entity, end.entity_id, { by });
+    const led = await latestOn(entity);
+    await leadThing(other, entity.entity_id, { by });
+    await expect(undoChange(led, by)).rejects.toHaveStatus(400);
+    await returnThing(other, { by });
+    await undoChange(led, by);
+    expect(await stateOf(entity)).toEqual({ state: 'waiting' });
+    await expectExact();
   });
 
   test('lead only to things of their type', async () => {

@@ -188,8 +188,11 @@ describe('a search', () => {
     for (let n = 0; n < 5; n++) await name(`Quarry ${n}`, 'work', undefined, { user_id });
     await name('Quarry of Ben', 'work', undefined, { user_id: randomUUID() });
     await name('Quarry of the town', 'work', undefined, { origin: 'moderator', user_id });
+    // Reviewed things of the member count for nothing.
+    for (const reviews of [11, 10]) await nameReviewed(`Quarry Q${reviews}`, reviews, { user_id });
+    const reviewed = ['Quarry Q11', 'Quarry Q10'];
     expect(await pages('quarry')).toEqual([
-      ['Quarry 0', 'Quarry 1', 'Quarry of Ben', 'Quarry of the town'],
+      [...reviewed, 'Quarry 0', 'Quarry 1', 'Quarry of Ben', 'Quarry of the town'],
       ['Quarry 2', 'Quarry 3'],
       ['Quarry 4'],
     ]);
@@ -219,6 +222,15 @@ describe('a search', () => {
       for (const [text, ids] of before) expect([text, await found(text)]).toEqual([text, ids]);
     },
   );
+
+  test('finds the whole name of an unreviewed thing among eighty of another member', async () => {
+    const user_id = randomUUID();
+    for (let n = 0; n < 80; n++) await name(`Vantage Point ${n}`, 'work', undefined, { user_id });
+    await name('Vantage Point', 'work', undefined, { user_id: randomUUID() });
+    await name('Vantage Zero', 'work', undefined, { user_id: randomUUID() });
+    expect((await find('vantage point'))[0]).toBe('Vantage Point');
+    expect((await find('vantage zero'))[0]).toBe('Vantage Zero');
+  });
 
   test('refuses a forged place outside its range', async () => {
     const place = { level: 0, from: ['NAMED#0#other'], shown: 0 };
