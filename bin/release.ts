@@ -94,7 +94,8 @@ function formatOf(release: string): number | undefined {
 
 function writeArchive(file: string): void {
   const folder = `review-service-${version}/`;
-  const settings = `--add-virtual-file=${folder}.npmrc:omit=dev`;
+  const npmrc = `omit=dev\n${read('.npmrc')}`;
+  const settings = `--add-virtual-file=${folder}.npmrc:${npmrc}`;
   const parts = archived.filter((name) => existsSync(new URL(name, root)));
   run('git', ['archive', `--prefix=${folder}`, settings, '--output', file, 'HEAD', ...parts]);
 }

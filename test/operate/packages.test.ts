@@ -20,6 +20,12 @@ test('an installation without packages for development needs no script, and repo
   expect(JSON.parse(read('package.json')).scarfSettings).toEqual({ enabled: false });
 });
 
+test('the compiler is left out of production, though a package there could use it', () => {
+  expect(lock.packages['node_modules/typescript']).toMatchObject({ dev: true });
+  // Otherwise the next installation asks for it again.
+  expect(read('.npmrc')).toMatch(/^legacy-peer-deps=true$/m);
+});
+
 describe('third-party code of the pipeline', () => {
   test('is kept current: packages, actions and images', () => {
     const { updates } = parse(read('.github/dependabot.yml'));

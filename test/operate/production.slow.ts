@@ -29,12 +29,12 @@ function sizeOf(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 4096);
 }
 
-test('production needs less than 85 MB, and runs the service and the admin tool', async () => {
+test('production needs less than 63 MB, and runs the service and the admin tool', async () => {
   const code = fresh('code');
   mkdirSync(dirname(code), { recursive: true });
   install(code);
   expect(existsSync(join(code, 'node_modules/node'))).toBe(false);
-  expect(sizeOf(code) / 1024 ** 2).toBeLessThan(85);
+  expect(sizeOf(code) / 1024 ** 2).toBeLessThan(63);
   // The lines above could copy everything.
   expect(existsSync(join(code, 'node_modules/jest'))).toBe(false);
 
