@@ -165,6 +165,16 @@ DIFFERS The answer is a list of ISO 639-1 codes
   expect(stdout).toMatch(/\n0 hold, 1 differ, 0 could not be tried, in \d+ s\n$/);
 });
 
+test('takes a refusal until tomorrow for an answer', async () => {
+  const { url, close } = await serve((_, response) => {
+    response.writeHead(429, { ...headers, 'Retry-After': '40000' }).end('{}');
+  });
+  const { code, stdout } = await smoke(url);
+  close();
+  expect(code).toBe(1);
+  expect(stdout).toContain('/review/languages: expected status 200, got 429 {}');
+});
+
 test('says of each failure what was wanted, and what came', async () => {
   const { url, close } = await serve((request, response) => {
     response

@@ -18,6 +18,8 @@ export class Unreachable extends Error {}
 const patience = 15_000;
 /** Repetitions of a request that the service refuses because there are too many. */
 const mostRepetitions = 10;
+/** In seconds: the longest wait before a repetition. Who refuses for longer has answered. */
+const longestPause = 60;
 
 export type Client = ReturnType<typeof makeClient>;
 
@@ -32,9 +34,11 @@ export function makeClient(things: Things, operator: Operator | undefined) {
   async function send(url: string | URL, init: RequestInit): Promise<Reply> {
     for (let left = mostRepetitions; ; left--) {
       const reply = await replyTo(url, init);
-      if (reply.status !== 429 || left === 0) return reply;
+      const pause = Number(reply.headers.get('retry-after') ?? 1);
+      const isRepeated = reply.status === 429 && left > 0 && pause <= longestPause;
+      if (!isRepeated) return reply;
       refusal = answerIn(reply);
-      await wait(1000 * Number(reply.headers.get('retry-after') ?? 1));
+      await wait(1000 * pause);
     }
   }
 
