@@ -58,7 +58,7 @@ export const answers: Section = {
     decided('An unknown path is 404', 'visitor GET /nothing/here', { 404: 'not_found', quick: true }),
     decided('An unknown path is 404 with any token', 'visitor GET /nothing/here', { headers: { Authorization: 'Bearer rva_nonsense' }, 404: 'not_found', quick: true }),
     decided('An unknown path outside of the API is 404', 'visitor GET {auth}/nothing', { 404: undefined, quick: true }),
-    decided('Another method is 405', 'visitor PUT /review/', { 405: 'method_not_allowed', has: anyOrigin, quick: true }),
+    decided('Another method is 405', 'visitor PUT /review/', { 405: 'method_not_allowed', has: { ...anyOrigin, allow: /\bGET\b/ }, quick: true }),
     decided('DELETE of a list is 405', 'visitor DELETE /user/', { 405: 'method_not_allowed' }),
     decided('GET of the token endpoint is 405', 'visitor GET /oauth/token', { 405: 'method_not_allowed' }),
     ...lists.flatMap((list) => [list, `${list}/`]).map((path) => decided(`${path} is answered without a redirect`, `visitor GET ${path}?limit=0`, { quick: true })),
