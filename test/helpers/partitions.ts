@@ -55,7 +55,8 @@ export function unitsInThings(): Map<string, number> {
     const counts = countsIn({ release_group: reviews, EN: reviews, b4: reviews });
     return entriesOf([{ id: record.entity_id, counts, first_on: '2026-11-24', records: [record] }]);
   };
-  const [before, after] = [entries(20), entries(21)];
+  const before = entries(20);
+  const after = entries(21);
   const written = [...after].filter(([key, item]) => !isDeepStrictEqual(before.get(key), item));
   const deleted = [...before].filter(([key]) => !after.has(key));
   const units = new Map<string, number>();

@@ -32,7 +32,8 @@ import { nothingWritten } from '../../shared/review/written.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { countsKey, entityKey } from '../../shared/table/keys.ts';
-import { setModerator, userItem } from '../../shared/user/user-repository.ts';
+import { setModerator } from '../../shared/user/name-repository.ts';
+import { userItem } from '../../shared/user/user-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes } from './items.ts';
 
