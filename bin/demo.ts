@@ -13,7 +13,7 @@ import { getItem } from '../shared/table/query.ts';
 import { isEmptyTable } from '../shared/transfer/bulk.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, SourcedRecord, VoteRecord } from '../shared/transfer/record.ts';
-import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
+import { setModerator, updateProfile } from '../shared/user/name-repository.ts';
 import { startDemoSearch } from './demo-search.ts';
 
 // Fills an empty table with the data of demo.jsonl, for `npm start -- --demo`.

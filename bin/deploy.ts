@@ -68,7 +68,7 @@ process.exitCode = await (format < oldestMoved
   ? deploy()
   : overFormerTrees(name, format, deploy).catch(explained));
 if (process.exitCode === 0 && plan.hasAlarmMail) {
-  for (const sentence of await findUnconfirmed({ region, name })) console.log(sentence);
+  for (const sentence of await findUnconfirmed({ region, name, ...plan })) console.log(sentence);
 }
 
 /** Runs the CDK, and returns its exit status. */
@@ -105,6 +105,7 @@ function planOf() {
     name: `${options.name ?? 'review-service'}`,
     cdn: `${options.cdn}` === 'true',
     hasAlarmMail: Boolean(options.alarmMail),
+    hasHealth: Boolean(options.healthCheck) || (`${options.cdn}` === 'true' && !!options.domain),
     // Six functions sign people in, or make tokens.
     reserved: 6 * Number(options.signInConcurrency || 0),
   };

@@ -96,7 +96,7 @@ const endpoints: readonly Route[] = [
   { operation: 'get-sitemap', method: 'GET', path: '/sitemap.xml', access: 'public', table: 'public', base: '', isPage: true },
   { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'public', base: '', isPage: true },
   { operation: 'get-health', method: 'GET', path: '/health', access: 'public', table: 'public', base: '' },
-  { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
+  { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '', isPage: true },
 ];
 
 /**

@@ -3,7 +3,7 @@ import { type Entity, type EntityRecord, readRecord } from '../../shared/entity/
 import { notFound } from '../../shared/errors.ts';
 import { nameAsOperator } from '../../shared/moderation/correction.ts';
 import { Grounds } from '../../shared/moderation/decision.ts';
-import { namingFields } from '../../shared/moderation/naming.ts';
+import { namingFields } from '../../shared/moderation/naming-fields.ts';
 import {
   confirmName,
   leadThing,

@@ -10,14 +10,13 @@ import { listHiddenClaims } from '../../shared/moderation/hidden-claims.ts';
 import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { pick } from '../../shared/pick.ts';
+import { insertUser, setModerator } from '../../shared/user/name-repository.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
 import {
   type Account,
   findAccount,
   getUser,
-  insertUser,
   listAccounts,
-  setModerator,
 } from '../../shared/user/user-repository.ts';
 import { Matching, Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as, found, type GlobalOptions } from './command.ts';

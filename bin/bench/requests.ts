@@ -17,7 +17,7 @@ import { revisionTagOf } from '../../shared/review/review-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { entityKey, reviewKey } from '../../shared/table/keys.ts';
 import { keepThings } from '../../shared/things/keep-things.ts';
-import { insertUser } from '../../shared/user/user-repository.ts';
+import { insertUser } from '../../shared/user/name-repository.ts';
 import type { ListedReview } from './lists.ts';
 import type { Cost, CostLimits, Line } from './measure.ts';
 import { measure, measureEvent, measureRun, toLine } from './measure.ts';

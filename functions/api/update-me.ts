@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { bodyOf, Caller, optional } from '../../shared/http/request.ts';
 import { processed } from '../../shared/http/response.ts';
+import { updateProfile } from '../../shared/user/name-repository.ts';
 import { DisplayName, Email } from '../../shared/user/user.ts';
-import { updateProfile } from '../../shared/user/user-repository.ts';
 
 export { Processed as response } from '../../shared/http/presented.ts';
 export const request = v.object({

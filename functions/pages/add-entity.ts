@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { entityGroups } from '../../shared/entity/entity-type.ts';
 import { addEntity, addition } from '../../shared/moderation/correction.ts';
-import { namingFields } from '../../shared/moderation/naming.ts';
+import { namingFields } from '../../shared/moderation/naming-fields.ts';
 import { entityUrl } from '../../shared/pages/entity/addresses.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { FieldError } from '../../shared/pages/form/way-back.ts';

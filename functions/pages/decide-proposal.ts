@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { SeenVersion } from '../../shared/entity/record.ts';
 import { EntityPath } from '../../shared/http/request.ts';
-import { acceptProposal, declineProposal } from '../../shared/moderation/correction.ts';
+import { acceptProposal, declineProposal } from '../../shared/moderation/proposal-decisions.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
 import { thingPage } from '../../shared/pages/moderation/thing-page.ts';

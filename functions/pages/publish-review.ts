@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { isOwnType } from '../../shared/entity/entity-type.ts';
 import { readRecord } from '../../shared/entity/record.ts';
-import { firstName, mayBeNamed, namingFields } from '../../shared/moderation/naming.ts';
+import { mayBeNamed } from '../../shared/moderation/naming.ts';
+import { firstName, namingFields } from '../../shared/moderation/naming-fields.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { FieldError } from '../../shared/pages/form/way-back.ts';
 import { ReviewedEntity, refilledReview } from '../../shared/pages/review/new-review-page.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { SeenVersion } from '../../shared/entity/record.ts';
 import { EntityPath } from '../../shared/http/request.ts';
 import { correctName } from '../../shared/moderation/correction.ts';
-import { namingFields } from '../../shared/moderation/naming.ts';
+import { namingFields } from '../../shared/moderation/naming-fields.ts';
 import { namingPage } from '../../shared/pages/entity/name-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';

@@ -4,8 +4,9 @@ import { bodyOf } from '../../shared/http/request.ts';
 import { accountPage } from '../../shared/pages/account/account-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { ownUrl } from '../../shared/pages/frame/own-url.ts';
+import { updateProfile } from '../../shared/user/name-repository.ts';
 import { DisplayName, Email } from '../../shared/user/user.ts';
-import { findAccount, updateProfile } from '../../shared/user/user-repository.ts';
+import { findAccount } from '../../shared/user/user-repository.ts';
 
 /** An empty field removes the address. */
 const EmailField = v.pipe(

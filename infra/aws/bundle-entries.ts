@@ -77,8 +77,8 @@ export const handler = async (event, context) => {
 
 /**
  * Returns the module of pages that share a Lambda. It loads the code of the page that is asked for,
- * and of all pages to keep warm. The client of the table comes before, because Lambda imports at
- * full speed.
+ * and of all pages to keep warm. The client of the table, if they use it, comes before, because
+ * Lambda imports at full speed.
  */
 function sharedEntryOf(pages: readonly Route[]): string {
   const loads = pages.flatMap((page) =>
@@ -86,8 +86,9 @@ function sharedEntryOf(pages: readonly Route[]): string {
       (method) => `  '${method} ${resourceOf(page)}': () => import('./${page.operation}.js'),`,
     ),
   );
-  return `export { table } from ${moduleOf('shared/table/client.ts')};
-const pages = {
+  const usesTable = pages.some(({ table }) => table !== 'none');
+  const client = usesTable ? `export { table } from ${moduleOf('shared/table/client.ts')};\n` : '';
+  return `${client}const pages = {
 ${loads.join('\n')}
 };
 export const handler = async (event, context) => {

@@ -7,23 +7,25 @@ interface Mailed {
   region: string;
   /** Name of the service stack, with which the names of its topics begin. */
   name: string;
+  /** True if there is a stack with alarms in us-east-1 too: health-stack.ts. */
+  hasHealth: boolean;
 }
 
 /**
  * Returns sentences about addresses that have not confirmed the mails of AWS, so no alarm reaches
  * them. Without the right to list subscriptions, one sentence says so.
  */
-export async function findUnconfirmed({ region, name }: Mailed): Promise<string[]> {
+export async function findUnconfirmed({ region, name, hasHealth }: Mailed): Promise<string[]> {
   const waiting = new Map<string, number>();
+  const ours = new RegExp(`:${name}-(Monitoring|health-)(Page|Ticket)`);
   try {
-    for await (const { Subscriptions = [] } of paginateListSubscriptions(
-      { client: new SNSClient({ region, maxAttempts: 2 }) },
-      {},
-    )) {
-      for (const { SubscriptionArn, TopicArn = '', Endpoint = '' } of Subscriptions) {
-        const isOurs = TopicArn.split(':').at(-1)?.startsWith(`${name}-Monitoring`);
-        if (!isOurs || SubscriptionArn !== 'PendingConfirmation') continue;
-        waiting.set(Endpoint, (waiting.get(Endpoint) ?? 0) + 1);
+    for (const each of new Set([region, ...(hasHealth ? ['us-east-1'] : [])])) {
+      const client = new SNSClient({ region: each, maxAttempts: 2 });
+      for await (const { Subscriptions = [] } of paginateListSubscriptions({ client }, {})) {
+        for (const { SubscriptionArn, TopicArn = '', Endpoint = '' } of Subscriptions) {
+          if (!ours.test(TopicArn) || SubscriptionArn !== 'PendingConfirmation') continue;
+          waiting.set(Endpoint, (waiting.get(Endpoint) ?? 0) + 1);
+        }
       }
     }
   } catch (error) {

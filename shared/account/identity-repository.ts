@@ -9,13 +9,9 @@ import { retryStale, StaleRead, transact, tryUpdate, type Write } from '../table
 import { Claimable, hashOfAddress } from '../user/claimable.ts';
 import type { Identity } from '../user/identity.ts';
 import { isModeratorName, keysOfName, namesRole } from '../user/moderator-name.ts';
+import { accountWrites } from '../user/name-repository.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
-import {
-  type Account,
-  accountWrites,
-  findAccount,
-  listAsModerator,
-} from '../user/user-repository.ts';
+import { type Account, findAccount, listAsModerator } from '../user/user-repository.ts';
 import {
   detachIdentity,
   reviewsOfRequest,

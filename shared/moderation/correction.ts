@@ -10,32 +10,22 @@ import {
   recordWrites,
 } from '../entity/record.ts';
 import { isPublicName } from '../entity/state.ts';
-import { invalidRequest, preconditionFailed } from '../errors.ts';
-import { pick } from '../pick.ts';
+import { preconditionFailed } from '../errors.ts';
 import { countsIn } from '../review/owner-counts.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
-import { claimKey, entityKey, proposalKey, reviewKey } from '../table/keys.ts';
-import { parseItem } from '../table/parse.ts';
+import { claimKey, entityKey, reviewKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { spendNaming } from '../user/daily-limit.ts';
-import { newsWrites } from '../user/notice.ts';
-import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
-import { type Corrected, type Decider, loggedFields } from './decision.ts';
-import { entryOf, logEntry, logged, newDecision } from './decision-log.ts';
-import { checkNaming, type Namer, type Naming, recordOf, writtenBy, writtenNow } from './naming.ts';
-import {
-  acceptedChange,
-  type Outcome,
-  outcomeOf,
-  refuseUnseen,
-  type SeenProposal,
-  shownRecord,
-} from './naming-decisions.ts';
-import { endOf, type OpenProposal, Proposal, proposalWrite } from './proposal.ts';
+import type { Decider } from './decision.ts';
+import { entryOf, logEntry } from './decision-log.ts';
+import { type Namer, recordOf, writtenBy, writtenNow } from './naming.ts';
+import { type Outcome, outcomeOf, shownRecord } from './naming-decisions.ts';
+import { checkNaming, type Naming } from './naming-fields.ts';
+import { proposalWrite } from './proposal.ts';
 import { isCountedAs, newsOf } from './record-decisions.ts';
 
 /** A correction as sent: the words, why, and the version of the record that the form showed. */
@@ -146,53 +136,6 @@ export async function nameAsOperator(
   });
 }
 
-/**
- * Makes the changes of a proposal, and deletes it. Throws ApiError 404 if the decider is no
- * moderator. Throws 400 if the proposal is gone, changes nothing, or if it or the name has changed
- * since it was seen.
- */
-export function acceptProposal(
-  entity: Entity,
-  proposerId: string,
-  by: Decider,
-  seen: SeenProposal,
-): Promise<void> {
-  return retryStale(async () => {
-    const open = await readProposal(entity, proposerId, seen);
-    const { before, after } = acceptedChange(open, new Date());
-    await transact([
-      endOf(open.proposal),
-      ...recordWrites(before, after),
-      ...logged(entryOf('correct', { before, after }, by)),
-      ...tellProposer(proposerId, by),
-      ...(await newsOf(before, [proposerId, by.moderator_id])),
-    ]);
-  });
-}
-
-/** Declines a proposal and deletes it. Throws like `acceptProposal`. */
-export function declineProposal(
-  entity: Entity,
-  proposerId: string,
-  by: Decider,
-  seen: SeenProposal,
-): Promise<void> {
-  return retryStale(async () => {
-    const { record, proposal } = await readProposal(entity, proposerId, seen);
-    const declined = newDecision('decline', by, {
-      user_id: proposerId,
-      review_id: null,
-      reports: 0,
-      ...entity,
-      before: record && pick(record, loggedFields),
-      after: pick(proposal as Corrected, loggedFields),
-    });
-    const isThere = proposerId !== by.moderator_id && (await findUser(proposerId)) !== undefined;
-    const news = isThere ? newsWrites(proposerId, 'decline') : [];
-    await transact([endOf(proposal), ...logged(declined), ...news]);
-  });
-}
-
 /** Reads what decides on a correction by a person, and the item of the entity. */
 async function readState(entity: Entity, userId: string) {
   const { entity_id } = entity;
@@ -203,21 +146,6 @@ async function readState(entity: Entity, userId: string) {
   const isOwnCounted = own !== undefined && isPublic(v.parse(Review, own));
   const isReviewedByOthers = all > (isOwnCounted ? 1 : 0);
   return { record: recordIn(entity, item), entityItem, isReviewedByOthers };
-}
-
-/** Reads a proposal as a moderator saw it, and the record. Throws ApiError 400 if it is gone. */
-async function readProposal(
-  entity: Entity,
-  proposerId: string,
-  seen: SeenProposal,
-): Promise<OpenProposal> {
-  const Key = proposalKey(entity.entity_type, entity.entity_id, proposerId);
-  const [item, recordItem] = await getItems([Key, recordKey(entity)], { consistent: true });
-  const proposal = parseItem(Proposal, item);
-  if (!proposal) throw invalidRequest('Somebody has decided on this proposal already');
-  const open = { proposal, record: recordIn(entity, recordItem) };
-  refuseUnseen(open, seen);
-  return open;
 }
 
 /** Spends an edit of a person, who must still have the rights of now. */
@@ -234,14 +162,4 @@ function logOf(
 ): Write[] {
   const by = { reason: 'other', note, moderator_id } as const;
   return [logEntry(entryOf(before ? 'correct' : 'name', { before, after }, by))];
-}
-
-/**
- * Tells the person who proposed it. The account must exist, so that its erasure finds the record.
- */
-function tellProposer(userId: string, { moderator_id }: Decider): Write[] {
-  // The log checks the account of the moderator.
-  if (userId === moderator_id) return [];
-  const otherwise = invalidRequest('The account that proposed this was deleted');
-  return newsWrites(userId, 'accept', otherwise);
 }

@@ -31,8 +31,8 @@ import { bytesIn, itemsIn } from '../table/merge.ts';
 import { putNew, type Write } from '../table/transact.ts';
 import { claimableItem, hashOfAddress } from '../user/claimable.ts';
 import { isNameTaken, keysOfName } from '../user/moderator-name.ts';
+import { accountWrites } from '../user/name-repository.ts';
 import { readerName, type User, whereAlive } from '../user/user.ts';
-import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
 import { factsIn, rawItem, thingsOf } from './item-record.ts';
 import type {

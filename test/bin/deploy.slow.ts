@@ -17,10 +17,19 @@ writeFileSync(
 /** Answers of CloudFormation, and the clients that asked. Lambda lets 10 functions run. */
 let code = '';
 const asked: string[] = [];
+const subscriptions = `<ListSubscriptionsResponse><ListSubscriptionsResult><Subscriptions><member>
+  <TopicArn>arn:aws:sns:eu-north-1:123456789012:review-service-MonitoringPage1A2B-X</TopicArn>
+  <SubscriptionArn>PendingConfirmation</SubscriptionArn><Endpoint>ops@example.org</Endpoint>
+</member></Subscriptions></ListSubscriptionsResult></ListSubscriptionsResponse>`;
 const server = createServer((request, response) => {
   if (request.url?.startsWith('/lambda/')) {
     response.writeHead(200, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ AccountLimit: { ConcurrentExecutions: 10 } }));
+    return;
+  }
+  if (request.url?.startsWith('/sns/')) {
+    response.writeHead(200, { 'Content-Type': 'text/xml' });
+    response.end(subscriptions);
     return;
   }
   asked.push(/Credential=(\w+)/.exec(request.headers.authorization ?? '')?.[1] ?? '');
@@ -53,6 +62,7 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
       AWS_EC2_METADATA_DISABLED: 'true',
       AWS_ENDPOINT_URL_CLOUDFORMATION,
       AWS_ENDPOINT_URL_LAMBDA: `${AWS_ENDPOINT_URL_CLOUDFORMATION}/lambda`,
+      AWS_ENDPOINT_URL_SNS: `${AWS_ENDPOINT_URL_CLOUDFORMATION}/sns`,
       ...env,
     },
   });
@@ -113,4 +123,13 @@ test('a region of the environment comes first, as for the CDK', async () => {
   code = 'ValidationError';
   const { stderr } = await deploy(['--profile', 'known', '--help'], { AWS_REGION: 'eu-west-3' });
   expect(stderr).toContain('may run 10 functions at once in eu-west-3.');
+});
+
+test('names after a deployment the addresses that have not confirmed', async () => {
+  code = 'ValidationError';
+  const mailed = ['--help', '--context', 'alarmMail=ops@example.org'];
+  const { stdout } = await deploy(mailed, { AWS_PROFILE: 'known' });
+  expect(stdout).toMatch(/^ops@example\.org has not confirmed a mail of AWS/m);
+  const unmailed = await deploy(['--help'], { AWS_PROFILE: 'known' });
+  expect(unmailed.stdout).not.toContain('has not confirmed');
 });

@@ -7,7 +7,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { updateProfile } from '../../shared/user/user-repository.ts';
+import { updateProfile } from '../../shared/user/name-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';

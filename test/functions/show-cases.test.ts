@@ -7,7 +7,7 @@ import { deleteReview } from '../../shared/review/review-repository.ts';
 import { routes } from '../../shared/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
 import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { setModerator } from '../../shared/user/user-repository.ts';
+import { setModerator } from '../../shared/user/name-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes, storeItems } from '../helpers/items.ts';

@@ -1,6 +1,6 @@
 import { deleteApplication } from '../../shared/oauth/application-repository.ts';
 import { keysOf } from '../../shared/secrets.ts';
-import { setModerator } from '../../shared/user/user-repository.ts';
+import { setModerator } from '../../shared/user/name-repository.ts';
 import { webhookSecret } from '../../shared/webhooks/signature.ts';
 import { listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
 import { stopClock } from '../helpers/clock.ts';

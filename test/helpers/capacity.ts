@@ -1,10 +1,16 @@
 import { type Contribution, contribution, count } from '../../shared/aggregates/contribution.ts';
 import { consumers } from '../../shared/background/consumers.ts';
 import { datePath, entriesPerHalfUnit, isUpper } from '../../shared/list/rank-tree.ts';
-import { listedIn, type Review } from '../../shared/review/review.ts';
 import { type Amounts, changesOf } from '../../shared/table/amounts.ts';
-import { tableDefinition } from '../../shared/table/definition.ts';
 import { billBehindCdn, billOf, busiest, community, costs, perSecond, prices } from './costs.ts';
+import {
+  dailyPartition,
+  type Event,
+  largestType,
+  unitsInIndexes,
+  unitsInLane,
+  unitsInThings,
+} from './partitions.ts';
 
 // How far the service carries: write units by partition key, from the keys and counters of the code
 // itself. Six of ten reviews are of one type, seven of ten in one language. Reviews are up to three
@@ -22,8 +28,6 @@ export const shards = 4;
 const year = 365 * 86_400_000;
 const today = Date.UTC(2026, 10, 24);
 
-export type Event = 'votes' | 'publications';
-
 /** Returns numbers from 0 to 1 by a linear congruential generator, the same in each run. */
 function chances(): () => number {
   let state = 7919;
@@ -35,7 +39,7 @@ function chances(): () => number {
 
 /** Returns a review as it is counted, published at `time` (epoch ms). */
 function counted(chance: () => number, time: number, popularity: number): Contribution {
-  const type = chance() < 0.6 ? 'release_group' : 'recording';
+  const type = chance() < largestType ? 'release_group' : 'recording';
   const language = chance() < 0.7 ? 'en' : 'de';
   return {
     ...contribution({ pk: 'REVIEW#', version: 1 }),
@@ -108,27 +112,6 @@ export function batchAt(rate: number, window: number): number {
   return Math.round(Number(size.toPrecision(2)));
 }
 
-/** Returns the write units of an event by partition of an index. A move is two writes. */
-function unitsInIndexes(what: Event): Map<string, number> {
-  const review = {
-    id: '0'.repeat(36),
-    entity_type: 'release_group',
-    language: 'en',
-    published_on: '2026-11-24',
-    is_hidden: false,
-    popularity: 0,
-    text: 'x',
-    rating: 4,
-  } as Review;
-  const listed: Record<string, unknown> = { ...listedIn(review) };
-  const partitions = tableDefinition.indexes.flatMap(({ name, partitionKey }) => {
-    const units = what === 'publications' ? 1 : name.endsWith('by-popularity') ? 2 : 0;
-    const isShared = ['all', 'type', 'facet'].includes(partitionKey);
-    return isShared ? [[`${name} ${listed[partitionKey]}`, units] as const] : [];
-  });
-  return new Map(partitions);
-}
-
 /** A load of the community from which on something saturates, in the busiest second of a month. */
 interface Wall {
   load: number;
@@ -152,8 +135,13 @@ const votesInStream = 1_100;
 /** Messages a minute to a receiver that answers after 150 ms, measured on 22 November 2026. */
 const messagesInMinute = 376;
 
-/** Counters that the daily job deletes, and votes of a voter on a day: daily-limit.ts, assumed. */
+/** Counters that the daily job deletes: daily-limit.ts. */
 const countersInRun = 1_000_000;
+
+/** Things of which a minute follows the 1st, 10th or 100th review: keep-things.ts. */
+const risenInMinute = 500;
+
+/** Votes of a voter on a day, assumed. An author publishes one review. */
 const votesOfVoter = 3;
 
 const reads = ['a review', 'a list of 10', 'a list of 50'] as const;
@@ -202,6 +190,7 @@ export function walls(window = 5): Wall[] {
     partitionUnits.write /
     (perSecond('a vote') * (perVote.get(partition) ?? 0) +
       perSecond('a new review') * (perReview.get(partition) ?? 0));
+  const things = unitsInThings();
   const lists = perSecond('a list of 10') + perSecond('a list of 50');
   // 51 entries of 190 bytes, eventually consistent.
   const page = Math.ceil(51 / entriesPerHalfUnit) / 2;
@@ -237,6 +226,12 @@ export function walls(window = 5): Wall[] {
       moves: 'a quicker receiver',
     },
     {
+      load: risenInMinute / 60 / perSecond('a new review'),
+      what: `${risenInMinute} things a minute with a 1st, 10th or 100th review`,
+      see: 'searches and the list by rating lag',
+      moves: 'nothing',
+    },
+    {
       load: countersInRun / ((community['a vote'] * 1e6) / 30 / votesOfVoter),
       what: 'ten minutes of the nightly job',
       see: 'nothing: time to live deletes the rest',
@@ -253,6 +248,27 @@ export function walls(window = 5): Wall[] {
       what: '1,000 publications a second in `all-by-date`',
       see: '503',
       moves: 'nothing',
+    },
+    {
+      load: partitionUnits.write / (perSecond('a vote') / votesOfVoter + perSecond('a new review')),
+      what: `1,000 first votes of a day in \`${dailyPartition}\``,
+      see: '503 until DynamoDB splits the partition, for minutes',
+      moves: 'nothing',
+    },
+    {
+      load: partitionUnits.write / (perSecond('a new review') * Math.max(...things.values())),
+      what: '1,000 units of moves in `THINGS#reviews#release_group`',
+      see: 'counts and far pages lag until DynamoDB splits the partition, for minutes',
+      moves: 'nothing',
+    },
+    {
+      load: loadUntil((load) => {
+        const rate = (perSecond('a vote') + perSecond('a new review')) * load;
+        return rate * unitsInLane(batchAt(rate, window)) > partitionUnits.write;
+      }),
+      what: '1,000 units of a lane of the change log',
+      see: 'counts and far pages lag',
+      moves: '`batchWindow`',
     },
     {
       load: partitionUnits.read / (lists * page),

@@ -31,7 +31,8 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { nothingWritten } from '../../shared/review/written.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { countsKey, entityKey, userKey } from '../../shared/table/keys.ts';
-import { setModerator, userItem } from '../../shared/user/user-repository.ts';
+import { setModerator } from '../../shared/user/name-repository.ts';
+import { userItem } from '../../shared/user/user-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes, storeItems } from './items.ts';
 

@@ -43,7 +43,7 @@ const unknown = {
 
 /** Returns the calls, forms and rounds of both that people and applications make. */
 export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl'>) {
-  const { setModerator } = await import('../../../shared/user/user-repository.ts');
+  const { setModerator } = await import('../../../shared/user/name-repository.ts');
   const { pathsOf, sceneOf } = await import('../samples.ts');
 
   /** Calls the API, and expects one of its answers, which is 200 unless it is said. */

@@ -9,6 +9,7 @@ import { type Route, routes } from '../../../shared/routes.ts';
 import { kinds } from '../../../shared/table/kinds.ts';
 import { functions, isOf, propertiesOf, type Template } from '../../helpers/aws/checks.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';
+import { loadedBytes } from '../../helpers/aws/loaded.ts';
 import { isLike, type Right, rightsIn } from '../../helpers/aws/roles.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { newFolder } from '../../helpers/folder.ts';
@@ -70,6 +71,22 @@ test.each(shared)('$name has the rights of its pages, and no other', ({ name, ro
   expect([...each].filter((right) => !together.includes(right))).toEqual([]);
 });
 
+/**
+ * Everybody waits for what a page loads at a cold start. A module of which one page uses much is in
+ * the bundle of all that import it, so it must be imported by none that does not use it.
+ */
+test.each(shared)(
+  '$name loads for a page hardly more than it would alone',
+  ({ name, routes: pages }) => {
+    const larger = pages.flatMap(({ operation }) => {
+      const bytes = loadedBytes(join(outdir, 'functions', name), operation);
+      const most = 1.15 * (alone.get(operation)?.bytes ?? 0);
+      return bytes > most ? [`${operation}: ${bytes} bytes > ${Math.floor(most)}`] : [];
+    });
+    expect(larger).toEqual([]);
+  },
+);
+
 const behind = [...consumers, ...schedulesOf({ isMailing: false })];
 
 /** Everything whose right to write is narrowed, and the function that has its right. */
@@ -130,7 +147,6 @@ test('each function stays in its nested stack', () => {
   ]);
   expect(partOf(/^ApiPagesNested/)).toEqual([
     'get-health',
-    'get-server-metadata',
     'pages-none-open',
     'pages-none-sign-in',
     'pages-public',

@@ -44,7 +44,7 @@ const { databaseTypes } = await import('../../../shared/entity/databases.ts');
 const { batchWrite } = await import('../../../shared/table/batch.ts');
 const { noticeItem } = await import('../../../shared/user/notice.ts');
 const { setMails } = await import('../../../shared/user/mails.ts');
-const { setModerator } = await import('../../../shared/user/user-repository.ts');
+const { setModerator } = await import('../../../shared/user/name-repository.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 console.info = () => {};

@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { findUnconfirmed } from '../../../infra/aws/subscriptions.ts';
 
 const sns = mockClient(SNSClient);
-const plan = { region: 'eu-north-1', name: 'reviews' };
+const plan = { region: 'eu-north-1', name: 'reviews', hasHealth: false };
 const topic = (name: string) => `arn:aws:sns:eu-north-1:123456789012:${name}`;
 const pending = (Endpoint: string, name: string) => {
   return { SubscriptionArn: 'PendingConfirmation', TopicArn: topic(name), Endpoint };
@@ -33,6 +33,28 @@ test('addresses that have not confirmed are named once, from all pages of the li
     expect.stringMatching(/^ops@example.org has not confirmed 2 mails of AWS/),
     expect.stringMatching(/^bob@example.org has not confirmed a mail of AWS/),
   ]);
+});
+
+test('the stack in us-east-1 has topics of its own', async () => {
+  const asked: string[] = [];
+  sns.on(ListSubscriptionsCommand).callsFake(async (_, client) => {
+    const region = await client().config.region();
+    asked.push(region);
+    if (region !== 'us-east-1') return {};
+    return {
+      Subscriptions: [
+        pending('ops@example.org', 'reviews-health-Ticket1-X'),
+        pending('other@example.org', 'reviews-health-MonitoringPage1-X'),
+      ],
+    };
+  });
+  expect(await findUnconfirmed({ ...plan, hasHealth: true })).toEqual([
+    expect.stringMatching(/^ops@example.org has not confirmed a mail/),
+  ]);
+  expect(asked).toEqual(['eu-north-1', 'us-east-1']);
+  expect(await findUnconfirmed(plan)).toEqual([]);
+  expect(await findUnconfirmed({ ...plan, region: 'us-east-1', hasHealth: true })).toHaveLength(1);
+  expect(asked).toEqual(['eu-north-1', 'us-east-1', 'eu-north-1', 'us-east-1']);
 });
 
 test('nothing is said once all have confirmed', async () => {

@@ -8,7 +8,7 @@ import { contactKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type { UserRecord } from '../../../shared/transfer/record.ts';
 import type { Identity } from '../../../shared/user/identity.ts';
-import { updateProfile } from '../../../shared/user/user-repository.ts';
+import { updateProfile } from '../../../shared/user/name-repository.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
 import { exported, recordTime, sourced } from '../../helpers/transfer.ts';
 import { operator, Person } from '../../helpers/world.ts';

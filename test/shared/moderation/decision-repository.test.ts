@@ -7,7 +7,7 @@ import {
 import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
-import { setModerator } from '../../../shared/user/user-repository.ts';
+import { setModerator } from '../../../shared/user/name-repository.ts';
 import { choices } from '../../helpers/choices.ts';
 import { readItem } from '../../helpers/items.ts';
 import { expectExact } from '../../helpers/recount.ts';

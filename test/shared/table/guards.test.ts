@@ -42,14 +42,9 @@ import { tryUpdate } from '../../../shared/table/transact.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { hashOfAddress } from '../../../shared/user/claimable.ts';
+import { setModerator, updateProfile } from '../../../shared/user/name-repository.ts';
 import { newsUpdate } from '../../../shared/user/news.ts';
-import {
-  findUser,
-  getUser,
-  markRead,
-  setModerator,
-  updateProfile,
-} from '../../../shared/user/user-repository.ts';
+import { findUser, getUser, markRead } from '../../../shared/user/user-repository.ts';
 import { continueWebhook } from '../../../shared/webhooks/webhook-actions.ts';
 import { deleteWebhook, insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { silenceAll } from '../../helpers/console.ts';

@@ -29,8 +29,9 @@ import {
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import { setMails } from '../../../shared/user/mails.ts';
+import { setModerator } from '../../../shared/user/name-repository.ts';
 import type { User } from '../../../shared/user/user.ts';
-import { findUser, setModerator } from '../../../shared/user/user-repository.ts';
+import { findUser } from '../../../shared/user/user-repository.ts';
 import { recordSending } from '../../../shared/webhooks/run.ts';
 import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
 import { silence } from '../../helpers/console.ts';

@@ -17,7 +17,7 @@ import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { retryStale, StaleRead, transact } from '../../../shared/table/transact.ts';
-import { insertUser } from '../../../shared/user/user-repository.ts';
+import { insertUser } from '../../../shared/user/name-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { silence } from '../../helpers/console.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';

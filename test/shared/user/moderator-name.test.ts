@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import type { TransferRecord } from '../../../shared/transfer/record.ts';
-import { getUser, insertUser, setModerator } from '../../../shared/user/user-repository.ts';
+import { insertUser, setModerator } from '../../../shared/user/name-repository.ts';
+import { getUser } from '../../../shared/user/user-repository.ts';
 import { importWhole } from '../../helpers/transfer.ts';
 import { ask } from '../../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers } from '../../helpers/world.ts';

@@ -5,7 +5,7 @@ import { isPublicChange } from '../../../shared/changes/logged-change.ts';
 import { casesIn } from '../../../shared/changes/stream.ts';
 import { appeal } from '../../../shared/moderation/decision-repository.ts';
 import { webhookKey } from '../../../shared/table/keys.ts';
-import { setModerator } from '../../../shared/user/user-repository.ts';
+import { setModerator } from '../../../shared/user/name-repository.ts';
 import { CaseMessage } from '../../../shared/webhooks/presented.ts';
 import {
   continueWebhook,
