@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/auth-url.ts';
 import { nameOfEntity, titleOfEntity } from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { hiddenReviewPage } from '../../shared/pages/account/hidden-review-page.ts';
 import { entityLine, oembedUrl } from '../../shared/pages/entity/named-entity.ts';
@@ -35,12 +34,11 @@ export const handler = visitedPage(request, ({ path: { review_id } }, reading) =
 /** The page of a public review. Throws ApiError 404 for any other. */
 async function reviewPage(review_id: string, reading: Promise<Visitor | undefined>): Promise<Page> {
   const [authored, visitor, ballot] = await Promise.all([
-    getReviewWithMore(review_id).then(withNames),
+    getReviewWithMore(review_id),
     reading,
     reading.then((person) => person && findBallot(review_id, person.user)),
   ]);
-  const { review, author } = authored;
-  const [metadata = null] = authored.names;
+  const { review, author, metadata } = authored;
   const name = nameOfEntity(review, metadata);
   const base = authUrl();
   const { rating, text, published_on, created } = review;
@@ -88,15 +86,9 @@ function ownLinks({ id }: Review) {
   </section>`;
 }
 
-/** A review with others, and the names of what it and the other one by its author are of. */
-async function withNames(reviews: Awaited<ReturnType<typeof getReviewWithMore>>) {
-  const named = [reviews, ...reviews.byAuthor].map(({ review }) => review);
-  return { ...reviews, names: await findMetadata(named) };
-}
-
 /** Other reviews of the entity and by the author, and ways to all of them. */
 function moreReviews(
-  { review, author, ofEntity, byAuthor, names }: Awaited<ReturnType<typeof withNames>>,
+  { review, author, ofEntity, byAuthor }: Awaited<ReturnType<typeof getReviewWithMore>>,
   name: string,
 ) {
   const base = authUrl();
@@ -104,12 +96,12 @@ function moreReviews(
   const isOfOneAuthor = true;
   return html`<section class="more">
     <h2>More about <bdi>${name}</bdi></h2>
-    <ul class="plain">${ofEntity.map((each) => html`<li>${reviewCard(each, { isOfOneEntity })}</li>`)}</ul>
+    ${ofEntity.length > 0 && html`<ul class="plain">${ofEntity.map((each) => html`<li>${reviewCard(each, { isOfOneEntity })}</li>`)}</ul>`}
     <p><a href="${base}/entity/${review.entity_id}">All reviews of <bdi>${name}</bdi></a></p>
   </section>
   <section class="more">
     <h2>More by <bdi>${author.display_name}</bdi></h2>
-    <ul class="plain">${byAuthor.map((each) => html`<li>${thingHead(each.review, names[1])}${reviewCard(each, { isOfOneAuthor })}</li>`)}</ul>
+    ${byAuthor && html`<div>${thingHead(byAuthor.review, byAuthor.metadata)}${reviewCard(byAuthor, { isOfOneAuthor })}</div>`}
     <p><a href="${base}/user/${author.id}">All reviews by <bdi>${author.display_name}</bdi></a></p>
   </section>`;
 }

@@ -30,9 +30,12 @@ export async function findMetadata(
   viewer?: Viewer,
 ): Promise<(KnownEntity | null)[]> {
   const records = await findRecords(entities);
-  return records.map((record) =>
-    record && isNameFor(record, viewer) ? knownEntity(record) : null,
-  );
+  return records.map((record) => metadataOf(record, viewer));
+}
+
+/** Returns the metadata in a record, as `findMetadata` does. */
+export function metadataOf(record: EntityRecord | undefined, viewer?: Viewer): KnownEntity | null {
+  return record && isNameFor(record, viewer) ? knownEntity(record) : null;
 }
 
 /** Returns the record of each entity in any state, in their order, eventually consistent. */

@@ -31,11 +31,16 @@ export function resourceOf({ base = version, path }: Pick<Route, 'base' | 'path'
   return base + path;
 }
 
+/** All routes, whose paths are split once. */
+const templates = /* @__PURE__ */ routes.map((route) => {
+  return { route, template: segments(resourceOf(route)) };
+});
+
 /** Finds the routes of a path, of the first resource that it matches: fixed paths come first. */
 function matches(path: string): Match[] {
   const requested = segments(path);
-  const all = routes.flatMap((route) => {
-    const params = matchSegments(segments(resourceOf(route)), requested);
+  const all = templates.flatMap(({ route, template }) => {
+    const params = matchSegments(template, requested);
     return params ? [{ route, params }] : [];
   });
   return all.filter(({ route }) => all[0] && resourceOf(route) === resourceOf(all[0].route));
@@ -55,4 +60,6 @@ function matchSegments(template: readonly string[], requested: readonly string[]
   return params;
 }
 
-const segments = (path: string) => path.split('/').filter((segment) => segment !== '');
+function segments(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}

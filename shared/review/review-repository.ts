@@ -98,6 +98,13 @@ export async function findListed(entries: readonly Entry[]): Promise<AuthoredRev
   return (await findReviews(entries)).filter(({ review }) => isPublic(review));
 }
 
+/** Reads as `findListed` does, and in the same round trip another user and item, if they exist. */
+export async function findListedBeside(entries: readonly Entry[], userId: string, key: Key) {
+  const { reviews, authors, items } = await readEntries(entries, [key], [userId]);
+  const listed = reviews.filter(({ review }) => isPublic(review));
+  return { reviews: listed, user: authors.get(userId), item: items[0] };
+}
+
 /**
  * Reads as `findListed` does, with whole texts. Entries tell which texts are long, so these come in
  * the same round trip. The caller chooses as many entries as the request may read.
@@ -107,26 +114,31 @@ export async function findListedWhole(
 ): Promise<AuthoredReview<WholeReview>[]> {
   const long = entries.filter(({ kind }) => readKind(kind).isLong);
   const keys = [...new Set(long.map(idIn))].map(longTextKey);
-  const { reviews, texts } = await readEntries(entries, keys);
+  const { reviews, items } = await readEntries(entries, keys);
   return completed(
     reviews.filter(({ review }) => isPublic(review)),
-    texts,
+    items,
   );
 }
 
 /**
- * Reads reviews with their authors, and the items of long texts. It reads whole items. To leave out
- * index attributes takes the embedded engine three times the CPU that it saves here.
+ * Reads reviews with their authors, other users, and the items of other keys. It reads whole items.
+ * To leave out index attributes takes the embedded engine three times the CPU that it saves here.
  */
-async function readEntries(entries: readonly ReviewEntry[], keysOfTexts: readonly Key[] = []) {
+async function readEntries(
+  entries: readonly ReviewEntry[],
+  otherKeys: readonly Key[] = [],
+  otherUsers: readonly string[] = [],
+) {
   const ids = [...new Set(entries.map(idIn))];
-  const userIds = [...new Set(entries.map(({ user_id = '' }) => user_id))];
-  const keys = [...ids.map(reviewKey), ...userIds.map(userKey), ...keysOfTexts];
+  const authorIds = entries.map(({ user_id = '' }) => user_id);
+  const userIds = [...new Set([...authorIds, ...otherUsers])];
+  const keys = [...ids.map(reviewKey), ...userIds.map(userKey), ...otherKeys];
   const items = await getItems(keys);
-  const authors = parseUsers(items.slice(ids.length, ids.length + userIds.length));
-  const byId = new Map(authors.map((author) => [author.id, author]));
-  const reviews = withAuthors(parseItems(Review, items.slice(0, ids.length)), byId);
-  return { reviews, texts: items.slice(ids.length + userIds.length) };
+  const users = parseUsers(items.slice(ids.length, ids.length + userIds.length));
+  const authors = new Map(users.map((user) => [user.id, user]));
+  const reviews = withAuthors(parseItems(Review, items.slice(0, ids.length)), authors);
+  return { reviews, authors, items: items.slice(ids.length + userIds.length) };
 }
 
 /** Returns the public reviews among at most 100 distinct ids, with authors. */

@@ -18,10 +18,11 @@ const matches = [{ id: named, name: longName, disambiguation: longName }];
 const found = encodeURIComponent(JSON.stringify({ matches }));
 process.env.MUSICDB_SEARCH = `data:application/json,${found}#{type}{name}`;
 const browser = await launchBrowser();
-const { url, authUrl: at } = await startTestStack();
+const { url, authUrl: at, stream } = await startTestStack();
 const { nameEntities } = await import('../helpers/names.ts');
 await nameEntities({ [named]: longName, [longest]: '千と千尋の神隠し'.repeat(15) });
 const { makeUser } = await import('../helpers/world.ts');
+const { addFilm } = await import('../helpers/things.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { webhookKey } = await import('../../shared/table/keys.ts');
 const { startSession } = await import('../../shared/pages/session/session.ts');
@@ -375,6 +376,44 @@ describe('in four widths and both colour schemes', () => {
       await page.locator('header summary').click();
       await look(widths);
     }
+  });
+});
+
+test('the form to add something fits 320 pixels, text twice as large, and forced colours', async () => {
+  await addFilm(await makeUser(), longName);
+  await stream.idle();
+  const form = page.locator('form[action*="/entity/new"]');
+  const groundOf = (name: string) =>
+    form
+      .getByRole('button', { name })
+      .evaluate((button) => button.ownerDocument.defaultView?.getComputedStyle(button).background);
+  const lookAt = async (state: () => Promise<void>) => {
+    for (const [widths, options, css] of [
+      [[320], {}, ''],
+      [[1280, 390, 320], {}, 'html { font-size: 200% }'],
+      [[1280, 320], { forcedColors: 'active' }, ''],
+    ] as const) {
+      await page.emulateMedia({ forcedColors: 'none', ...options });
+      await state();
+      if (css) await page.addStyleTag({ content: css });
+      await look(widths);
+      expect(await groundOf('Publish')).not.toBe(await groundOf('Save as draft'));
+      // Nobody leaves a text for another form by mistake.
+      expect(await page.getByRole('link', { name: 'Write a review' }).count()).toBe(0);
+    }
+  };
+  await page.goto(`${at}/entity/new`);
+  await signIn('Adder');
+  await lookAt(async () => {
+    await page.goto(`${at}/entity/new`);
+    await arrive('Add something to review');
+  });
+  await lookAt(async () => {
+    await page.goto(`${at}/entity/new`);
+    await form.evaluate((each) => each.setAttribute('novalidate', ''));
+    await fill('Name', longName);
+    await click('Publish');
+    await page.getByText('One thing has this name already').waitFor();
   });
 });
 

@@ -22,11 +22,11 @@ async function show(review_id: string): Promise<string> {
 }
 
 /** A review of an entity that the databases know by this name. */
-async function makeNamed(name: string, content: Record<string, unknown> = {}) {
+async function makeNamed(name: string, content: Record<string, unknown> = {}, by = author) {
   const entity_id = randomUUID();
   const of = { entity_id, entity_type: 'release_group' as const, ...content };
   await nameEntities({ [entity_id]: name }, of.entity_type);
-  return { entity_id, id: await author.publishes(of) };
+  return { entity_id, id: await by.publishes(of) };
 }
 
 describe('GET /review/{review_id} for people', () => {
@@ -158,15 +158,46 @@ describe('the end of the page', () => {
     expect(page).not.toContain(former.id);
   });
 
+  test('has no review that is hidden or deleted, or by an author who has left', async () => {
+    const { entity_id, id } = await makeNamed('Blue');
+    const [leaver, other, third] = await makeUsers(3);
+    const left = await leaver?.publishes({ entity_id });
+    const hidden = await other?.publishes({ entity_id });
+    const deleted = await third?.publishes({ entity_id });
+    expect(shownIn(await show(id))).toHaveLength(3);
+    await setAttributes(userKey(`${leaver?.id}`), { deleted_at: new Date().toISOString() });
+    // Its entries in the indexes stay, as if these were behind.
+    await setAttributes(reviewKey(`${hidden}`), { is_hidden: true });
+    await third?.deletes(`${deleted}`);
+    const page = await show(id);
+    for (const gone of [left, hidden, deleted]) expect(page).not.toContain(`${gone}`);
+  });
+
   test('costs six read units and four round trips with its end', async () => {
     const { entity_id, id } = await makeNamed('Blue');
     for (const each of await makeUsers(9)) await each.publishes({ entity_id });
     for (let i = 0; i < 9; i++) await makeNamed('Other');
     const path = { review_id: id };
-    const { read, roundTrips } = await measure('show-review', { path });
+    const { read, roundTrips, commands } = await measure('show-review', { path });
+    expect(commands).toBe(5);
     // The review, strongly consistent. Then two indexes, three others, authors, and two names.
     const units = 1 + 2 * 0.5 + 3 * 0.5 + 3 * 0.5 + 2 * 0.5;
     expect({ read, roundTrips }).toEqual({ read: units, roundTrips: 4 });
+  });
+
+  test.each([
+    ['no other review', 0, 1 + 2 * 0.5 + 2 * 0.5],
+    ['others of its thing alone', 2, 1 + 2 * 0.5 + 2 * 0.5 + 2 * (0.5 + 0.5)],
+  ])('costs three round trips with %s', async (_, others, units) => {
+    const alone = await makeUser();
+    const { entity_id, id } = await makeNamed('Blue', {}, alone);
+    for (const each of await makeUsers(others)) await each.publishes({ entity_id });
+    const path = { review_id: id };
+    const { read, roundTrips, commands } = await measure('show-review', { path });
+    expect({ read, roundTrips, commands }).toEqual({ read: units, roundTrips: 3, commands: 4 });
+    const page = await show(id);
+    expect(page).toContain('<bdi>Blue</bdi>');
+    expect(page).not.toContain('<ul class="plain"></ul>');
   });
 });
 

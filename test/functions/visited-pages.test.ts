@@ -1,9 +1,11 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import { gzipSync } from 'node:zlib';
 import { measureCalmly } from '../../bin/bench/measure.ts';
 import { startSession } from '../../shared/pages/session/session.ts';
 import type { Route } from '../../shared/routes.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { routeOf, visitedPages } from '../helpers/routes.ts';
+import { ownReads, routeOf, visitedPages } from '../helpers/routes.ts';
 import { makeScene, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, signIn } from '../helpers/world.ts';
@@ -92,6 +94,26 @@ describe.each(visitedPages)('GET $path for people', (route) => {
     expect(after.roundTrips - before.roundTrips).toBeLessThanOrEqual(trips);
   });
 });
+
+const ownPages = ownReads.filter(
+  ({ isPage, operation }) => isPage && operation !== 'download-data',
+);
+
+test.each([...visitedPages, ...ownPages])(
+  '$path needs no script, no font and 30 KB at most',
+  async (route) => {
+    const { cookie } = await signInAs(reader.id);
+    const { status, headers, body } = await ask(route, { cookie });
+    expect(status).toBe(200);
+    // The policy lets nothing else be loaded. Data for search engines is no script.
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(headers['content-security-policy']).not.toMatch(/(script|font|connect)-src/);
+    expect(body.replaceAll('<script type="application/ld+json">', '')).not.toMatch(
+      /<script|@font-face|@import|rel="(stylesheet|preload)"| on\w+="/,
+    );
+    expect(gzipSync(body).length).toBeLessThanOrEqual(30 * 1024);
+  },
+);
 
 test('a notice of a change is shown once', async () => {
   const notice = '__Host-notice=profile-saved';

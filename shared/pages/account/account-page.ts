@@ -32,27 +32,18 @@ export function accountPage(
       nameWithRole(user),
       html`<a href="${authUrl()}/user/${user.id}">Your page as others see it</a>`,
     ),
+    isWide: true,
     content: html`${faultOf(filled)}
-      ${newsSection(user)}
-      ${profile(user, contact, csrf, filled)}
-      ${mailSettings({ user, contact }, csrf)}
-      ${standing(user)}
-      ${decided.length > 0 && moderation(decided, csrf, cursor)}
-      <section>
-        <h2>Personal access tokens</h2>
-        <p>For scripts of your own: an access token in a minute, without an application.</p>
-        <p><a class="button quiet" href="${authUrl()}/account/tokens">Your tokens</a></p>
-      </section>
-      <section>
-        <h2>Your data</h2>
-        <p>Everything that is stored about you, in a file for programs and people (JSON): your profile, reviews, votes and all else.</p>
-        <p><a class="button quiet" href="${authUrl()}/account/data">Download my data</a></p>
-      </section>
-      <section>
-        <h2>Delete the account</h2>
-        <p>With all that you have written. You are told what that means before anything happens.</p>
-        <p><a class="button danger" href="${authUrl()}/account/delete">Delete my account …</a></p>
-      </section>`,
+      <div class="desk">
+        <div>
+          ${newsSection(user)}
+          ${profile(user, contact, csrf, filled)}
+          ${mailSettings({ user, contact }, csrf)}
+          ${standing(user)}
+          ${decided.length > 0 && moderation(decided, csrf, cursor)}
+        </div>
+        <div>${ownData()}</div>
+      </div>`,
   };
 }
 
@@ -93,6 +84,25 @@ function standing(user: User) {
       <dt>You are</dt><dd>${nameOfType(type)}: ${may}</dd>
       <dt>Your id</dt><dd><code>${user.id}</code></dd>
     </dl>
+  </section>`;
+}
+
+/** What the person can take along, and how to leave. */
+function ownData() {
+  return html`<section>
+    <h2>Personal access tokens</h2>
+    <p>For scripts of your own: an access token in a minute, without an application.</p>
+    <p><a class="button quiet" href="${authUrl()}/account/tokens">Your tokens</a></p>
+  </section>
+  <section>
+    <h2>Your data</h2>
+    <p>Everything that is stored about you, in a file for programs and people (JSON): your profile, reviews, votes and all else.</p>
+    <p><a class="button quiet" href="${authUrl()}/account/data">Download my data</a></p>
+  </section>
+  <section>
+    <h2>Delete the account</h2>
+    <p>With all that you have written. You are told what that means before anything happens.</p>
+    <p><a class="button danger" href="${authUrl()}/account/delete">Delete my account …</a></p>
   </section>`;
 }
 

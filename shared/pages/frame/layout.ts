@@ -30,7 +30,7 @@ export interface Page {
   next?: string;
   /** Set for tables and pages with a column beside the text. */
   isWide?: boolean;
-  /** Set for a page with its own button to write a review, so that its header has none. */
+  /** Set for a page with a form for a review, or its own way there: its header has no button. */
   hasWriting?: boolean;
   /** More for the head: alternate formats, data for search engines. */
   head?: Html;

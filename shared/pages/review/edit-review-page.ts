@@ -42,6 +42,7 @@ export async function editReviewPage(
   return {
     title,
     heading: html`${words}: <bdi>${name}</bdi>`,
+    hasWriting: true,
     content: html`${faultOf(filled)}
       ${review.is_hidden && (isHeld(review) ? heldHelp() : hiddenHelp())}
       ${review.waiting_since !== undefined && waitingHelp()}

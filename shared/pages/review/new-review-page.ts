@@ -124,6 +124,7 @@ function formPage(
   return {
     title,
     heading: html`Write a review: <bdi>${name}</bdi>`,
+    hasWriting: true,
     content: html`${faultOf(filled)}
       <section>
         ${entityLine(entity, metadata)}

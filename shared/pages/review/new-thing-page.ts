@@ -60,6 +60,7 @@ async function formPage(visitor: Visitor, filled: FormState, filledAt?: string):
   ]);
   return {
     title,
+    hasWriting: true,
     content: html`${faultOf(filled)}
       <section>
         ${name === '' && html`<p>Search for it first: <a href="${authUrl()}/find">perhaps it is here already</a>.</p>`}
