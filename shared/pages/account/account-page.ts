@@ -87,7 +87,7 @@ function standing(user: User) {
   </section>`;
 }
 
-/** What the person can take along, and how to leave. */
+/** Ways to the own tokens, the export and the deletion. */
 function ownData() {
   return html`<section>
     <h2>Personal access tokens</h2>
