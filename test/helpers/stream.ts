@@ -16,11 +16,12 @@ import { heartbeatKey } from '../../shared/health/heartbeat.ts';
 import { tableName } from '../../shared/table/client.ts';
 import './table.ts';
 
+let client: DynamoDBStreamsClient | undefined;
 let iterator: string | undefined;
 
 /** The records of the table's stream that nobody has asked for yet, as Lambda gives them. */
 export async function readStream(): Promise<DynamoDBRecord[]> {
-  const client = new DynamoDBStreamsClient({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB });
+  client ??= new DynamoDBStreamsClient({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB });
   iterator ??= await openStream(client);
   const records: DynamoDBRecord[] = [];
   for (;;) {
@@ -29,7 +30,6 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
     if (!page.Records?.length) break;
     records.push(...page.Records.map(toLambda));
   }
-  client.destroy();
   // The embedded engine also reports writes that change nothing; AWS does not.
   return records.filter(
     ({ eventName, dynamodb }) =>

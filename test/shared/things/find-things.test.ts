@@ -20,8 +20,8 @@ import { scanTable, setAttributes } from '../../helpers/items.ts';
 import { expectSmallItems } from '../../helpers/sizes.ts';
 import { applyStream } from '../../helpers/stream.ts';
 
-/** Stores a record as a person does, and lets the consumers follow. */
-async function name(
+/** Stores a record as a person does. */
+async function write(
   text: string,
   entity_type: EntityType = 'work',
   before?: EntityRecord,
@@ -31,6 +31,12 @@ async function name(
   const words = { entity_id, entity_type, name: text, origin: 'member' as const };
   const record: EntityRecord = { ...words, ...others };
   await transact(recordWrites(before, record));
+  return record;
+}
+
+/** Stores a record, and lets the consumers follow. */
+async function name(...given: Parameters<typeof write>): Promise<EntityRecord> {
+  const record = await write(...given);
   await applyStream();
   return record;
 }
@@ -185,7 +191,7 @@ describe('a search', () => {
 
   test('shows two of what nobody has reviewed and one member has named, on a page', async () => {
     const user_id = randomUUID();
-    for (let n = 0; n < 5; n++) await name(`Quarry ${n}`, 'work', undefined, { user_id });
+    for (let n = 0; n < 5; n++) await write(`Quarry ${n}`, 'work', undefined, { user_id });
     await name('Quarry of Ben', 'work', undefined, { user_id: randomUUID() });
     await name('Quarry of the town', 'work', undefined, { origin: 'moderator', user_id });
     // Reviewed things of the member count for nothing.
@@ -218,7 +224,8 @@ describe('a search', () => {
       const before = new Map<string, string[]>();
       for (const text of queries) before.set(text, await found(text));
       const user_id = randomUUID();
-      for (let n = 0; n < many; n++) await name(words(), 'work', undefined, { user_id });
+      for (let n = 0; n < many; n++) await write(words(), 'work', undefined, { user_id });
+      await applyStream();
       for (const [text, ids] of before) expect([text, await found(text)]).toEqual([text, ids]);
     },
   );
