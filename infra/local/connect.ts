@@ -15,8 +15,7 @@ const longestAnswer = 30_000;
 
 /**
  * Sets the environment variables that shared/ reads to those of the stack on the data folder. Its
- * settings must be in force already. Makes the client of the database more patient than for a
- * request, whose client waits.
+ * settings must be in force already. The client of the database waits longer from now on.
  */
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
@@ -25,9 +24,18 @@ export function connect(dataDir: string): void {
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
   if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
   if (stack.engine_pid !== null) skipSignatures(table);
-  const requests = table.config.requestHandler as unknown as ChangeableHandler;
-  requests.updateHttpClientConfig('requestTimeout', longestAnswer);
+  waitLonger();
   process.env.SIGNING_KEYS ||= localKeys(dataDir, 'SIGNING_KEYS');
+}
+
+/**
+ * Makes the client of the database wait half a minute, for work that no client waits for. It may
+ * ask for hundreds of items at once, of an engine that shares a busy machine.
+ */
+export function waitLonger(): void {
+  const requests = table.config.requestHandler as unknown as ChangeableHandler;
+  requests.updateHttpClientConfig('connectionTimeout', longestAnswer);
+  requests.updateHttpClientConfig('requestTimeout', longestAnswer);
 }
 
 /** Returns the stack that runs on the data folder. Throws if no stack runs. */

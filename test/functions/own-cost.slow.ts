@@ -1,12 +1,11 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
-import type { NodeHttpHandler } from '@smithy/node-http-handler';
+import { waitLonger } from '../../infra/local/connect.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import { recountOwners } from '../../shared/review/recount.ts';
 import type { WholeReview } from '../../shared/review/review.ts';
 import type { Route } from '../../shared/routes.ts';
-import { table } from '../../shared/table/client.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
@@ -23,9 +22,8 @@ import { makeWidestAccount, type WidestAccount } from '../helpers/widest-account
 let widest: WidestAccount;
 
 beforeAll(async () => {
-  // The account takes long computations. Beside other tests they would look like lost connections.
-  const { requestHandler } = table.config as { requestHandler: Partial<NodeHttpHandler> };
-  requestHandler.updateHttpClientConfig?.('connectionTimeout', 10_000);
+  // An operator's work follows, which reads 250 items at once. Beside other tests that takes long.
+  waitLonger();
   widest = await makeWidestAccount();
   for (const { entity_id, entity_type } of widest.others.slice(0, 2)) {
     await nameEntities({ [entity_id]: 'Blue' }, entity_type);

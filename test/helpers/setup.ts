@@ -28,7 +28,7 @@ expect.extend({
 });
 
 // Each test leaves the clock, what it mocked, and the environment as it found them.
-let environment: NodeJS.ProcessEnv;
+let environment = { ...process.env };
 beforeEach(() => {
   environment = { ...process.env };
 });
