@@ -1,7 +1,7 @@
-import { batchGet } from '../table/batch.ts';
 import type { IndexScope, Order } from '../table/definition.ts';
-import { type Item, keyString, type SortKey } from '../table/item.ts';
+import { keyString, type SortKey } from '../table/item.ts';
 import type { Sorting } from '../table/query.ts';
+import { type Nodes, readNodes } from './nodes.ts';
 import {
   boundsOf,
   type Content,
@@ -10,6 +10,7 @@ import {
   leafCapacity,
   levelOf,
   levels,
+  type Node,
   nodeCounts,
   nodeKey,
 } from './rank-tree.ts';
@@ -73,16 +74,16 @@ export async function descend(
   trees: readonly Tree[],
   sorting: Sorting,
   target: PageTarget,
-  roots?: ReadonlyMap<string, Item | undefined>,
+  roots?: Nodes,
 ): Promise<Window & { end: SortKey | undefined }> {
   const { order } = sorting;
-  const nodes = new Map<string, Item | undefined>(roots);
+  const nodes = new Map<string, Node>(roots);
   const spans = [rootOf(trees)];
   let window: Window = { spans, skip: target.skip, isStart: true, isEnd: true };
   for (let level = 0; ; level++) {
     const due = spansToOpen(window, order, level);
     if (due.size === 0 && level >= levels) break;
-    await readNodes(due, order, nodes);
+    await openSpans(due, order, nodes);
     const spans = window.spans.flatMap((span) =>
       due.has(span) ? childrenOf(span, sorting, nodes) : span,
     );
@@ -104,7 +105,7 @@ export function entriesToFill(
   trees: readonly Tree[],
   sorting: Sorting,
   { after, skip, take }: PageTarget,
-  roots: ReadonlyMap<string, Item | undefined>,
+  roots: Nodes,
 ): number {
   let certain = -skip;
   let entries = 0;
@@ -165,23 +166,18 @@ function spansToOpen(window: Window, order: Order, level: number): Set<Span> {
 }
 
 /** Reads the nodes of spans that are not known yet, in one round trip. */
-async function readNodes(
+async function openSpans(
   spans: ReadonlySet<Span>,
   order: Order,
-  nodes: Map<string, Item | undefined>,
+  nodes: Map<string, Node>,
 ): Promise<void> {
   const keys = [...spans]
     .flatMap((span) => partsToOpen(span).map(({ tree }) => nodeKey(tree.list, order, span.path)))
     .filter((key) => !nodes.has(keyString(key)));
-  const read = await batchGet(keys);
-  for (const key of keys) nodes.set(keyString(key), read.get(keyString(key)));
+  for (const [key, node] of await readNodes(keys)) nodes.set(key, node);
 }
 
-function childrenOf(
-  parent: Span,
-  { order, descending }: Sorting,
-  nodes: ReadonlyMap<string, Item | undefined>,
-) {
+function childrenOf(parent: Span, { order, descending }: Sorting, nodes: Nodes) {
   const { path } = parent;
   const opened = partsToOpen(parent);
   // Where they lie in the span is unknown, so each child may have all of them.
@@ -192,9 +188,11 @@ function childrenOf(
   for (const { tree } of opened) {
     const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
     for (const { child, content, count } of nodeCounts(order, path, item)) {
-      const none = { path: [...path, child], parts: [], matching: 0, all: unopened };
-      const span = children.get(child) ?? none;
-      children.set(child, span);
+      let span = children.get(child);
+      if (!span) {
+        span = { path: [...path, child], parts: [], matching: 0, all: unopened };
+        children.set(child, span);
+      }
       let part = span.parts.at(-1);
       if (part?.tree !== tree) {
         part = { tree, matching: 0, all: 0 };

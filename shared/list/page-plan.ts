@@ -1,6 +1,7 @@
-import type { Entry, Item, SortKey } from '../table/item.ts';
+import type { Entry, SortKey } from '../table/item.ts';
 import type { Sorting } from '../table/query.ts';
 import { entriesToFill, type Partition, type Tree } from './descend.ts';
+import type { Nodes } from './nodes.ts';
 import { leafCapacity } from './rank-tree.ts';
 
 // The plan of a page: which entries to read, decided before an entry is read.
@@ -34,7 +35,7 @@ export interface ListPlan extends Filter {
   /** Rank trees, which find any page. Absent if the list is short. */
   trees?: readonly Tree[];
   /** Roots of the trees that are read already, by `keyString`. */
-  roots?: ReadonlyMap<string, Item | undefined>;
+  roots?: Nodes;
   /** Partitions that together hold all entries. A short list is read up to the page. */
   partitions: readonly Partition[];
   /** Set if nothing but the entries of a short list tells how many match. */
@@ -87,11 +88,7 @@ export function nearInSeveral(
  */
 export function nearByRoots(
   partitions: readonly Partition[],
-  {
-    accept,
-    trees,
-    roots,
-  }: Filter & { trees: readonly Tree[]; roots: ReadonlyMap<string, Item | undefined> },
+  { accept, trees, roots }: Filter & { trees: readonly Tree[]; roots: Nodes },
   request: PageRequest,
 ): NearPage | undefined {
   const { after, limit } = request;

@@ -1,5 +1,5 @@
 import type { Order } from '../table/definition.ts';
-import type { Item, Key, SortKey } from '../table/item.ts';
+import type { Key, SortKey } from '../table/item.ts';
 import { firstRank, rankStep, rankTreeKey } from '../table/keys.ts';
 
 /**
@@ -28,6 +28,8 @@ const exactBits = 6;
 /** Prefix of the root's counters of popularity values. */
 const valueMark = 'v';
 
+const nine = '9'.charCodeAt(0);
+
 /** Entries that may be read instead of counted, for 9.5 read units. A longer list gets a tree. */
 export const leafCapacity = 400;
 
@@ -54,6 +56,14 @@ const letters = new Map<Content, string>([
 
 const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
 
+/** What a counter counts, by the letters at the end of its name. */
+const endings = new Map(
+  [...letters].flatMap(([content, letter], i) => [
+    [letter, { content, isPopular: false, number: i }],
+    [letter.toUpperCase(), { content, isPopular: true, number: i }],
+  ]),
+);
+
 /** Returns the letter of a content in the attributes of counts, such as `b4` for `both4`. */
 export const letterOf = (content: Content): string => letters.get(content) ?? '';
 
@@ -72,6 +82,9 @@ export interface Counter {
   key: Key;
   attribute: string;
 }
+
+/** Attributes of a node, as DynamoDB sends them or converted. Undefined without entries. */
+export type Node = Readonly<Record<string, unknown>> | undefined;
 
 export interface Count {
   child: number;
@@ -117,30 +130,39 @@ export function isUpper({ pk }: Key): boolean {
 }
 
 /** Reads the counts of a node from its item, without counts of zero. */
-export function nodeCounts(order: Order, path: readonly number[], item: Item | undefined): Count[] {
+export function nodeCounts(order: Order, path: readonly number[], item: Node): Count[] {
   const isRoot = path.length === 0;
   const isUnpopular = order === 'popularity' && (isRoot || path[0] === 0);
-  const counts = new Map<string, Count>();
+  const counts: Count[] = [];
+  const merged = new Map<number, Count>();
+  // A far page reads thousands of counters, so this makes no text but a name's two parts.
   for (const name in item) {
-    const at = name.length - (name.charAt(name.length - 1) <= '9' ? 2 : 1);
-    const letter = name.slice(at);
-    const content = contentOfLetter(letter.toLowerCase());
-    if (content === undefined || name === 'pk' || name === 'sk') continue;
+    const at = name.length - (name.charCodeAt(name.length - 1) <= nine ? 2 : 1);
+    const ending = endings.get(name.slice(at));
+    if (ending === undefined) continue;
+    const { content, isPopular, number } = ending;
     const isValue = name.startsWith(valueMark);
-    const isPopular = letter !== letter.toLowerCase();
     // The root holds counters of both trees.
     if (isValue && !(order === 'popularity' && isRoot)) continue;
     if (isPopular && !isUnpopular) continue;
-    let child = Number(name.slice(isValue ? 1 : 0, at));
     // In the order by popularity, all blocks of the root are one child: entries without popularity.
-    if (order === 'popularity' && isRoot && !isValue) child = 0;
-    const id = `${child}${content}`;
-    const counted = counts.get(id) ?? { child, content, count: 0 };
-    counted.count += (isPopular ? -1 : 1) * Number(item[name]);
-    counts.set(id, counted);
+    const isOneChild = order === 'popularity' && isRoot && !isValue;
+    const child = isOneChild ? 0 : Number(name.slice(isValue ? 1 : 0, at));
+    const count = (isPopular ? -1 : 1) * numberIn(item[name]);
+    const id = child * endings.size + number;
+    const counted = isUnpopular ? merged.get(id) : undefined;
+    if (counted) {
+      counted.count += count;
+      continue;
+    }
+    const first = { child, content, count };
+    counts.push(first);
+    if (isUnpopular) merged.set(id, first);
   }
-  return [...counts.values()].filter(({ count }) => count > 0);
+  return counts.filter(({ count }) => count > 0);
 }
+
+const numberIn = (value: unknown) => Number((value as { N?: string }).N ?? value);
 
 /** Is true for a node without children, whose entries are read from the index. */
 export function isLeaf(order: Order, path: readonly number[]): boolean {

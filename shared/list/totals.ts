@@ -3,6 +3,7 @@ import { type Item, type Key, keyString } from '../table/item.ts';
 import { sumsKey, totalKey, typeOfTotal } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import type { Tree } from './descend.ts';
+import type { Nodes } from './nodes.ts';
 import { type Count, datePath, nodeCounts, nodeKey } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
@@ -59,7 +60,7 @@ export const rootKey = (list: string): Key => nodeKey(list, 'date', []);
 
 /** Counts the matching entries of lists, from the roots of their trees. */
 export function countInRoots(
-  roots: ReadonlyMap<string, Item | undefined>,
+  roots: Nodes,
   trees: readonly Pick<Tree, 'list' | 'contents'>[],
 ): number {
   const counts = trees.flatMap(({ list, contents }) => {

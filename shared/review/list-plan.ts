@@ -1,5 +1,6 @@
 import { type EntityType, entityTypes, typesOf } from '../entity/entity-type.ts';
 import type { Partition, Tree } from '../list/descend.ts';
+import type { Nodes } from '../list/nodes.ts';
 import {
   type Filter,
   type ListPlan,
@@ -11,7 +12,7 @@ import {
 } from '../list/page-plan.ts';
 import { reviewContents } from '../list/rank-tree.ts';
 import { countInRoots } from '../list/totals.ts';
-import type { Entry, Item, Key } from '../table/item.ts';
+import type { Entry, Key } from '../table/item.ts';
 import { countsKey, entityKey } from '../table/keys.ts';
 import {
   countMatching,
@@ -44,7 +45,7 @@ export interface Overview {
   /** True if the list is long enough for rank trees. */
   hasTrees: boolean;
   /** The roots of `rootsToRead`, by `keyString`. */
-  roots: ReadonlyMap<string, Item | undefined>;
+  roots: Nodes;
 }
 
 /** A plan, and the number of matches if it is known without reading entries. */

@@ -1,11 +1,12 @@
 import { type EntityType, typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import type { Place, ReadPage } from '../list/cursor.ts';
+import { readNodes } from '../list/nodes.ts';
 import type { PageRequest } from '../list/page-plan.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
 import { readSums, readTotals, rootKey } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import { type Item, type Key, keyString } from '../table/item.ts';
+import { type Key, keyString } from '../table/item.ts';
 import { claimKey, countsKey, entityKey, idIn, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex, sortKeyIn } from '../table/query.ts';
 import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
@@ -163,19 +164,18 @@ export async function countReviews(): Promise<number> {
 async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
   const [byType, roots] = await Promise.all([
     query.language === undefined ? readCounts() : readCountsByLanguage(query),
-    readEach(rootsToRead(query).map(rootKey)),
+    readNodes(rootsToRead(query).map(rootKey)),
   ]);
   return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true, roots };
 }
 
 async function readOverview(query: ReviewQuery, owner: Key): Promise<Overview> {
-  const items = await readEach([owner, ...rootsToRead(query).map(rootKey)]);
-  const item = items.get(keyString(owner));
-  return { counts: countsIn(item), hasTrees: item?.rank_tree === 'ready', roots: items };
-}
-
-/** Reads items by `keyString`, undefined where none is. */
-async function readEach(keys: readonly Key[]): Promise<Map<string, Item | undefined>> {
+  const keys = [owner, ...rootsToRead(query).map(rootKey)];
   const items = await getItems(keys);
-  return new Map(keys.map((key, i) => [keyString(key), items[i]]));
+  const [item] = items;
+  return {
+    counts: countsIn(item),
+    hasTrees: item?.rank_tree === 'ready',
+    roots: new Map(keys.map((key, i) => [keyString(key), items[i]])),
+  };
 }

@@ -1,8 +1,9 @@
+import { type AttributeValue, BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { chunks } from '../chunks.ts';
 import { TableBusy } from '../errors.ts';
 import { backOff } from '../time.ts';
-import { table, tableName } from './client.ts';
+import { rawTable, table, tableName } from './client.ts';
 import { type Item, type Key, keyString } from './item.ts';
 import { projectionOf } from './query.ts';
 
@@ -42,6 +43,30 @@ export async function getItems(
 ): Promise<(Item | undefined)[]> {
   const items = await batchGet(keys, options);
   return keys.map((key) => items.get(keyString(key)));
+}
+
+/** Attributes as DynamoDB sends them, such as `{ N: '3' }`. */
+export type RawItem = Readonly<Record<string, AttributeValue>>;
+
+/**
+ * Reads any number of distinct keys as they are sent, as `batchGet` does. Items with hundreds of
+ * attributes cost more CPU to convert than to read.
+ */
+export async function batchGetRaw(keys: readonly Key[]): Promise<Map<string, RawItem>> {
+  const items = new Map<string, RawItem>();
+  const rawKeys = keys.map(({ pk, sk }) => ({ pk: { S: pk }, sk: { S: sk } }));
+  const read = async (Keys: Record<string, AttributeValue>[]) => {
+    const command = new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys } } });
+    const { Responses, UnprocessedKeys } = await rawTable.send(command);
+    for (const item of Responses?.[tableName()] ?? []) {
+      items.set(keyString({ pk: `${item.pk?.S}`, sk: `${item.sk?.S}` }), item);
+    }
+    return UnprocessedKeys?.[tableName()]?.Keys ?? [];
+  };
+  await Promise.all(
+    chunks<Record<string, AttributeValue>>(rawKeys, 100).map((some) => untilDone(some, read)),
+  );
+  return items;
 }
 
 /** Deletes any number of items, without conditions. Throws `TableBusy` like `batchGet`. */

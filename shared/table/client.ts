@@ -8,7 +8,8 @@ export function tableName(): string {
   return process.env.TABLE_NAME ?? 'reviews';
 }
 
-const client = new DynamoDBClient({
+/** The client beneath `table`, for answers whose attributes need no conversion. */
+export const rawTable = new DynamoDBClient({
   maxAttempts: 4,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
@@ -16,12 +17,12 @@ const client = new DynamoDBClient({
 // The logger middleware copies every request and answer for a log that nobody reads. The user agent
 // middleware builds the name of the SDK each time. Without both, a list page takes four fifths of
 // the CPU.
-client.middlewareStack.remove('loggerMiddleware');
-client.middlewareStack.remove('getUserAgentMiddleware');
+rawTable.middlewareStack.remove('loggerMiddleware');
+rawTable.middlewareStack.remove('getUserAgentMiddleware');
 
 /** Names the caller in CloudTrail. */
 const userAgent = 'review-service';
-client.middlewareStack.add(
+rawTable.middlewareStack.add(
   (next) => (args) => {
     const { headers } = args.request as { headers: Record<string, string> };
     headers['user-agent'] = userAgent;
@@ -32,7 +33,7 @@ client.middlewareStack.add(
 
 // The SDK stores a Set or bytes, although no schema here accepts them when read. It drops
 // functions.
-client.middlewareStack.add(
+rawTable.middlewareStack.add(
   (next) => (args) => {
     refuseInstances(args.input);
     return next(args);
@@ -41,7 +42,7 @@ client.middlewareStack.add(
 );
 
 // A command is counted before it is sent, and its units after. Only requests have a budget.
-client.middlewareStack.add(
+rawTable.middlewareStack.add(
   (next, { commandName = '' }) =>
     async (args) => {
       if (!isMetered()) return next(args);
@@ -53,7 +54,7 @@ client.middlewareStack.add(
     },
   { name: 'countUnits', step: 'initialize', priority: 'high' },
 );
-client.middlewareStack.add(
+rawTable.middlewareStack.add(
   (next) => async (args) => {
     const answer = await next(args);
     const { headers } = answer.response as { headers: Record<string, string | undefined> };
@@ -68,13 +69,13 @@ client.middlewareStack.add(
  * token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values are left out. Throws a
  * TypeError for a Set, a Date, bytes or any other class instance.
  */
-export const table = DynamoDBDocumentClient.from(client, {
+export const table = DynamoDBDocumentClient.from(rawTable, {
   marshallOptions: { removeUndefinedValues: true },
 });
 
 // The one thing that happens at import. Lambda runs the import of a function at full speed, and a
 // request at the share of a CPU that its memory buys. On a server the process stays warm anyway.
-if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) void warmUp(client);
+if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) void warmUp(rawTable);
 
 /** The commands that write here are transactions, batches and updates of an item. */
 const isWrite = (commandName: string) => /Write|Update/.test(commandName);

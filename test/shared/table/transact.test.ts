@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
+  BatchGetItemCommand,
+  DynamoDBClient,
   InternalServerError,
   ThrottlingException,
   TransactionCanceledException,
@@ -13,8 +15,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { invalidRequest, notFound } from '../../../shared/errors.ts';
-import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
+import { batchGet, batchGetRaw, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
+import { keyString } from '../../../shared/table/item.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { retryStale, StaleRead, transact } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/name-repository.ts';
@@ -310,6 +313,38 @@ describe('batchGet and batchWrite', () => {
     expect((await batchGet(names)).size).toBe(0);
     expect((await batchGet([])).size).toBe(0);
     await batchWrite([]);
+  });
+
+  test('read any number as it is sent, and retry unprocessed items', async () => {
+    await batchWrite(names.map((item, i) => ({ put: { ...item, i } })));
+    const more = Array.from({ length: 60 }, (_, i) => ({ pk: `NONE#${i}`, sk: 'BATCH' }));
+    const read = await batchGetRaw([...more, ...names]);
+    expect(read.size).toBe(60);
+    expect(read.get(keyString({ pk: 'BATCH#7', sk: 'BATCH' }))).toEqual({
+      pk: { S: 'BATCH#7' },
+      sk: { S: 'BATCH' },
+      i: { N: '7' },
+    });
+    await batchWrite(names.map((item) => ({ delete: item })));
+    const [first, second] = [0, 1].map((i) => ({ pk: { S: `BATCH#${i}` }, sk: { S: 'BATCH' } }));
+    const client = mockClient(DynamoDBClient);
+    try {
+      client
+        .on(BatchGetItemCommand)
+        .resolvesOnce({
+          Responses: { [tableName()]: [{ ...first }] },
+          UnprocessedKeys: { [tableName()]: { Keys: [{ ...second }] } },
+        })
+        .resolves({ Responses: { [tableName()]: [{ ...second }] } });
+      expect([...(await batchGetRaw(names.slice(0, 2))).values()]).toEqual([first, second]);
+      const asked = client.commandCalls(BatchGetItemCommand).map(({ args }) => args[0].input);
+      expect(asked).toEqual([
+        { RequestItems: { [tableName()]: { Keys: [first, second] } } },
+        { RequestItems: { [tableName()]: { Keys: [second] } } },
+      ]);
+    } finally {
+      client.restore();
+    }
   });
 
   test('retry unprocessed items', async () => {
