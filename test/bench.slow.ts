@@ -245,19 +245,19 @@ describe('the measurement', () => {
   });
 
   test('names CPU over budget, of the service and of the engine', () => {
-    const unit = { service: 2, engine: 1 };
+    const unit = { service: 3, engine: 3 };
     const landing = (service: number, engine: number | undefined) =>
       toCpuLine('show-home', { service, engine }, unit).broken;
-    expect(landing(8.1, 3.3)).toEqual([]);
-    expect(landing(16.2, 7.2)).toEqual([
-      'show-home: CPU of the service is 5.40 of get-review’s > 3.3',
-      'show-home: CPU of the engine is 2.40 of get-review’s > 1.2',
+    expect(landing(3.6, 1.5)).toEqual([]);
+    expect(landing(5.4, 2.4)).toEqual([
+      'show-home: CPU of the service is 0.90 of a read of 50 reviews > 0.84',
+      'show-home: CPU of the engine is 0.40 of a read of 50 reviews > 0.32',
     ]);
-    expect(landing(8.1, undefined)).toEqual([]);
+    expect(landing(3.6, undefined)).toEqual([]);
   });
 
   test('finds the CPU of pages, and of the engine if there is one', async () => {
-    const lines = await benchCpu(process.pid, { rounds: 1 });
+    const lines = await benchCpu(process.pid, { turns: 4 });
     for (const { service, engine } of lines) {
       expect(service).toBeGreaterThan(0);
       // The engine is said to be this process.
