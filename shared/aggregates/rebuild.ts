@@ -76,14 +76,17 @@ async function rebuild(
     onProgress(read);
     await keepLock();
   }
-  tally.countActual();
-  const writeAll = async (changes: Iterable<Change>) => {
+  for (const _ of tally.countActual()) await keepLock();
+  // Skips what is undefined, but keeps the lock meanwhile.
+  const writeAll = async (changes: Iterable<Change | undefined>) => {
     let written = 0;
     // One request at a time, so that at most one is written after an unnoticed pause.
     for (const some of chunksOf(changes, inTransactions ? maxActions : 25)) {
       await keepLock();
-      await (inTransactions ? transact(some.map(inTransaction)) : batchWrite(some));
-      written += some.length;
+      const due = some.filter((change) => change !== undefined);
+      if (due.length === 0) continue;
+      await (inTransactions ? transact(due.map(inTransaction)) : batchWrite(due));
+      written += due.length;
     }
     return written;
   };
@@ -98,7 +101,7 @@ async function rebuild(
   // consumer would add them again.
   await writeAll(tally.deferred().map((key) => ({ delete: key })));
   const corrected_projections = await writeAll(
-    tally.corrections().map((each) => ({ put: projectionItem(each) })),
+    tally.corrections().map((each) => each && { put: projectionItem(each) }),
   );
   await writeAll(nodes().flatMap((put) => (deploy && !isRoot(put) ? [] : [{ put }])));
   await lock.putTotals([...tally.items().filter(isTotalKey)]);

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { chunksOf } from '../chunks.ts';
 import { entityTypes } from '../entity/entity-type.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { type Counts, countsInSums } from '../list/totals.ts';
@@ -117,36 +118,46 @@ export class Tally {
     }
   }
 
-  /** Counts every review and user as they are, and lists that became long in trees of their own. */
-  countActual(): void {
+  /**
+   * Counts every review and user as they are, and lists that became long in trees of their own. A
+   * million take minutes, so this yields after each thousand.
+   */
+  *countActual(): Generator<void> {
     this.#database.prepare('UPDATE owner SET has_trees = 1 WHERE length > ?').run(leafCapacity);
-    this.#countAll('actual', (each) => this.#withTrees(each));
+    yield* this.#countAll('actual', (each) => this.#withTrees(each));
   }
 
   /** Counts what the projection states say. Totals and trees equal that at any moment. */
   countProjected(): void {
-    this.#countAll('projected', (each) => each);
+    for (const _ of this.#countAll('projected', (each) => each));
   }
 
-  #countAll(table: 'actual' | 'projected', countedIn: (each: Contribution) => Contribution): void {
-    this.#database.exec('BEGIN');
-    for (const each of this.#read(table)) {
-      for (const { key, attribute } of counters(countedIn(each))) {
+  *#countAll(
+    table: 'actual' | 'projected',
+    countedIn: (each: Contribution) => Contribution,
+  ): Generator<void> {
+    for (const some of chunksOf(this.#read(table), 1_000)) {
+      this.#database.exec('BEGIN');
+      for (const { key, attribute } of some.flatMap((each) => counters(countedIn(each)))) {
         this.#count.counted.run(key.pk, key.sk, attribute, 1);
       }
+      this.#database.exec('COMMIT');
+      yield;
     }
-    this.#database.exec('COMMIT');
   }
 
-  /** Yields the projection states that differ from their review or user, as they should be. */
-  *corrections(): Generator<Contribution> {
+  /**
+   * Yields the projection states that differ from their review or user, as they should be, and
+   * undefined for each that is right.
+   */
+  *corrections(): Generator<Contribution | undefined> {
     const find = this.#database.prepare('SELECT content FROM projected WHERE pk = ?');
     for (const each of this.#read('actual')) {
       const actual = this.#withTrees(each);
       const row = find.get(each.pk);
       const projected = row && (JSON.parse(`${row.content}`) as Contribution);
       const isCorrect = projected ? isSame(actual, projected) : actual.counted === null;
-      if (!isCorrect) yield actual;
+      yield isCorrect ? undefined : actual;
     }
     const lost = this.#database.prepare(
       'SELECT content FROM projected WHERE pk NOT IN (SELECT pk FROM actual)',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { Tally } from '../../shared/aggregates/tally.ts';
 import { serviceUnavailable } from '../../shared/errors.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
 import {
@@ -118,6 +119,25 @@ describe('a rebuild', () => {
     pausing.mockRestore();
 
     await rebuildTotals();
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('that counts for minutes keeps its lock', async () => {
+    let now = Date.now();
+    stopClock(now);
+    await live();
+    const { countActual } = Tally.prototype;
+    jest.spyOn(Tally.prototype, 'countActual').mockImplementation(function* (this: Tally) {
+      for (let i = 0; i < 5; i++) {
+        now += 40_000;
+        jest.setSystemTime(now);
+        yield;
+      }
+      yield* countActual.call(this);
+    });
+    await rebuildTotals();
+    expect(await locks()).toEqual([]);
     await feed(await records());
     await expectExactTotals();
   });
