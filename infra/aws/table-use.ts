@@ -4,6 +4,7 @@ import { tableDefinition } from '../../shared/table/definition.ts';
 const actionsOf: Readonly<Record<string, readonly string[]>> = {
   Get: ['GetItem'],
   BatchGet: ['BatchGetItem'],
+  BatchGetItem: ['BatchGetItem'],
   TransactGet: ['GetItem'],
   // Found by its callers, see below.
   Query: [],

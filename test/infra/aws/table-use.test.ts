@@ -3,6 +3,7 @@ import { actionsIn, indexesIn } from '../../../infra/aws/table-use.ts';
 test('a command needs its action, also when a bundler renamed it', () => {
   const code = 'table.send(new GetCommand2({ Key })); table.send(new BatchWriteCommand({}))';
   expect(actionsIn(code)).toEqual(['BatchWriteItem', 'GetItem']);
+  expect(actionsIn('rawTable.send(new BatchGetItemCommand({}))')).toEqual(['BatchGetItem']);
 });
 
 test('a transaction needs the actions of its members', () => {
