@@ -60,17 +60,16 @@ function taken(receiver: Receiver) {
 
 describe('a message about a review', () => {
   test('is of the weightiest type that each webhook has chosen', async () => {
-    const receivers = await Promise.all(
-      (['published', 'edited', 'voted', 'removed'] as const).map(async (kind) => {
-        const { receiver } = await subscribe({ types: [`review.${kind}`] });
-        return { kind, receiver };
-      }),
-    );
+    const receivers: Receiver[] = [];
+    // Runs side by side would leave a webhook untested.
+    for (const kind of ['published', 'edited', 'voted', 'removed'] as const) {
+      receivers.push((await subscribe({ types: [`review.${kind}`] })).receiver);
+    }
     const id = await ann.publishes();
     await ann.edits(id, { rating: 1 });
     await ben.votes(id);
     await run();
-    const told = receivers.map(({ receiver }) => receiver.take());
+    const told = receivers.map((receiver) => receiver.take());
     expect(told).toEqual([
       [`review.published ${id}`],
       [`review.edited ${id}`],
@@ -84,7 +83,7 @@ describe('a message about a review', () => {
     await applyStream();
     await ann.deletes(id);
     await run();
-    const [published, edited, voted, removed] = receivers.map(({ receiver }) => taken(receiver));
+    const [published, edited, voted, removed] = receivers.map(taken);
     expect(published).toEqual([]);
     for (const [messages, type] of [
       [edited, 'review.edited'],

@@ -81,13 +81,15 @@ async function storeWebhooks(count: number, receiver: Receiver): Promise<void> {
 
 test('each receiver has its own pace, and a tarpit holds up nobody', async () => {
   const paces = [0, 150, 450, 700, 14_000];
-  const subscribed = await Promise.all(
-    [...paces, 60_000].map(async (milliseconds) => {
-      const { receiver, webhook } = await subscribe();
-      if (milliseconds > 0) receiver.respond = slowly(milliseconds);
-      return { receiver, webhook };
-    }),
-  );
+  const subscribed: (Awaited<ReturnType<typeof subscribe>> & { milliseconds: number })[] = [];
+  // One after the other, so that each is tested before it becomes slow.
+  for (const milliseconds of [...paces, 60_000]) {
+    subscribed.push({ milliseconds, ...(await subscribe()) });
+  }
+  expect(new Set(subscribed.map(({ webhook }) => webhook.state))).toEqual(new Set(['on']));
+  for (const { milliseconds, receiver } of subscribed) {
+    if (milliseconds > 0) receiver.respond = slowly(milliseconds);
+  }
   const receivers = subscribed.map(({ receiver }) => receiver);
   const count = 600;
   await publish(count);
