@@ -33,7 +33,7 @@ const budgets: Record<string, { service: number; engine: number }> = {
   'show-entity': { service: 1.25, engine: 0.58 },
 };
 
-/** What all is measured by: one command that reads 50 reviews. */
+/** The unit of all measurements: one command that reads 50 reviews. */
 const unit = 'read of 50 reviews';
 
 /** Requests of a kind before the next kind has its turn. */
@@ -49,7 +49,7 @@ export async function benchCpu(
   const [{ id: review_id }] = newest.body.reviews;
   const listed = await measure('list-reviews', { query: { limit: '50' } });
   const keys = listed.body.reviews.map(({ id }: ListedReview) => reviewKey(id));
-  const requests: [name: string, run: () => Promise<unknown>][] = [
+  const runs: [name: string, run: () => Promise<unknown>][] = [
     [unit, () => batchGet(keys, { consistent: false })],
     ['get-review', await runOf('get-review', { path: { review_id } })],
     ['list-reviews', await runOf('list-reviews', { query: { limit: '50' } })],
@@ -57,23 +57,24 @@ export async function benchCpu(
     ['show-review', await runOf('show-review', { path: { review_id } })],
     ['show-entity', await runOf('show-entity', { path: { entity_id } })],
   ];
-  const uses = requests.map(([name]) => ({
+  const requests = runs.map(([name, run]) => ({
     name,
+    run,
     service: [] as number[],
     engine: [] as number[],
   }));
   // The first turns only compile the code.
   for (let turn = -4; turn < turns; turn++) {
-    for (const [i, [, run]] of requests.entries()) {
+    for (const { run, service, engine } of requests) {
       const before = usedBy(enginePid);
       for (let n = 0; n < requestsInTurn; n++) await run();
       const after = usedBy(enginePid);
       if (turn < 0) continue;
-      uses[i]?.service.push((after.service - before.service) / requestsInTurn);
-      uses[i]?.engine.push((after.engine - before.engine) / requestsInTurn);
+      service.push((after.service - before.service) / requestsInTurn);
+      engine.push((after.engine - before.engine) / requestsInTurn);
     }
   }
-  const cpus = uses.map(({ name, service, engine }) => {
+  const cpus = requests.map(({ name, service, engine }) => {
     return { name, service: calm(service), engine: enginePid ? calm(engine) : undefined };
   });
   return cpus.map((cpu, _, [first = cpu]) => toCpuLine(cpu.name, cpu, first));

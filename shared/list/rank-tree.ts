@@ -56,7 +56,7 @@ const letters = new Map<Content, string>([
 
 const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
 
-/** What a counter counts, by the letters at the end of its name. */
+/** Contents that a counter counts, by the letters at the end of its name. */
 const endings = new Map(
   [...letters].flatMap(([content, letter], i) => [
     [letter, { content, isPopular: false, number: i }],

@@ -46,7 +46,7 @@ export async function getItems(
 }
 
 /** Attributes as DynamoDB sends them, such as `{ N: '3' }`. */
-export type RawItem = Readonly<Record<string, AttributeValue>>;
+export type RawItem = Record<string, AttributeValue>;
 
 /**
  * Reads any number of distinct keys as they are sent, as `batchGet` does. Items with hundreds of
@@ -54,8 +54,8 @@ export type RawItem = Readonly<Record<string, AttributeValue>>;
  */
 export async function batchGetRaw(keys: readonly Key[]): Promise<Map<string, RawItem>> {
   const items = new Map<string, RawItem>();
-  const rawKeys = keys.map(({ pk, sk }) => ({ pk: { S: pk }, sk: { S: sk } }));
-  const read = async (Keys: Record<string, AttributeValue>[]) => {
+  const rawKeys = keys.map(({ pk, sk }): RawItem => ({ pk: { S: pk }, sk: { S: sk } }));
+  const read = async (Keys: RawItem[]) => {
     const command = new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys } } });
     const { Responses, UnprocessedKeys } = await rawTable.send(command);
     for (const item of Responses?.[tableName()] ?? []) {
@@ -63,9 +63,7 @@ export async function batchGetRaw(keys: readonly Key[]): Promise<Map<string, Raw
     }
     return UnprocessedKeys?.[tableName()]?.Keys ?? [];
   };
-  await Promise.all(
-    chunks<Record<string, AttributeValue>>(rawKeys, 100).map((some) => untilDone(some, read)),
-  );
+  await Promise.all(chunks(rawKeys, 100).map((some) => untilDone(some, read)));
   return items;
 }
 

@@ -326,16 +326,17 @@ describe('batchGet and batchWrite', () => {
       i: { N: '7' },
     });
     await batchWrite(names.map((item) => ({ delete: item })));
-    const [first, second] = [0, 1].map((i) => ({ pk: { S: `BATCH#${i}` }, sk: { S: 'BATCH' } }));
+    const first = { pk: { S: 'BATCH#0' }, sk: { S: 'BATCH' } };
+    const second = { pk: { S: 'BATCH#1' }, sk: { S: 'BATCH' } };
     const client = mockClient(DynamoDBClient);
     try {
       client
         .on(BatchGetItemCommand)
         .resolvesOnce({
-          Responses: { [tableName()]: [{ ...first }] },
-          UnprocessedKeys: { [tableName()]: { Keys: [{ ...second }] } },
+          Responses: { [tableName()]: [first] },
+          UnprocessedKeys: { [tableName()]: { Keys: [second] } },
         })
-        .resolves({ Responses: { [tableName()]: [{ ...second }] } });
+        .resolves({ Responses: { [tableName()]: [second] } });
       expect([...(await batchGetRaw(names.slice(0, 2))).values()]).toEqual([first, second]);
       const asked = client.commandCalls(BatchGetItemCommand).map(({ args }) => args[0].input);
       expect(asked).toEqual([
