@@ -14,8 +14,12 @@ const maxAttributes = 250;
 
 /** Adds amounts to attributes of an item. */
 export function gain(amounts: Amounts, key: Key, by: Readonly<Record<string, number>>): void {
-  const item = amounts.get(keyString(key)) ?? { key, by: {} };
-  amounts.set(keyString(key), item);
+  const id = keyString(key);
+  let item = amounts.get(id);
+  if (!item) {
+    item = { key, by: {} };
+    amounts.set(id, item);
+  }
   for (const [name, amount] of Object.entries(by)) item.by[name] = (item.by[name] ?? 0) + amount;
 }
 

@@ -1,4 +1,5 @@
 import { handler } from '../../functions/api/get-sitemap.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -49,7 +50,7 @@ describe('GET /sitemap.xml', () => {
       return { ...reviewBy(id), published_on: new Date(start + i * 60_000).toISOString() };
     });
     await storeReviews(reviews);
-    await applyStream();
+    await rebuildTotals();
     const [last] = reviews.slice(-1);
     expect(locationsIn(await read(1))).not.toContain(`${at}/review/${last?.id}`);
     expect(locationsIn(await read(2))[0]).toBe(`${at}/review/${last?.id}`);

@@ -3,7 +3,7 @@ import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import type { Route } from '../../shared/routes.ts';
-import { invoke, type TestResponse, withinItsBudget } from './invoke.ts';
+import { call, type TestResponse } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
 import { routeOf } from './routes.ts';
 import type { Person } from './world.ts';
@@ -26,11 +26,11 @@ export async function requestPage(
   const { method, operation } = route;
   const handler = await loadFunction(operation);
   const withResource = (event: object, context: never) =>
-    withinItsBudget(route, async () => handler({ ...event, resource: resourceOf(route) }, context));
+    handler({ ...event, resource: resourceOf(route) }, context);
   const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const body = typeof form === 'string' ? form : formOf(form);
   const sent = method === 'POST' && { headers: { ...type, ...headers }, body };
-  return invoke(withResource, { method, path, query, headers, ...sent });
+  return call(withResource, { method, path, query, headers, ...sent }, route);
 }
 
 /** Starts a session. Returns its cookie, and the token that its forms send. */

@@ -47,7 +47,7 @@ async function nameReviewed(
   reviews: number,
   others: Partial<EntityRecord> = {},
 ): Promise<EntityRecord> {
-  const record = await name(text, 'work', undefined, others);
+  const record = await write(text, 'work', undefined, others);
   const counts = { b4: reviews, work: reviews, EN: reviews, version: 1 };
   await setAttributes(entityKey(record.entity_id), counts);
   await applyStream();
@@ -232,7 +232,7 @@ describe('a search', () => {
 
   test('finds the whole name of an unreviewed thing among eighty of another member', async () => {
     const user_id = randomUUID();
-    for (let n = 0; n < 80; n++) await name(`Vantage Point ${n}`, 'work', undefined, { user_id });
+    for (let n = 0; n < 80; n++) await write(`Vantage Point ${n}`, 'work', undefined, { user_id });
     await name('Vantage Point', 'work', undefined, { user_id: randomUUID() });
     await name('Vantage Zero', 'work', undefined, { user_id: randomUUID() });
     expect((await find('vantage point'))[0]).toBe('Vantage Point');
