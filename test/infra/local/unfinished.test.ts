@@ -173,7 +173,7 @@ describe('without a proxy', () => {
       // Two writes, because the end of a request and the next head may come in one piece.
       for (const piece of bytes.split(/(?<=\r\n\r\n|x)/)) {
         socket.write(piece);
-        await sleep(5);
+        await Promise.race([once(socket, 'data'), sleep(20)]);
       }
     }
     await sleep(50);

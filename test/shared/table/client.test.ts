@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { table, tableName } from '../../../shared/table/client.ts';
 import '../../helpers/table.ts';
@@ -48,22 +47,6 @@ describe('a value', () => {
 });
 
 describe('the client', () => {
-  test('is the SDK without two middlewares, for logging and the user agent', () => {
-    const [ours, theirs] = [table, new DynamoDBClient({})].map(({ middlewareStack }) =>
-      middlewareStack.identify().map((name) => name.split(' ')[0]),
-    );
-    expect(theirs?.filter((name) => !ours?.includes(name))).toEqual([
-      expect.stringMatching(/^loggerMiddleware/),
-      expect.stringMatching(/^getUserAgentMiddleware/),
-    ]);
-    expect(ours?.filter((name) => !theirs?.includes(name))).toEqual([
-      'countUnits',
-      'refuseInstances',
-      'nameCaller',
-      'countBytes',
-    ]);
-  });
-
   test('names the service to DynamoDB', async () => {
     const names: unknown[] = [];
     const spy = { name: 'spy', step: 'finalizeRequest', priority: 'low' } as const;
