@@ -1,4 +1,4 @@
-/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film","WITH_SIGNATURES":"1"}} */
 import { randomUUID } from 'node:crypto';
 import { invoke } from '../../../infra/local/invoke.ts';
 import { consumers } from '../../../shared/background/consumers.ts';
