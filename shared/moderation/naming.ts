@@ -17,7 +17,7 @@ export const longestNaming = 200;
 /** The person who names something. The operator has no account. */
 export type Namer = Account | undefined;
 
-/** What a person calls an entity. */
+/** The words by which a person calls an entity. */
 interface Words {
   name: string;
   about?: string | undefined;

@@ -106,7 +106,7 @@ describe('entries of things', () => {
     expect(await faults()).toEqual([]);
   }, 120_000);
 
-  /** What is listed has a name that is found, reviews of its type, and as many as there are. */
+  /** Each listed thing has a name, reviews of its type, and their number. */
   async function expectListed(): Promise<void> {
     const items = await scanTable();
     const counts = new Map<string, { all: number; types: Set<unknown> }>();
