@@ -60,9 +60,8 @@ export async function checkResponse({ route, method, status, body }: Exchange): 
 
 /** Lists parts of a response that the OpenAPI document lacks: its status, or its error code. */
 function undocumented({ path, method }: Route, status: number, body: unknown): string[] {
-  const documented: Record<string, Record<string, unknown>> = openApiAt(
-    'https://api.example',
-  ).paths;
+  const { paths } = openApiAt('https://api.example');
+  const documented: Record<string, Record<string, unknown>> = paths;
   const operation = documented[path]?.[method.toLowerCase()];
   if (!operation) return [`OpenAPI has no ${method} ${path} before \`npm run openapi\``];
   const { responses } = operation as { responses: Record<string, Documented> };

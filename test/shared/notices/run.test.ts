@@ -408,7 +408,9 @@ describe('a moderator', () => {
 
   // Each run would write to those of the tests before. One has left.
   afterEach(async () => {
-    for (const id of appointed.splice(0)) await setModerator(id, false).catch(() => {});
+    for (const id of appointed.splice(0)) {
+      await setModerator(id, false).catch((error) => expect(error).toHaveStatus(404));
+    }
   });
 
   test('is told that something waits, once an hour at most, and nothing of its text', async () => {
