@@ -181,6 +181,8 @@ test(
       `${service.url}/review/`,
       `${service.url}/review/?sort=popularity&limit=20`,
       `${service.url}/review/?entity_type=work`,
+      `${service.url}/review/?review_type=review`,
+      `${service.url}/review/?entity_type=work&rating=4`,
       `${service.url}/user/`,
       `${pages}/`,
       `${pages}/reviews`,

@@ -1,3 +1,4 @@
+import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   DeleteCommand,
@@ -44,6 +45,12 @@ const batch = (...pks: string[]) =>
   new BatchGetCommand({
     RequestItems: { [TableName]: { Keys: pks.map((pk) => ({ pk, sk: 'REVIEW' })) } },
   });
+const rawBatch = (...pks: string[]) =>
+  new BatchGetItemCommand({
+    RequestItems: {
+      [TableName]: { Keys: pks.map((pk) => ({ pk: { S: pk }, sk: { S: 'REVIEW' } })) },
+    },
+  });
 const byDate = () => queryIndex('entity-by-date', 'entity', 'e1');
 const byPopularity = () => queryIndex('all-by-popularity', 'all', 'REVIEW');
 
@@ -58,6 +65,8 @@ test.each([
   ['an item that is not there yet', true, () => get('REVIEW#2'), other],
   ['items, one of which changes', true, () => batch('REVIEW#3', 'REVIEW#1'), remove],
   ['items, and another changes', false, () => batch('REVIEW#1', 'REVIEW#3'), other],
+  ['items as they are sent, one of which changes', true, () => rawBatch('REVIEW#1'), remove],
+  ['items as they are sent, and another changes', false, () => rawBatch('REVIEW#1'), other],
   ['a partition that gets an item', true, () => queryItems('REVIEW#1'), () => put({ sk: 'S' })],
   ['a partition, and another changes', false, () => queryItems('REVIEW#1'), other],
   ['an index that gets an entry', true, byDate, () => put({ pk: 'REVIEW#3' })],
