@@ -4,35 +4,30 @@ import type { ClientRequest } from 'node:http';
 
 // Counts requests to the database. The SDK uses `node:http`, and nothing else in a function does.
 
-interface Call {
-  tally: { roundTrips: number };
-  /** The length of the longest chain that has ended. */
-  ended: number;
-}
-
-const calls = new AsyncLocalStorage<Call>();
-const placeOf = new WeakMap<ClientRequest, { call: Call; place: number }>();
+const calls = new AsyncLocalStorage<{ tally: { roundTrips: number }; underWay: number }>();
 
 /**
- * Writes the round trips of `run` to the database into `tally`: the longest chain of requests that
- * were each made after the one before had ended. So parallel requests are one. Chains side by
- * side may count one more where the steps of one end before those of the other begin.
+ * Adds the round trips of `run` to the database to `tally`. Requests that overlap are one, so those
+ * that are made while a slow one is under way are not counted.
  */
 export function countRoundTrips<T>(tally: { roundTrips: number }, run: () => T): T {
-  return calls.run({ tally, ended: 0 }, run);
+  return calls.run({ tally, underWay: 0 }, run);
 }
 
-// When it is made, and not when it starts: it may wait for a connection first.
+const callOf = new WeakMap<ClientRequest, ReturnType<typeof calls.getStore>>();
+
+// When it is made. It starts later if it waits for a connection, and others may end meanwhile.
 subscribe('http.client.request.created', (message) => {
   const call = calls.getStore();
   if (!call) return;
-  const place = call.ended + 1;
-  placeOf.set((message as { request: ClientRequest }).request, { call, place });
-  call.tally.roundTrips = Math.max(call.tally.roundTrips, place);
+  callOf.set((message as { request: ClientRequest }).request, call);
+  if (call.underWay++ === 0) call.tally.roundTrips++;
 });
 for (const end of ['http.client.response.finish', 'http.client.request.error']) {
   subscribe(end, (message) => {
-    const placed = placeOf.get((message as { request: ClientRequest }).request);
-    if (placed) placed.call.ended = Math.max(placed.call.ended, placed.place);
+    const { request } = message as { request: ClientRequest };
+    const call = callOf.get(request);
+    callOf.delete(request);
+    if (call) call.underWay--;
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { measureCalmly } from '../../bin/bench/measure.ts';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-home.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { databaseTypes } from '../../shared/entity/databases.ts';
@@ -112,7 +112,7 @@ describe('GET /', () => {
     }
     await applyStream();
     restore();
-    const { read, write, roundTrips, body } = await measureCalmly('show-home', {});
+    const { read, write, roundTrips, body } = await measure('show-home', {});
     expect([read <= 12, write, roundTrips <= 3]).toEqual([true, 0, true]);
     const [shelf = ''] = `${body}`.split('<h2>Newest reviews</h2>');
     const types = [...shelf.matchAll(/entity_type=(\w+)"/g)].map(([, type]) => type);
