@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  BatchGetItemCommand,
   DynamoDBClient,
   GetItemCommand,
   TransactWriteItemsCommand,
@@ -10,7 +11,7 @@ import {
 import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { defaultProvider } from '../../../infra/aws/credentials.ts';
 
-const TableName = 'reviews';
+const TableName = `${process.env.TABLE_NAME}`;
 const Key = { pk: 'CLIENT#1', sk: 'CLIENT' };
 const rawKey = { pk: { S: Key.pk }, sk: { S: Key.sk } };
 
@@ -31,7 +32,7 @@ async function moodyServer() {
   return moody;
 }
 
-const item = JSON.stringify({ Item: rawKey });
+const item = JSON.stringify({ Item: rawKey, Responses: { [TableName]: [rawKey] } });
 
 function fine(_: unknown, response: ServerResponse) {
   response.end(item);
@@ -75,6 +76,8 @@ describe('under database faults the client behaves like the plain SDK', () => {
   type Side = {
     server: Awaited<ReturnType<typeof moodyServer>>;
     get(options?: { abortSignal: AbortSignal }): Promise<unknown>;
+    /** Reads an item as it is sent, and returns the number of items. */
+    getRaw(): Promise<number | undefined>;
     write(): Promise<unknown>;
   };
   const sides: Side[] = [];
@@ -88,11 +91,13 @@ describe('under database faults the client behaves like the plain SDK', () => {
     // Loads a client that has made no request yet.
     jest.resetModules();
     const { table } = await import('../../../shared/table/client.ts');
+    const { batchGetRaw } = await import('../../../shared/table/batch.ts');
     const action = { Put: { TableName, Item: Key } };
     const write = { TransactItems: [action], ClientRequestToken: randomUUID() };
     sides.push({
       server: ours,
       get: (options) => table.send(new GetCommand({ TableName, Key }), options),
+      getRaw: async () => (await batchGetRaw([Key])).size,
       write: () => table.send(new TransactWriteCommand(write)),
     });
     await sides[0]?.get();
@@ -105,6 +110,11 @@ describe('under database faults the client behaves like the plain SDK', () => {
     sides.push({
       server: theirs,
       get: (options) => plain.send(new GetItemCommand({ TableName, Key: rawKey }), options),
+      getRaw: async () => {
+        const keys = { RequestItems: { [TableName]: { Keys: [rawKey] } } };
+        const { Responses } = await plain.send(new BatchGetItemCommand(keys));
+        return Responses?.[TableName]?.length;
+      },
       write: () => plain.send(new TransactWriteItemsCommand(rawWrite)),
     });
   });
@@ -129,6 +139,7 @@ describe('under database faults the client behaves like the plain SDK', () => {
 
   type Call = (side: Side) => Promise<unknown>;
   const getOnce: Call = ({ get }) => get();
+  const getRawOnce: Call = async ({ getRaw }) => expect(await getRaw()).toBe(1);
   const getFor300ms: Call = ({ get }) => get({ abortSignal: AbortSignal.timeout(300) });
   const eachOf = (calls: number) => async (side: Side) => {
     for (let i = 0; i < calls; i++) await side.get();
@@ -142,6 +153,9 @@ describe('under database faults the client behaves like the plain SDK', () => {
     ['a reset', firstOnly(({ socket }) => socket.resetAndDestroy()), getOnce, 2, 'ok'],
     ['no answer in two seconds', firstOnly(() => {}), getOnce, 2, 'ok'],
     ['a body that is cut', firstOnly(cutBody), getOnce, 2, 'ok'],
+    ['a body of nodes that is cut', firstOnly(cutBody), getRawOnce, 2, 'ok'],
+    ['a failure before nodes', firstOnly(broken), getRawOnce, 2, 'ok'],
+    ['nodes that are throttled for ever', throttled, getRawOnce, 4, 'ThrottlingException'],
     ['half a body until a deadline', halfABody, getFor300ms, 1, 'AbortError'],
     ['a cancelled transaction', cancelled, ({ write }) => write(), 1, refusal],
     ['a clock that is an hour ahead', anHourAhead, eachOf(3), 4, 'ok'],

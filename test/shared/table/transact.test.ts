@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import {
-  BatchGetItemCommand,
-  DynamoDBClient,
   InternalServerError,
   ThrottlingException,
   TransactionCanceledException,
@@ -328,24 +327,22 @@ describe('batchGet and batchWrite', () => {
     await batchWrite(names.map((item) => ({ delete: item })));
     const first = { pk: { S: 'BATCH#0' }, sk: { S: 'BATCH' } };
     const second = { pk: { S: 'BATCH#1' }, sk: { S: 'BATCH' } };
-    const client = mockClient(DynamoDBClient);
-    try {
-      client
-        .on(BatchGetItemCommand)
-        .resolvesOnce({
-          Responses: { [tableName()]: [first] },
-          UnprocessedKeys: { [tableName()]: { Keys: [second] } },
-        })
-        .resolves({ Responses: { [tableName()]: [second] } });
-      expect([...(await batchGetRaw(names.slice(0, 2))).values()]).toEqual([first, second]);
-      const asked = client.commandCalls(BatchGetItemCommand).map(({ args }) => args[0].input);
-      expect(asked).toEqual([
-        { RequestItems: { [tableName()]: { Keys: [first, second] } } },
-        { RequestItems: { [tableName()]: { Keys: [second] } } },
-      ]);
-    } finally {
-      client.restore();
+    const of = (some: object) => ({ [tableName()]: some });
+    const sent = jest.spyOn(table.config.requestHandler, 'handle');
+    const answers = [
+      { Responses: of([first]), UnprocessedKeys: of({ Keys: [second] }) },
+      { Responses: of([second]), UnprocessedKeys: {} },
+    ];
+    for (const answer of answers) {
+      const body = Readable.from([JSON.stringify(answer)]);
+      sent.mockResolvedValueOnce({ response: { statusCode: 200, headers: {}, body } } as never);
     }
+    expect([...(await batchGetRaw(names.slice(0, 2))).values()]).toEqual([first, second]);
+    const asked = sent.mock.calls.map(([{ body }]) => JSON.parse(Buffer.from(body).toString()));
+    expect(asked).toEqual([
+      { RequestItems: of({ Keys: [first, second] }) },
+      { RequestItems: of({ Keys: [second] }) },
+    ]);
   });
 
   test('retry unprocessed items', async () => {
