@@ -5,13 +5,13 @@ import { type Nodes, readNodes } from './nodes.ts';
 import {
   boundsOf,
   type Content,
+  eachCount,
   entriesPerHalfUnit,
   isLeaf,
   leafCapacity,
   levelOf,
   levels,
   type Node,
-  nodeCounts,
   nodeKey,
 } from './rank-tree.ts';
 
@@ -187,26 +187,40 @@ function childrenOf(parent: Span, { order, descending }: Sorting, nodes: Nodes) 
   const children = new Map<number, Span>();
   for (const { tree } of opened) {
     const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
-    for (const { child, content, count } of nodeCounts(order, path, item)) {
-      let span = children.get(child);
-      if (!span) {
-        span = { path: [...path, child], parts: [], matching: 0, all: unopened };
-        children.set(child, span);
-      }
-      let part = span.parts.at(-1);
-      if (part?.tree !== tree) {
-        part = { tree, matching: 0, all: 0 };
-        span.parts.push(part);
-      }
-      part.all += count;
-      span.all += count;
-      if (!tree.contents.has(content)) continue;
-      part.matching += count;
-      span.matching += count;
+    for (const [child, part] of partsOf(tree, { order, path, item })) {
+      const span = children.get(child) ?? {
+        path: [...path, child],
+        parts: [],
+        matching: 0,
+        all: unopened,
+      };
+      span.parts.push(part);
+      span.matching += part.matching;
+      span.all += part.all;
+      children.set(child, span);
     }
   }
   const sign = descending ? -1 : 1;
   return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
+}
+
+/** Counts the entries of each child of a tree's node, without children that have none. */
+function partsOf(
+  tree: Tree,
+  { order, path, item }: { order: Order; path: readonly number[]; item: Node },
+): Map<number, Part> {
+  const parts = new Map<number, Part>();
+  eachCount(order, path, item, (child, content, count) => {
+    let part = parts.get(child);
+    if (!part) {
+      part = { tree, matching: 0, all: 0 };
+      parts.set(child, part);
+    }
+    part.all += count;
+    if (tree.contents.has(content)) part.matching += count;
+  });
+  for (const [child, { all }] of parts) if (all === 0) parts.delete(child);
+  return parts;
 }
 
 /** Keeps the spans of the page, and spans without matches at the ends of the list. */

@@ -58,9 +58,9 @@ const contents = new Map([...letters].map(([content, letter]) => [letter, conten
 
 /** Contents that a counter counts, by the letters at the end of its name. */
 const endings = new Map(
-  [...letters].flatMap(([content, letter], i) => [
-    [letter, { content, isPopular: false, number: i }],
-    [letter.toUpperCase(), { content, isPopular: true, number: i }],
+  [...letters].flatMap(([content, letter]) => [
+    [letter, { content, isPopular: false }],
+    [letter.toUpperCase(), { content, isPopular: true }],
   ]),
 );
 
@@ -85,12 +85,6 @@ export interface Counter {
 
 /** Attributes of a node, as DynamoDB sends them or converted. Undefined without entries. */
 export type Node = Readonly<Record<string, unknown>> | undefined;
-
-export interface Count {
-  child: number;
-  content: Content;
-  count: number;
-}
 
 /** Returns the counters in the trees of a list that an entry increments. `time` is epoch ms. */
 export function countersOf(
@@ -129,18 +123,24 @@ export function isUpper({ pk }: Key): boolean {
   return !/#-?\d+#-?\d+$/.test(pk);
 }
 
-/** Reads the counts of a node from its item, without counts of zero. */
-export function nodeCounts(order: Order, path: readonly number[], item: Node): Count[] {
+/**
+ * Visits the counters of a node. Counters of the same child add up, and some are below zero: those
+ * of entries with a popularity, where the others are counted. A sum of zero is no entry.
+ */
+export function eachCount(
+  order: Order,
+  path: readonly number[],
+  item: Node,
+  visit: (child: number, content: Content, count: number) => void,
+): void {
   const isRoot = path.length === 0;
   const isUnpopular = order === 'popularity' && (isRoot || path[0] === 0);
-  const counts: Count[] = [];
-  const merged = new Map<number, Count>();
   // A far page reads thousands of counters, so this makes no text but a name's two parts.
   for (const name in item) {
     const at = name.length - (name.charCodeAt(name.length - 1) <= nine ? 2 : 1);
     const ending = endings.get(name.slice(at));
     if (ending === undefined) continue;
-    const { content, isPopular, number } = ending;
+    const { content, isPopular } = ending;
     const isValue = name.startsWith(valueMark);
     // The root holds counters of both trees.
     if (isValue && !(order === 'popularity' && isRoot)) continue;
@@ -148,18 +148,8 @@ export function nodeCounts(order: Order, path: readonly number[], item: Node): C
     // In the order by popularity, all blocks of the root are one child: entries without popularity.
     const isOneChild = order === 'popularity' && isRoot && !isValue;
     const child = isOneChild ? 0 : Number(name.slice(isValue ? 1 : 0, at));
-    const count = (isPopular ? -1 : 1) * numberIn(item[name]);
-    const id = child * endings.size + number;
-    const counted = isUnpopular ? merged.get(id) : undefined;
-    if (counted) {
-      counted.count += count;
-      continue;
-    }
-    const first = { child, content, count };
-    counts.push(first);
-    if (isUnpopular) merged.set(id, first);
+    visit(child, content, (isPopular ? -1 : 1) * numberIn(item[name]));
   }
-  return counts.filter(({ count }) => count > 0);
 }
 
 const numberIn = (value: unknown) => Number((value as { N?: string }).N ?? value);

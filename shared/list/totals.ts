@@ -3,8 +3,8 @@ import { type Item, type Key, keyString } from '../table/item.ts';
 import { sumsKey, totalKey, typeOfTotal } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import type { Tree } from './descend.ts';
-import type { Nodes } from './nodes.ts';
-import { type Count, datePath, nodeCounts, nodeKey } from './rank-tree.ts';
+import { type Nodes, readNodes } from './nodes.ts';
+import { type Content, datePath, eachCount, type Node, nodeKey } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
@@ -37,22 +37,29 @@ export async function readTotals({
 }
 
 /**
- * Reads the totals without languages, from the one item that has a copy of them. They lag by a
- * moment. Returns undefined in a table of older code, until something is counted.
+ * Reads the totals without languages, from the one item that has a copy of them, and nodes of rank
+ * trees by the same command. Both lag by a moment. `sums` is undefined in a table of older code,
+ * until something is counted.
  */
-export async function readSums(): Promise<Counts | undefined> {
-  return countsInSums(await getItem(sumsKey, { consistent: false }));
+export async function readSums(
+  keys: readonly Key[] = [],
+): Promise<{ sums: Counts | undefined; nodes: Nodes }> {
+  const nodes = await readNodes([sumsKey, ...keys]);
+  return { sums: countsInSums(nodes.get(keyString(sumsKey))), nodes };
 }
 
-/** Returns the counts in the item of the sums. They are one text, which is cheaper to read. */
-export function countsInSums(item: Item | undefined): Counts | undefined {
-  return item && JSON.parse(`${item.counts}`);
+/**
+ * Returns the counts in the item of the sums, as DynamoDB sends it or converted. They are one text,
+ * which is cheaper to read.
+ */
+export function countsInSums(item: Item | Node): Counts | undefined {
+  return item && JSON.parse((item.counts as { S?: string }).S ?? `${item.counts}`);
 }
 
 /** Returns the length of a list with a rank tree. */
 export async function readLength(list: string): Promise<number> {
   const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
-  return sum(nodeCounts('date', [], root));
+  return sumOf(root, () => true);
 }
 
 /** Returns the key of the root of a list's rank trees. */
@@ -63,11 +70,10 @@ export function countInRoots(
   roots: Nodes,
   trees: readonly Pick<Tree, 'list' | 'contents'>[],
 ): number {
-  const counts = trees.flatMap(({ list, contents }) => {
-    const root = roots.get(keyString(nodeKey(list, 'date', [])));
-    return nodeCounts('date', [], root).filter(({ content }) => contents.has(content));
-  });
-  return sum(counts);
+  return trees.reduce((total, { list, contents }) => {
+    const root = roots.get(keyString(rootKey(list)));
+    return total + sumOf(root, (_, content) => contents.has(content));
+  }, 0);
 }
 
 /**
@@ -79,8 +85,7 @@ export async function readCountsSince(list: string, times: readonly number[]): P
   const root = nodeKey(list, 'date', []);
   const blocks = new Map(paths.map(([block]) => [block, nodeKey(list, 'date', [block])]));
   const nodes = await batchGet([root, ...blocks.values()]);
-  const from = (item: Item | undefined, first: number) =>
-    sum(nodeCounts('date', [], item).filter(({ child }) => child >= first));
+  const from = (item: Item | undefined, first: number) => sumOf(item, (child) => child >= first);
   return paths.map(
     ([block, slot]) =>
       from(nodes.get(keyString(root)), block + 1) +
@@ -88,6 +93,11 @@ export async function readCountsSince(list: string, times: readonly number[]): P
   );
 }
 
-function sum(counts: readonly Count[]): number {
-  return counts.reduce((total, { count }) => total + count, 0);
+/** Adds up the counters of a node by date for which `isCounted`. */
+function sumOf(item: Node, isCounted: (child: number, content: Content) => boolean): number {
+  let sum = 0;
+  eachCount('date', [], item, (child, content, count) => {
+    if (isCounted(child, content)) sum += count;
+  });
+  return sum;
 }

@@ -1,7 +1,7 @@
 import { type EntityType, typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import type { Place, ReadPage } from '../list/cursor.ts';
-import { readNodes } from '../list/nodes.ts';
+import { type Nodes, readNodes } from '../list/nodes.ts';
 import type { PageRequest } from '../list/page-plan.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
 import { readSums, readTotals, rootKey } from '../list/totals.ts';
@@ -141,9 +141,14 @@ export async function readCountsByLanguage({
 
 /** Reads the counts of all public reviews, without languages, which take most of their CPU. */
 export async function readCounts(): Promise<CountsOfAll> {
-  const sums = await readSums();
+  const [counts] = await readCountsAndNodes();
+  return counts;
+}
+
+async function readCountsAndNodes(keys: readonly Key[] = []): Promise<[CountsOfAll, Nodes]> {
+  const { sums, nodes } = await readSums(keys);
   const attributes = totalNames([]);
-  return countsOfAll(sums ? Object.entries(sums) : await readTotals({ attributes }));
+  return [countsOfAll(sums ? Object.entries(sums) : await readTotals({ attributes })), nodes];
 }
 
 function countsOfAll(totals: Iterable<[type: string, counts: object]>): CountsOfAll {
@@ -162,10 +167,10 @@ export async function countReviews(): Promise<number> {
 }
 
 async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
-  const [byType, roots] = await Promise.all([
-    query.language === undefined ? readCounts() : readCountsByLanguage(query),
-    readNodes(rootsToRead(query).map(rootKey)),
-  ]);
+  const keys = rootsToRead(query).map(rootKey);
+  const [byType, roots] = await (query.language === undefined
+    ? readCountsAndNodes(keys)
+    : Promise.all([readCountsByLanguage(query), readNodes(keys)]));
   return { counts: sumOfCounts([...byType.values()]), byType, hasTrees: true, roots };
 }
 
