@@ -8,11 +8,12 @@ type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
 
 const { indexes } = tableDefinition;
 
-const itemPart = (pk: unknown, sk: unknown) => `item ${textOf(pk)} ${textOf(sk)}`;
-const partitionPart = (index: string | undefined, value: unknown) => `${index ?? 'table'} ${value}`;
-
 /** Returns the text of a key, which is sent as it is or as an attribute. */
 const textOf = (value: unknown) => (value as { S?: string } | undefined)?.S ?? value;
+
+const itemPart = (pk: unknown, sk: unknown) => `item ${textOf(pk)} ${textOf(sk)}`;
+const partitionPart = (index: string | undefined, value: unknown) =>
+  `${index ?? 'table'} ${textOf(value)}`;
 
 /** Inputs of the commands below, as either client takes them. */
 interface Input {

@@ -16,7 +16,8 @@ export function countRoundTrips<T>(tally: { roundTrips: number }, run: () => T):
 
 const callOf = new WeakMap<ClientRequest, ReturnType<typeof calls.getStore>>();
 
-// When it is made. It starts later if it waits for a connection, and others may end meanwhile.
+// A request counts from when it is made. It starts later if it waits for a connection, and others
+// may end meanwhile.
 subscribe('http.client.request.created', (message) => {
   const call = calls.getStore();
   if (!call) return;

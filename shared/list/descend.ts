@@ -5,7 +5,6 @@ import { type Nodes, readNodes } from './nodes.ts';
 import {
   boundsOf,
   type Content,
-  eachCount,
   entriesPerHalfUnit,
   isLeaf,
   leafCapacity,
@@ -13,6 +12,7 @@ import {
   levels,
   type Node,
   nodeKey,
+  visitCounters,
 } from './rank-tree.ts';
 
 // The search for a page in rank trees, from the root down, without reading entries.
@@ -204,13 +204,16 @@ function childrenOf(parent: Span, { order, descending }: Sorting, nodes: Nodes) 
   return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
 }
 
-/** Counts the entries of each child of a tree's node, without children that have none. */
+/**
+ * Counts the entries of each child of a tree's node, without children that have none. A sum is
+ * below zero for a moment where deferred counts of a vote are added before those of its review.
+ */
 function partsOf(
   tree: Tree,
   { order, path, item }: { order: Order; path: readonly number[]; item: Node },
 ): Map<number, Part> {
   const parts = new Map<number, Part>();
-  eachCount(order, path, item, (child, content, count) => {
+  visitCounters(order, path, item, (child, content, count) => {
     let part = parts.get(child);
     if (!part) {
       part = { tree, matching: 0, all: 0 };
@@ -219,7 +222,10 @@ function partsOf(
     part.all += count;
     if (tree.contents.has(content)) part.matching += count;
   });
-  for (const [child, { all }] of parts) if (all === 0) parts.delete(child);
+  for (const [child, part] of parts) {
+    part.matching = Math.max(0, part.matching);
+    if (part.all <= 0) parts.delete(child);
+  }
   return parts;
 }
 

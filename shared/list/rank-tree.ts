@@ -124,10 +124,10 @@ export function isUpper({ pk }: Key): boolean {
 }
 
 /**
- * Visits the counters of a node. Counters of the same child add up, and some are below zero: those
- * of entries with a popularity, where the others are counted. A sum of zero is no entry.
+ * Visits the counters of a node. Counts of the same child add up. Where only entries without
+ * popularity count, those with a popularity are visited with a negative count.
  */
-export function eachCount(
+export function visitCounters(
   order: Order,
   path: readonly number[],
   item: Node,

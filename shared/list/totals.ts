@@ -4,7 +4,7 @@ import { sumsKey, totalKey, typeOfTotal } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import type { Tree } from './descend.ts';
 import { type Nodes, readNodes } from './nodes.ts';
-import { type Content, datePath, eachCount, type Node, nodeKey } from './rank-tree.ts';
+import { type Content, datePath, type Node, nodeKey, visitCounters } from './rank-tree.ts';
 
 // Numbers of reviews and users, read from totals and from the roots of rank trees.
 
@@ -52,18 +52,20 @@ export async function readSums(
  * Returns the counts in the item of the sums, as DynamoDB sends it or converted. They are one text,
  * which is cheaper to read.
  */
-export function countsInSums(item: Item | Node): Counts | undefined {
+export function countsInSums(
+  item: Readonly<Record<string, unknown>> | undefined,
+): Counts | undefined {
   return item && JSON.parse((item.counts as { S?: string }).S ?? `${item.counts}`);
-}
-
-/** Returns the length of a list with a rank tree. */
-export async function readLength(list: string): Promise<number> {
-  const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
-  return sumOf(root, () => true);
 }
 
 /** Returns the key of the root of a list's rank trees. */
 export const rootKey = (list: string): Key => nodeKey(list, 'date', []);
+
+/** Returns the length of a list with a rank tree. */
+export async function readLength(list: string): Promise<number> {
+  const root = await getItem(rootKey(list), { consistent: false });
+  return sumOf(root, () => true);
+}
 
 /** Counts the matching entries of lists, from the roots of their trees. */
 export function countInRoots(
@@ -82,7 +84,7 @@ export function countInRoots(
  */
 export async function readCountsSince(list: string, times: readonly number[]): Promise<number[]> {
   const paths = times.map(datePath);
-  const root = nodeKey(list, 'date', []);
+  const root = rootKey(list);
   const blocks = new Map(paths.map(([block]) => [block, nodeKey(list, 'date', [block])]));
   const nodes = await batchGet([root, ...blocks.values()]);
   const from = (item: Item | undefined, first: number) => sumOf(item, (child) => child >= first);
@@ -96,7 +98,7 @@ export async function readCountsSince(list: string, times: readonly number[]): P
 /** Adds up the counters of a node by date for which `isCounted`. */
 function sumOf(item: Node, isCounted: (child: number, content: Content) => boolean): number {
   let sum = 0;
-  eachCount('date', [], item, (child, content, count) => {
+  visitCounters('date', [], item, (child, content, count) => {
     if (isCounted(child, content)) sum += count;
   });
   return sum;

@@ -71,14 +71,14 @@ export async function batchGetRaw(keys: readonly Key[]): Promise<Map<string, Raw
 
 /**
  * Takes the items out of the answer to a command, before the SDK looks for bytes in each attribute.
- * No item here has bytes, and the search takes as much CPU as to parse the answer.
+ * No item here has bytes, and the search takes as much CPU as parsing the answer.
  */
 function takeItems({ middlewareStack }: BatchGetItemCommand, take: (item: RawItem) => void): void {
   middlewareStack.add(
     (next) => async (args) => {
       const answer = await next(args);
       const response = answer.response as { statusCode: number; body: unknown };
-      if (response.statusCode === 200) {
+      if (response.statusCode < 300) {
         const { Responses, ...rest } = JSON.parse(await text(response.body as Readable));
         Responses?.[tableName()]?.forEach(take);
         response.body = Buffer.from(JSON.stringify(rest));

@@ -1,4 +1,4 @@
-import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
+import { BatchGetItemCommand, QueryCommand as RawQueryCommand } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   DeleteCommand,
@@ -51,6 +51,12 @@ const rawBatch = (...pks: string[]) =>
       [TableName]: { Keys: pks.map((pk) => ({ pk: { S: pk }, sk: { S: 'REVIEW' } })) },
     },
   });
+const rawQuery = () =>
+  new RawQueryCommand({
+    TableName,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': { S: 'REVIEW#1' } },
+  });
 const byDate = () => queryIndex('entity-by-date', 'entity', 'e1');
 const byPopularity = () => queryIndex('all-by-popularity', 'all', 'REVIEW');
 
@@ -65,8 +71,9 @@ test.each([
   ['an item that is not there yet', true, () => get('REVIEW#2'), other],
   ['items, one of which changes', true, () => batch('REVIEW#3', 'REVIEW#1'), remove],
   ['items, and another changes', false, () => batch('REVIEW#1', 'REVIEW#3'), other],
-  ['items as they are sent, one of which changes', true, () => rawBatch('REVIEW#1'), remove],
+  ['items as they are sent, one of which changes', true, () => rawBatch('A', 'REVIEW#1'), remove],
   ['items as they are sent, and another changes', false, () => rawBatch('REVIEW#1'), other],
+  ['a partition as it is sent, which gets an item', true, rawQuery, () => put({ sk: 'S' })],
   ['a partition that gets an item', true, () => queryItems('REVIEW#1'), () => put({ sk: 'S' })],
   ['a partition, and another changes', false, () => queryItems('REVIEW#1'), other],
   ['an index that gets an entry', true, byDate, () => put({ pk: 'REVIEW#3' })],

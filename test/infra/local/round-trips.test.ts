@@ -44,6 +44,7 @@ test('does not count requests that are made while another is under way', async (
   const askBeside = async () => {
     const beside = ask('/held');
     await askThrice();
+    while (held.length === 0) await ask();
     held.pop()?.end();
     await beside;
     await ask();

@@ -1,4 +1,5 @@
-import { descend } from '../../../shared/list/descend.ts';
+import { descend, entriesToFill } from '../../../shared/list/descend.ts';
+import { keyString } from '../../../shared/table/item.ts';
 import { rankTreeKey } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../helpers/items.ts';
 
@@ -25,4 +26,15 @@ test('a page after a cursor goes on into the next slots, however many entries li
     [972, 6, 30, 10],
   ]);
   expect(window.end).toBe('2026-10-11T00:30:11.000Z');
+});
+
+test('votes that are counted before their reviews are no entries less', () => {
+  const list = 'all';
+  const partition = { scope: 'all', value: 'REVIEW' } as const;
+  const tree = { list, partition, contents: new Set(['both'] as const) };
+  // Three reviews with one vote each. Two of them are not counted by date yet.
+  const root = { '972b': { N: '1' }, '972B': { N: '3' }, v1b: { N: '3' } };
+  const roots = new Map([[keyString(rankTreeKey(list, 'root', [])), root]]);
+  const byPopularity = { order: 'popularity', descending: true } as const;
+  expect(entriesToFill([tree], byPopularity, { skip: 0, take: 4 }, roots)).toBe(3);
 });
