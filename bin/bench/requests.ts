@@ -13,7 +13,7 @@ import { insertApplication } from '../../shared/oauth/application-repository.ts'
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
-import { revisionTagOf } from '../../shared/review/review-repository.ts';
+import { revisionTagOf } from '../../shared/review/revision-tag.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { entityKey, reviewKey } from '../../shared/table/keys.ts';
 import { keepThings } from '../../shared/things/keep-things.ts';

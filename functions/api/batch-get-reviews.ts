@@ -4,8 +4,8 @@ import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/http/
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { affordable, completed, isWhole } from '../../shared/review/long-text.ts';
 import { mostLookedUpBytes } from '../../shared/review/page-size.ts';
+import { findPublicReviews } from '../../shared/review/read-reviews.ts';
 import { presentReview } from '../../shared/review/review.ts';
-import { findPublicReviews } from '../../shared/review/review-repository.ts';
 
 export { ReviewsById as response } from '../../shared/review/presented.ts';
 export const request = BulkRequest('review_ids');

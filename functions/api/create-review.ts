@@ -4,7 +4,8 @@ import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
 import { bodyOf, Caller } from '../../shared/http/request.ts';
 import { Answer, processed } from '../../shared/http/response.ts';
 import { Language, LicenseChoice, newReview, ReviewedType } from '../../shared/review/review.ts';
-import { insertReview, ownerTagOf } from '../../shared/review/review-repository.ts';
+import { insertReview } from '../../shared/review/review-repository.ts';
+import { ownerTagOf } from '../../shared/review/revision-tag.ts';
 import { neededFields, SentWritten, sentTexts } from '../../shared/review/written.ts';
 import { Uuid } from '../../shared/values.ts';
 

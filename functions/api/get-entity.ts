@@ -7,8 +7,8 @@ import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { EntityPath, Flag } from '../../shared/http/request.ts';
 import { Answer, brieflyShared } from '../../shared/http/response.ts';
 import { linksOf } from '../../shared/links.ts';
+import type { AuthoredReview } from '../../shared/review/read-reviews.ts';
 import { presentReview, type WholeReview } from '../../shared/review/review.ts';
-import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { readEntity } from '../../shared/summary/summary.ts';
 
 export { EntityOverview as response } from '../../shared/summary/presented.ts';

@@ -11,7 +11,7 @@ import {
   readNamedEntity,
   Theme,
 } from '../../shared/pages/entity/named-entity.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { site } from '../../shared/site/site.ts';
 import { Matching, Uuid } from '../../shared/values.ts';
 

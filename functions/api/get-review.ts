@@ -3,8 +3,9 @@ import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { ReviewPath } from '../../shared/http/request.ts';
 import { Answer } from '../../shared/http/response.ts';
 import { linkToPage } from '../../shared/links.ts';
+import { getWholeReview } from '../../shared/review/read-reviews.ts';
 import { presentReview } from '../../shared/review/review.ts';
-import { getWholeReview, revisionTagOf } from '../../shared/review/review-repository.ts';
+import { revisionTagOf } from '../../shared/review/revision-tag.ts';
 
 export { ReviewResponse as response } from '../../shared/review/presented.ts';
 export const request = v.object({ path: ReviewPath });

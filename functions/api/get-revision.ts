@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { IntegerParameter, PathId, PathParameter } from '../../shared/http/request.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { presentRevision } from '../../shared/review/revision.ts';
 import { getRevision } from '../../shared/review/revision-repository.ts';
 

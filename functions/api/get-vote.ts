@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { Caller, ReviewPath } from '../../shared/http/request.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { presentVote } from '../../shared/vote/vote.ts';
 import { getVote } from '../../shared/vote/vote-repository.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
 import { Answer } from '../../shared/http/response.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { presentRevision } from '../../shared/review/revision.ts';
 import { listRevisions } from '../../shared/review/revision-repository.ts';
 

@@ -4,7 +4,7 @@ import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
 import { bodyOf, Caller, ReviewPath } from '../../shared/http/request.ts';
 import { processed } from '../../shared/http/response.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { Text } from '../../shared/values.ts';
 
 export { Processed as response } from '../../shared/http/presented.ts';

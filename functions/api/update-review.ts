@@ -3,7 +3,8 @@ import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
 import { IfMatch } from '../../shared/http/entity-tags.ts';
 import { bodyOf, Caller, optional, ReviewPath } from '../../shared/http/request.ts';
 import { Answer, processed } from '../../shared/http/response.ts';
-import { ownerTagOf, updateReview } from '../../shared/review/review-repository.ts';
+import { updateReview } from '../../shared/review/review-repository.ts';
+import { ownerTagOf } from '../../shared/review/revision-tag.ts';
 import { SentWritten, sentTexts } from '../../shared/review/written.ts';
 
 export { Changed as response } from '../../shared/http/presented.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { bodyOf, UserPath } from '../../shared/http/request.ts';
+import { accountVerdicts, decideUser } from '../../shared/moderation/account-decisions.ts';
 import { Grounds } from '../../shared/moderation/decision.ts';
-import { accountVerdicts, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { authorPage } from '../../shared/pages/moderation/author-page.ts';

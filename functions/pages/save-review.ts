@@ -4,8 +4,9 @@ import { ReviewPath } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { afterSaving, editReviewPage } from '../../shared/pages/review/edit-review-page.ts';
 import { typedFields } from '../../shared/pages/review/review-fields.ts';
+import { getReviewBy } from '../../shared/review/read-reviews.ts';
 import { isDraft } from '../../shared/review/review.ts';
-import { getReviewBy, updateReview } from '../../shared/review/review-repository.ts';
+import { updateReview } from '../../shared/review/review-repository.ts';
 import { findLatestWritten } from '../../shared/review/waiting.ts';
 import { isSameWritten, writtenIn } from '../../shared/review/written.ts';
 

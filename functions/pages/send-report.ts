@@ -3,7 +3,7 @@ import { ReviewPath } from '../../shared/http/request.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { reportPage } from '../../shared/pages/moderation/report-page.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { reasons } from '../../shared/review/verdict.ts';
 import { oneOf } from '../../shared/values.ts';
 

@@ -9,8 +9,8 @@ import { viewerOf } from '../../shared/pages/frame/person.ts';
 import { backupsInWords } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { blockedHelp, obstaclePage } from '../../shared/pages/review/review-obstacle.ts';
+import { getReviewBy } from '../../shared/review/read-reviews.ts';
 import { currentRevision, isDraft, isHeld, type Review } from '../../shared/review/review.ts';
-import { getReviewBy } from '../../shared/review/review-repository.ts';
 
 /** Says what goes with an own review before its author deletes it. */
 export const handler = page(signedIn({ path: ReviewPath }), async ({ path }, { visitor }) => {

@@ -18,8 +18,8 @@ import { voteSection } from '../../shared/pages/review/vote-form.ts';
 import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
 import { licenseOf } from '../../shared/review/licenses.ts';
 import { getReviewWithMore } from '../../shared/review/more-reviews.ts';
+import type { AuthoredReview } from '../../shared/review/read-reviews.ts';
 import { currentRevision, type Review } from '../../shared/review/review.ts';
-import type { AuthoredReview } from '../../shared/review/review-repository.ts';
 import { version } from '../../shared/routes.ts';
 import { findBallot } from '../../shared/vote/vote-repository.ts';
 

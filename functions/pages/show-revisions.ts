@@ -11,8 +11,8 @@ import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { minuteOf } from '../../shared/pages/frame/words.ts';
 import { inFull } from '../../shared/pages/review/written-parts.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import type { Review } from '../../shared/review/review.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
 import type { Revision } from '../../shared/review/revision.ts';
 import { listRevisions } from '../../shared/review/revision-repository.ts';
 

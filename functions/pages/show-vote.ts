@@ -3,7 +3,7 @@ import { ReviewPath } from '../../shared/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { VoteChoice } from '../../shared/pages/review/vote-form.ts';
 import { votePage } from '../../shared/pages/review/vote-page.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { findBallot } from '../../shared/vote/vote-repository.ts';
 
 export const request = signedIn({

@@ -1,9 +1,6 @@
-// Recounts what transactions count, and what the stream's consumer has counted of it.
-import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { contribution, ownerKey, readProjection } from '../aggregates/contribution.ts';
-import type { EntityType } from '../entity/entity-type.ts';
-import { type EntityRecord, entityOf, recordIn, recordKey } from '../entity/record.ts';
+import { entityOf } from '../entity/record.ts';
 import { pick } from '../pick.ts';
 import { Case, countReports, queuedIn, Report } from '../review/case.ts';
 import { moveOfLongText } from '../review/long-text.ts';
@@ -11,7 +8,7 @@ import { isObsolete } from '../review/owner-counts.ts';
 import { recount } from '../review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../review/review.ts';
 import { type Amounts, changesOf, gain } from '../table/amounts.ts';
-import { type IndexAttributes, type Item, type Key, keyString } from '../table/item.ts';
+import { type IndexAttributes, type Item, keyString } from '../table/item.ts';
 import {
   caseKey,
   claimKey,
@@ -26,15 +23,8 @@ import {
 } from '../table/keys.ts';
 import { kindOf, kinds } from '../table/kinds.ts';
 import { putNew, type Write } from '../table/transact.ts';
-import {
-  entityOfEntry,
-  entriesOf,
-  isEntry,
-  placesIn,
-  reviewedIn,
-  type Thing,
-  wordsIn,
-} from '../things/thing.ts';
+import { isEntry, placesIn } from '../things/thing.ts';
+import { checkEntries, checkEntry, checkName, thingOf } from './check-things.ts';
 import {
   compare,
   compareVersioned,
@@ -241,78 +231,6 @@ async function checkEntity(pk: string, source: Source): Promise<Finding[]> {
   for await (const review of source.reviewsOfEntity(id)) recount(lacking, review);
   const thing = await thingOf(id, [], source);
   return [compareCounts({ ...entity }, lacking), await checkEntries(placesIn(thing), source)];
-}
-
-/** Finds words of a name that the index of names lacks. */
-async function checkName(pk: string, source: Source): Promise<Finding[]> {
-  const entity = entityOf(pk);
-  if (!entity) return [];
-  const { entity_id, entity_type } = entity;
-  const thing = await thingOf(entity_id, [entity_type], source);
-  const records = thing.records.filter((record) => record.entity_type === entity_type);
-  const links = await Promise.all(records.map((record) => checkLinks(record, source)));
-  return [await checkEntries(wordsIn({ ...thing, records }), source), ...links];
-}
-
-/** Reads a thing: its counts, and its records of the types of its reviews and of these. */
-async function thingOf(id: string, types: readonly EntityType[], source: Source): Promise<Thing> {
-  const reviewed = reviewedIn(id, await source.item(entityKey(id)));
-  const records: EntityRecord[] = [];
-  for (const entity_type of new Set([...types, ...reviewed.counts.types.keys()])) {
-    const entity = { entity_id: id, entity_type };
-    const record = recordIn(entity, await source.item(recordKey(entity)));
-    if (record) records.push(record);
-  }
-  return { ...reviewed, records };
-}
-
-/** Compares the two ends of each link between things that are the same. */
-async function checkLinks(record: EntityRecord, source: Source): Promise<Finding> {
-  const { entity_type, entity_id, leads_to, led_from = [] } = record;
-  const differences: Difference[] = [];
-  const expect = (key: Key, attribute: string, isThere: boolean) => {
-    if (isThere) return;
-    differences.push({
-      ...key,
-      attribute,
-      stored: 'none',
-      counted: entity_id,
-      isRepairable: false,
-    });
-  };
-  if (leads_to !== undefined) {
-    const end = recordKey({ entity_type, entity_id: leads_to });
-    const ids = [(await source.item(end))?.led_from].flat();
-    expect(end, 'led_from', ids.includes(entity_id));
-  }
-  for (const id of led_from) {
-    const led = recordKey({ entity_type, entity_id: id });
-    expect(led, 'leads_to', (await source.item(led))?.leads_to === entity_id);
-  }
-  return { differences, version: record.version };
-}
-
-/** Finds entries of a thing that are missing, or say something else. They may be on their way. */
-async function checkEntries(entries: readonly Item[], source: Source): Promise<Finding> {
-  const differences: Difference[] = [];
-  for (const entry of entries) {
-    const stored = await source.item(entry);
-    if (isDeepStrictEqual(stored, entry)) continue;
-    const fault = { attribute: 'item', stored: stored ? 'another' : 'none', counted: 'entry' };
-    differences.push({ ...pick(entry, ['pk', 'sk']), ...fault, isRepairable: false });
-  }
-  return { differences, isBehind: true };
-}
-
-/** Finds an entry that no thing has. `name` is the key of the entry, as `keyString` formats it. */
-async function checkEntry(name: string, source: Source): Promise<Finding[]> {
-  const [pk = '', sk = ''] = name.split('\n');
-  const entry = await source.item({ pk, sk });
-  const [entity] = entry ? entityOfEntry(entry) : [];
-  const thing = entity && (await thingOf(entity.entity_id, [entity.entity_type], source));
-  if (!entry || (thing && entriesOf([thing]).has(name))) return [];
-  const fault = { pk, sk, attribute: 'item', stored: 'entry', counted: 'none' };
-  return [{ differences: [{ ...fault, isRepairable: false }], isBehind: true }];
 }
 
 /** Compares the counts of an item with what its reviews add up to. */

@@ -1,28 +1,24 @@
-// Decisions on reviews and accounts, and appeals against them.
+// Decisions on reviews, and appeals against them.
 import { isOwnType } from '../entity/entity-type.ts';
 import { readRecord, recordKey, recordWrites, whereNamedFor } from '../entity/record.ts';
 import { invalidRequest, notFound } from '../errors.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { findWhole } from '../review/long-text.ts';
-import { countsIn } from '../review/owner-counts.ts';
 import { isHeld, isPublic, type Review, revised, type WholeReview } from '../review/review.ts';
 import { changeReview, countWrites, replaceReview } from '../review/review-writes.ts';
 import type { Verdict } from '../review/verdict.ts';
 import { dropWaiting, keepWaiting, putWaiting, type WaitingText } from '../review/waiting.ts';
 import { writtenIn } from '../review/written.ts';
-import { getItems } from '../table/batch.ts';
-import { countsKey, decisionKey, reportKey, userKey } from '../table/keys.ts';
-import { parseItem } from '../table/parse.ts';
-import { getItem } from '../table/query.ts';
+import { reportKey } from '../table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import { newsAmounts } from '../user/news.ts';
 import { noticeWrites } from '../user/notice.ts';
-import { parseUser, type User, whereAlive } from '../user/user.ts';
+import { whereAlive } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
-import { type Decider, Decision, type Grounds } from './decision.ts';
-import { listDecisions, logEntry, logged, newDecision } from './decision-log.ts';
+import { type Decider, type Decision, type Grounds, isSame } from './decision.ts';
+import { logEntry, logged, newDecision } from './decision-log.ts';
 
 /**
  * Decides on a review and closes its case. With a `snapshot` the decision holds only for what the
@@ -207,90 +203,6 @@ export async function appeal(reviewId: string, userId: string, statement: string
   });
 }
 
-/** Verdicts on an account. */
-export const accountVerdicts = ['block', 'hide_all', 'unblock', 'restore_all'] as const;
-type AccountVerdict = (typeof accountVerdicts)[number];
-
-/**
- * Blocks an account, so that it writes nothing, or unblocks it. `hide_all` also has the background
- * take back all that it did, and `restore_all` brings that back, see `undoAll`. Idempotent. Throws
- * ApiError 404 if the user does not exist or the moderator is none, 400 if somebody else has
- * decided already, or a moderator would block a moderator.
- */
-export async function decideUser(
-  userId: string,
-  verdict: AccountVerdict,
-  by: Decider,
-): Promise<Decision> {
-  return retryStale(async () => {
-    const keys = [userKey(userId), countsKey(userId)];
-    const [item, counts] = await getItems(keys, { consistent: true });
-    const user = parseUser(item);
-    if (!user) throw notFound('User');
-    const { is_moderator, blocked_at, hiding, taken_back } = user;
-    const obstacle = obstacleTo(verdict, user, countsIn(counts).all);
-    if (obstacle !== undefined) {
-      const last = await findLastOn(user);
-      if (last && isSame(last, verdict, by)) return last;
-      throw invalidRequest(obstacle);
-    }
-    if (is_moderator && by.moderator_id !== null) {
-      throw invalidRequest('A moderator is blocked by the operator of the service alone');
-    }
-    const decision = newDecision(verdict, by, {
-      user_id: userId,
-      review_id: null,
-      reports: 0,
-      ...(verdict === 'restore_all' && { part_of: taken_back }),
-    });
-    const isBlock = verdict === 'block' || verdict === 'hide_all';
-    const isOfAll = verdict === 'hide_all' || verdict === 'restore_all';
-    const set = {
-      blocked_at: isBlock ? (blocked_at ?? decision.decided_at) : undefined,
-      hiding: isOfAll ? decision.id : undefined,
-      ...(verdict !== 'unblock' && {
-        taken_back: verdict === 'hide_all' ? decision.id : undefined,
-      }),
-    };
-    const was = { id: userId, deleted_at: undefined, blocked_at, hiding, is_moderator };
-    const block = { Update: { Key: userKey(userId), set, was } };
-    await transact([block, ...logged(decision)]);
-    return decision;
-  });
-}
-
-/** Returns why a decision on an account, with so many public reviews, is not possible. */
-function obstacleTo(
-  verdict: AccountVerdict,
-  { blocked_at, hiding, taken_back }: User,
-  publicReviews: number,
-): string | undefined {
-  const isBlocked = blocked_at !== undefined;
-  const blocked = `This account is ${isBlocked ? 'blocked already' : 'not blocked'}`;
-  switch (verdict) {
-    case 'block':
-      return isBlocked ? blocked : undefined;
-    case 'unblock':
-      return isBlocked ? undefined : blocked;
-    case 'restore_all':
-      return taken_back === undefined ? 'Nothing of this account was taken back' : undefined;
-    case 'hide_all':
-      if (!isBlocked) return undefined;
-      if (hiding !== undefined) return 'All that it did is being taken back already';
-      return taken_back !== undefined && publicReviews === 0 ? blocked : undefined;
-  }
-}
-
-/** Finds the last decision on an account. That on all that it did may be far down the log. */
-async function findLastOn({ id, taken_back }: User): Promise<Decision | undefined> {
-  const { decisions } = await listDecisions(20, { userId: id });
-  const last = decisions.find(({ review_id, part_of, decision }) => {
-    const isOnAccount = review_id === null && decision !== 'link';
-    return isOnAccount && (part_of === undefined || decision === 'restore_all');
-  });
-  return last ?? parseItem(Decision, await getItem(decisionKey(`${taken_back}`)));
-}
-
 /** Throws ApiError 400 if the verdict is not possible, or not for this moderator. */
 export function checkVerdict(
   verdict: Verdict,
@@ -335,10 +247,6 @@ function hasNotReported(reviewId: string, moderatorId: string): Write {
     ConditionCheck: { Key: reportKey(reviewId, moderatorId), was: { pk: undefined } },
     otherwise: invalidRequest('You have reported this review: another moderator decides on it'),
   };
-}
-
-function isSame(last: Readonly<Record<string, unknown>>, decision: string, by: Decider) {
-  return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
 }
 
 async function outdated({ state, version, decided_by }: Case, seenVersion: number) {

@@ -86,3 +86,8 @@ export const Decision = v.object({
 export type Decision = v.InferOutput<typeof Decision>;
 
 export type Decider = Grounds & Pick<Decision, 'moderator_id'>;
+
+/** Returns true if the last decision is this one, by the same moderator and for the same reason. */
+export function isSame(last: Readonly<Record<string, unknown>>, decision: string, by: Decider) {
+  return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
+}

@@ -2,7 +2,7 @@
 import { type EntityRecord, entityOf, recordIn } from '../entity/record.ts';
 import { type ListPage, readPage } from '../list/read-page.ts';
 import { Case } from '../review/case.ts';
-import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import { type AuthoredReview, findReviews } from '../review/read-reviews.ts';
 import type { Reason } from '../review/verdict.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';

@@ -2,7 +2,7 @@
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
-import { findListed } from '../review/review-repository.ts';
+import { findListed } from '../review/read-reviews.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import type { Letter } from './letter.ts';
 

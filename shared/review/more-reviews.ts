@@ -6,8 +6,8 @@ import { idIn } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { findWhole } from './long-text.ts';
+import { type AuthoredReview, findListedBeside, getStoredReview } from './read-reviews.ts';
 import type { Review, WholeReview } from './review.ts';
-import { type AuthoredReview, findListedBeside, getStoredReview } from './review-repository.ts';
 
 /** A review with its author and the name of its entity, null for one without a public name. */
 interface NamedReview<R extends Review = Review> extends AuthoredReview<R> {

@@ -6,8 +6,8 @@ import { getItem } from '../table/query.ts';
 import { affordable, completed } from './long-text.ts';
 import { writtenReviews } from './owner-counts.ts';
 import { writtenBytes } from './page-size.ts';
+import { type AuthoredReview, findReviews } from './read-reviews.ts';
 import type { Review, WholeReview } from './review.ts';
-import { type AuthoredReview, findReviews } from './review-repository.ts';
 import { longestTextInJson } from './written.ts';
 
 /**

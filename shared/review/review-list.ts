@@ -21,8 +21,8 @@ import {
 import { completed } from './long-text.ts';
 import { averageRating, countsIn, sumOfCounts, totalNames } from './owner-counts.ts';
 import { readable } from './page-size.ts';
+import { type AuthoredReview, findListed, findListedWhole } from './read-reviews.ts';
 import { contentOf, facetOf, type WholeReview } from './review.ts';
-import { type AuthoredReview, findListed, findListedWhole } from './review-repository.ts';
 
 // Lists of public reviews, with their count.
 

@@ -1,6 +1,6 @@
 import { type LogCursor, markOf } from '../changes/cursor.ts';
 import { type Changed, type LogWindow, readWindow } from '../changes/window.ts';
-import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
+import { type AuthoredReview, findPublicReviews } from '../review/read-reviews.ts';
 
 /** Reviews and people in a window of the log. */
 const windowSize = 100;

@@ -5,7 +5,7 @@ import { readRecord } from '../entity/record.ts';
 import { ApiError } from '../errors.ts';
 import { findOpenCase } from '../moderation/case-repository.ts';
 import { findOpenName } from '../moderation/open-name.ts';
-import { findPublicReviews } from '../review/review-repository.ts';
+import { findPublicReviews } from '../review/read-reviews.ts';
 import { keysOf } from '../secrets.ts';
 import {
   afterSuccess,

@@ -1,5 +1,5 @@
 import { type Cost, measure, measureRun } from '../../bin/bench/measure.ts';
-import { findPublicReviews } from '../../shared/review/review-repository.ts';
+import { findPublicReviews } from '../../shared/review/read-reviews.ts';
 import { imports, textOf } from '../helpers/transfer.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../shared/moderation/account-decisions.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
 import { silence } from '../helpers/console.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
-import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { getPublicReview } from '../../shared/review/read-reviews.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { invalid, lambdaContext } from '../helpers/invoke.ts';

@@ -1,4 +1,5 @@
-import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../shared/moderation/account-decisions.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import {
   chosenIn,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { decideUser, setHidden } from '../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../shared/moderation/account-decisions.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { chosenIn, ownForm } from '../helpers/review-form.ts';

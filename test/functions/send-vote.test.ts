@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../shared/moderation/account-decisions.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';

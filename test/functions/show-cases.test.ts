@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../shared/moderation/account-decisions.ts';
+import { appeal, decideReview } from '../../shared/moderation/decision-repository.ts';
 import { proposalWrite } from '../../shared/moderation/proposal.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../shared/moderation/account-decisions.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
 import { contentOf, faultsOn } from '../helpers/browser.ts';
 import { setAttributes } from '../helpers/items.ts';

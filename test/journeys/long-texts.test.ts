@@ -4,7 +4,7 @@ import { findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { eraseRemains } from '../../shared/review/erase.ts';
-import { findPublicReviews, getWholeReview } from '../../shared/review/review-repository.ts';
+import { findPublicReviews, getWholeReview } from '../../shared/review/read-reviews.ts';
 import { routes } from '../../shared/routes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { tableName } from '../../shared/table/client.ts';

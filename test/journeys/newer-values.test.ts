@@ -11,7 +11,7 @@ import {
   createPersonalToken,
   listPersonalTokens,
 } from '../../shared/oauth/personal-token-repository.ts';
-import { findChangedReviews } from '../../shared/review/review-repository.ts';
+import { findChangedReviews } from '../../shared/review/read-reviews.ts';
 import type { Key } from '../../shared/table/item.ts';
 import {
   applicationKey,

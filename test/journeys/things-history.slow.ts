@@ -4,11 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { audit } from '../../shared/audit/audit.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { type Entity, readRecord, recordWrites } from '../../shared/entity/record.ts';
-import {
-  accountVerdicts,
-  decideUser,
-  setHidden,
-} from '../../shared/moderation/decision-repository.ts';
+import { accountVerdicts, decideUser } from '../../shared/moderation/account-decisions.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import {
   confirmName,
   leadThing,

@@ -16,7 +16,7 @@ const { countPeople, deleteApplication } = await import(
 );
 const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
-const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
+const { decideUser } = await import('../../shared/moderation/account-decisions.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
 const { makeUser, makeUsers } = await import('../helpers/world.ts');

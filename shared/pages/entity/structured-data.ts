@@ -5,8 +5,8 @@ import { type EntityType, isOwnType } from '../../entity/entity-type.ts';
 import type { KnownEntity } from '../../entity/metadata.ts';
 import { licenseOf } from '../../review/licenses.ts';
 import { isLongText } from '../../review/long-text.ts';
+import type { AuthoredReview } from '../../review/read-reviews.ts';
 import type { WholeReview } from '../../review/review.ts';
-import type { AuthoredReview } from '../../review/review-repository.ts';
 import type { EntitySummary } from '../../summary/presented.ts';
 
 const schemaTypes: Readonly<Record<DatabaseType, string>> = {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
 import { findReport } from '../../moderation/report-repository.ts';
-import { getPublicReview } from '../../review/review-repository.ts';
+import { getPublicReview } from '../../review/read-reviews.ts';
 import { reasons } from '../../review/verdict.ts';
 import type { User } from '../../user/user.ts';
 import { radios } from '../form/choices.ts';

@@ -1,8 +1,9 @@
 // A new review that a form has sent.
 import { ApiError } from '../../errors.ts';
 import { findOwnReview } from '../../review/own-reviews.ts';
+import { getReviewBy } from '../../review/read-reviews.ts';
 import { isDraft, type WholeReview } from '../../review/review.ts';
-import { getReviewBy, insertReview } from '../../review/review-repository.ts';
+import { insertReview } from '../../review/review-repository.ts';
 import { isSameWritten } from '../../review/written.ts';
 import { retryStale, type Write } from '../../table/transact.ts';
 import { spendNaming } from '../../user/daily-limit.ts';

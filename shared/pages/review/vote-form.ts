@@ -1,8 +1,8 @@
 // The vote on a review: its forms on pages and in lists, and what they send.
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
+import type { AuthoredReview } from '../../review/read-reviews.ts';
 import type { Review } from '../../review/review.ts';
-import type { AuthoredReview } from '../../review/review-repository.ts';
 import { limitReached } from '../../user/daily-limit.ts';
 import { blockedAccount } from '../../user/writer.ts';
 import { oneOf } from '../../values.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../auth-url.ts';
-import type { AuthoredReview } from '../../review/review-repository.ts';
+import type { AuthoredReview } from '../../review/read-reviews.ts';
 import type { Ballot } from '../../vote/vote-repository.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
 import { nameWithRole } from '../frame/person.ts';

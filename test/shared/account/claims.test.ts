@@ -104,7 +104,7 @@ describe('an imported account with a verified address', () => {
   test('is not for a person whose earlier account was blocked', async () => {
     const subject = randomUUID();
     const { id } = await signIn(null, { subject, email_verified: false });
-    const { decideUser } = await import('../../../shared/moderation/decision-repository.ts');
+    const { decideUser } = await import('../../../shared/moderation/account-decisions.ts');
     await decideUser(id, 'block', operator);
     await new Person(id).leaves();
     const { id: waits, email } = await waiting();

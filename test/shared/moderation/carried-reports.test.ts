@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { audit } from '../../../shared/audit/audit.ts';
-import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
+import { decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { listReports } from '../../../shared/moderation/report-repository.ts';
 import { finishDeletion } from '../../../shared/review/review-repository.ts';
 import { batchDelete } from '../../../shared/table/batch.ts';

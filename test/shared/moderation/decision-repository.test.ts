@@ -1,9 +1,6 @@
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
-import {
-  appeal,
-  decideReview,
-  decideUser,
-} from '../../../shared/moderation/decision-repository.ts';
+import { appeal, decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';

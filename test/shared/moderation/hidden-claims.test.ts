@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
-import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview, listHiddenClaims } from '../../../shared/moderation/hidden-claims.ts';
 import { hiddenClaimItem, markOf } from '../../../shared/review/hidden-claim.ts';
 import { finishDeletion } from '../../../shared/review/review-repository.ts';

@@ -8,14 +8,10 @@ import {
   recordWrites,
 } from '../../../shared/entity/record.ts';
 import { writeRecords } from '../../../shared/entity/write-records.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
 import type { Decision } from '../../../shared/moderation/decision.ts';
 import { entryOf, listDecisions, logEntry } from '../../../shared/moderation/decision-log.ts';
-import {
-  appeal,
-  decideReview,
-  decideUser,
-  setHidden,
-} from '../../../shared/moderation/decision-repository.ts';
+import { appeal, decideReview, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { confirmName } from '../../../shared/moderation/record-decisions.ts';
 import { insertReport } from '../../../shared/moderation/report-repository.ts';
 import { undoAll } from '../../../shared/moderation/undo-all.ts';

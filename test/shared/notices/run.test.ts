@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { measure, measureRun } from '../../../bin/bench/measure.ts';
-import { appeal, decideUser } from '../../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
+import { appeal } from '../../../shared/moderation/decision-repository.ts';
 import { removeThing } from '../../../shared/moderation/record-decisions.ts';
 import { sendNotices } from '../../../shared/notices/run.ts';
 import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';

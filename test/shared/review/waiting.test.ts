@@ -1,6 +1,7 @@
 import { findLeftovers } from '../../../shared/account/erase-leftovers.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
-import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { listWaiting } from '../../../shared/moderation/desk-list.ts';
 import {
   caseKey,

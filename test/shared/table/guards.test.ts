@@ -3,7 +3,8 @@ import { detachIdentity } from '../../../shared/account/detach-identity.ts';
 import { linkIdentity } from '../../../shared/account/link.ts';
 import { laneOf, logChanges } from '../../../shared/changes/log.ts';
 import { waitInLine } from '../../../shared/entity/pace.ts';
-import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../../shared/moderation/hidden-claims.ts';
 import { undoAll } from '../../../shared/moderation/undo-all.ts';
 import {

@@ -1,7 +1,8 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { randomUUID } from 'node:crypto';
 import { loadFunction } from '../../../infra/local/invoke.ts';
-import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
+import { decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-repository.ts';
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
 import { stopUrl } from '../../../shared/pages/account/stop-mails.ts';

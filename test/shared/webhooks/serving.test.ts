@@ -1,6 +1,6 @@
 import { measureRun } from '../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../functions/background/send-webhooks.ts';
-import { decideUser } from '../../../shared/moderation/decision-repository.ts';
+import { decideUser } from '../../../shared/moderation/account-decisions.ts';
 import { pauseWebhook, replayWebhook } from '../../../shared/webhooks/webhook-actions.ts';
 import { type Answer, afterSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
