@@ -1,5 +1,6 @@
-import { audit } from '../shared/audit/audit.ts';
-import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
+import { audit } from '../shared/features/audit/public.ts';
+import { isEntry } from '../shared/features/things/public.ts';
+import { isBulkUnfinished } from '../shared/features/transfer/public.ts';
 import { showProgress } from './progress.ts';
 
 /** Audits the table. Exit status 1: differences remain. Exit status 3: some items kept changing. */
@@ -9,6 +10,7 @@ export async function runAudit(options: Parameters<typeof audit>[0] = {}) {
       'an import is running or was interrupted, and counts are missing until it ends: wait for the import or repeat it, then run the audit again',
     );
   }
+  let hasEntries = false;
   const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
   const show = showProgress('Reading');
   for await (const part of audit(options)) {
@@ -19,6 +21,7 @@ export async function runAudit(options: Parameters<typeof audit>[0] = {}) {
     sum.changing += changing.length;
     for (const { pk, sk, attribute, stored, counted, isRepairable } of differences) {
       const remark = isRepairable ? '' : ' (cannot be repaired)';
+      hasEntries ||= isEntry({ pk });
       console.error(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}${remark}`);
     }
     for (const { pk, sk } of changing) {
@@ -27,6 +30,11 @@ export async function runAudit(options: Parameters<typeof audit>[0] = {}) {
       );
     }
     show(sum.items);
+  }
+  if (hasEntries && sum.differences > sum.repaired) {
+    console.error(
+      'Entries of the lists of things and of the search differ: audit --repair mends those above, and aggregates rebuild writes all anew',
+    );
   }
   if (sum.differences > sum.repaired) process.exitCode = 1;
   else if (sum.changing > 0) process.exitCode = 3;

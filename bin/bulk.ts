@@ -1,31 +1,29 @@
-import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { untilUnlocked } from '../shared/aggregates/lock.ts';
-import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
-import { recordHeartbeat } from '../shared/health/heartbeat.ts';
-import { rebuildQueues } from '../shared/names/queue.ts';
-import { recountOwners } from '../shared/review/recount.ts';
-import { table, tableName } from '../shared/table/client.ts';
-import { rebuildThings } from '../shared/things/rebuild-things.ts';
-import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
+import { SqliteStorage } from '../shared/base/table/sqlite/storage.ts';
+import { storage } from '../shared/base/table/storage.ts';
+import { untilUnlocked } from '../shared/core/aggregates/lock.ts';
+import { rebuildTotals } from '../shared/core/aggregates/rebuild.ts';
+import { recountOwners } from '../shared/core/review/recount.ts';
+import { recordHeartbeat } from '../shared/features/health/public.ts';
+import { rebuildQueues } from '../shared/features/names/public.ts';
+import { rebuildThings } from '../shared/features/things/public.ts';
+import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/features/transfer/public.ts';
 import { showProgress } from './progress.ts';
 
-// Bulk loads, which the embedded engine takes faster without its stream, and rebuilds of totals.
-
-const isLocal = () => process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
+// Bulk loads, which are faster without records of changes, and rebuilds of totals.
 
 /**
- * Fills an empty table on this machine without its stream, then counts owners and totals. Until
- * then an item marks the bulk load as unfinished, and the next bulk load counts everything. Any
- * other table is filled with its stream on.
+ * Fills an empty table of SQLite without records of the changes, then counts owners and totals.
+ * Until then an item marks the bulk load as unfinished, and the next bulk load counts everything.
+ * In any other table, consumers follow the changes.
  */
 export async function bulk<T extends object>(work: (isAlone: boolean) => Promise<T>) {
   const isBegun = await isBulkUnfinished();
-  if (!isLocal() || (!isBegun && !(await isEmptyTable()))) return work(false);
+  if (!storage() || (!isBegun && !(await isEmptyTable()))) return work(false);
   if (isBegun) {
     console.error('An earlier import was interrupted: this import recounts everything at its end');
   }
   const end = await beginBulk();
-  const working = withoutStream(async () => {
+  const working = withoutRecords(async () => {
     const outcome = await work(true);
     await recountOwners(showProgress('Counting'));
     return outcome;
@@ -37,21 +35,15 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   });
   const totals = await rebuild(showProgress('Listing'));
   await end();
-  // The consumers have seen no heartbeat while the stream was off.
+  // The consumers have seen no heartbeat meanwhile.
   await recordHeartbeat();
   return { ...result, totals };
 }
 
-/** Runs `work` with the stream off. The embedded engine slows down with every stream record. */
-export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
-  const setStream = (StreamSpecification: StreamSpecification) =>
-    table.send(new UpdateTableCommand({ TableName: tableName(), StreamSpecification }));
-  await setStream({ StreamEnabled: false });
-  try {
-    return await work();
-  } finally {
-    await setStream({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
-  }
+/** Runs `work`, whose writes leave no records of changes. Other processes keep theirs. */
+export async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
+  const current = storage();
+  return current instanceof SqliteStorage ? current.inBulk(work) : work();
 }
 
 /**
@@ -60,7 +52,7 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
  */
 export async function rebuild(onProgress?: (items: number) => void) {
   await untilUnlocked(console.error);
-  const rebuilt = await rebuildTotals(onProgress, { inTransactions: isLocal() });
+  const rebuilt = await rebuildTotals(onProgress, { inTransactions: storage() !== undefined });
   const names = await rebuildThings(onProgress);
   await rebuildQueues();
   return { ...rebuilt, names };

@@ -126,9 +126,7 @@ try {
     section = result.section;
     console.log(lineOf(result));
     results.push(result);
-    if (results.length === 1 && result.outcome === 'differs') {
-      stopped = `${base} is not the base URL of a review service`;
-    }
+    if (isOther(results)) stopped = `${base} is not the base URL of a review service`;
     if (stopped !== undefined) break;
   }
 } catch (error) {
@@ -151,6 +149,12 @@ if (json !== undefined) {
   writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
 }
 process.exitCode = differs === 0 && stopped === undefined ? 0 : 1;
+
+/** Returns true if nothing has answered like the service yet, and enough was tried to say so. */
+function isOther(results: readonly Result[]): boolean {
+  const { holds, differs } = count(results);
+  return holds === 0 && differs === 10;
+}
 
 /** Opens Ann's browser: with the cookies of the environment, or at a provider that asks a name. */
 async function signIn(): Promise<void> {

@@ -1,28 +1,42 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Stack } from '../infra/local/stack.ts';
-import { findOrCreateUser } from '../shared/account/identity-repository.ts';
-import { authUrl } from '../shared/auth-url.ts';
-import type { EntityType } from '../shared/entity/entity-type.ts';
-import { keepRecords } from '../shared/entity/write-records.ts';
-import { insertReport } from '../shared/moderation/report-repository.ts';
-import { nothingWritten, type Written } from '../shared/review/written.ts';
-import { batchWrite, getItems } from '../shared/table/batch.ts';
-import { entityKey, lastRunKey, metadataKey } from '../shared/table/keys.ts';
-import { getItem } from '../shared/table/query.ts';
-import { isEmptyTable } from '../shared/transfer/bulk.ts';
-import { importRecords } from '../shared/transfer/import.ts';
-import type { FullReviewRecord, SourcedRecord, VoteRecord } from '../shared/transfer/record.ts';
-import { setModerator, updateProfile } from '../shared/user/name-repository.ts';
+import { authUrl } from '../shared/base/auth-url.ts';
+import { batchWrite, getItems } from '../shared/base/table/batch.ts';
+import { entityKey, lastRunKey, metadataKey } from '../shared/base/table/keys.ts';
+import { getItem } from '../shared/base/table/query.ts';
+import { transact } from '../shared/base/table/transact.ts';
+import { type EntityType, entityTypes } from '../shared/core/entity/entity-type.ts';
+import { readRecord, recordWrites } from '../shared/core/entity/record.ts';
+import { keepRecords } from '../shared/core/entity/write-records.ts';
+import { insertReport } from '../shared/core/report/report-repository.ts';
+import { nothingWritten, type Written } from '../shared/core/review/written.ts';
+import { setModerator, updateProfile } from '../shared/core/user/name-repository.ts';
+import { findOrCreateUser } from '../shared/features/account/public.ts';
+import { leadThing, recordOf } from '../shared/features/names/public.ts';
+import {
+  type FullReviewRecord,
+  importRecords,
+  isEmptyTable,
+  type SourcedRecord,
+  type VoteRecord,
+} from '../shared/features/transfer/public.ts';
 import { startDemoSearch } from './demo-search.ts';
 
-// Fills an empty table with the data of demo.jsonl, for `npm start -- --demo`.
+// Fills an empty table with the data of demo.jsonl, for `npm start -- --demo`. Where this place has
+// the type `film`, those of demo-films.jsonl follow.
+
+const isFilm = (type: EntityType) => type === ('film' as EntityType);
 
 type Person = { person: string; language: FullReviewRecord['language'] };
-/** An entity: a release group with its MusicBrainz id, or a book with a page about it. */
+/**
+ * An entity: a release group with its MusicBrainz id, a book with a page about it, or a film. A
+ * film may be the same as another, or wait with the name of its `namer`.
+ */
 type Entity = { entity: string; by: string; year: string; type: EntityType } & (
   | { id: string }
   | { page: string }
+  | { same_as?: string; namer?: string }
 );
 type State = Partial<Written>;
 type Votes = { up?: number; down?: number };
@@ -37,9 +51,13 @@ type Review = {
 } & State &
   Votes;
 
-const lines = readFileSync(new URL('demo.jsonl', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
+const files = ['demo.jsonl', ...(entityTypes.some(isFilm) ? ['demo-films.jsonl'] : [])];
+const lines = files
+  .flatMap((file) =>
+    readFileSync(new URL(file, import.meta.url), 'utf8')
+      .trim()
+      .split('\n'),
+  )
   .map((line): Person | Entity | Review => JSON.parse(line));
 const people = lines.filter((line) => 'person' in line);
 const entities = lines
@@ -48,9 +66,18 @@ const entities = lines
     const { entity: name, type: entity_type, by, year } = line;
     const described = { entity_type, name, about: `${by} · ${year}`, by, year };
     if ('page' in line) return { ...described, entity_id: uuidOf(name), url: line.page };
+    if (!('id' in line)) return { ...described, entity_id: uuidOf(name) };
     const url = `https://musicbrainz.org/release-group/${line.id}`;
     return { ...described, entity_id: line.id, url };
   });
+/** Names of films that are the same as another, and of those that wait, with their namers. */
+const sameAs = new Map<string, string>();
+const namers = new Map<string, string>();
+for (const line of lines) {
+  if ('same_as' in line && line.same_as) sameAs.set(line.entity, line.same_as);
+  if ('namer' in line && line.namer) namers.set(line.entity, line.namer);
+}
+const named = entities.filter(({ name }) => !namers.has(name));
 const reviews = lines.filter((line) => 'of' in line);
 
 /** In milliseconds: the reviews are spread over `period`, up to some days ago. */
@@ -71,7 +98,7 @@ export async function planDemo({ url, stream, takesNames: hasModerator }: Stack)
   const [{ entity_id }] = entities as [(typeof entities)[0]];
   const example = `'${url}/entity/${entity_id}?include_metadata=true'`;
   if ((await isEmptyTable()) || (await isInterrupted())) {
-    await startDemoSearch(entities);
+    await startDemoSearch(named);
     const queue = `${authUrl()}/account/moderation`;
     const moderation = hasModerator ? `; sign in as Moderator to moderate: ${queue}` : '';
     const fill = async () => {
@@ -84,8 +111,8 @@ export async function planDemo({ url, stream, takesNames: hasModerator }: Stack)
   const isThere = (await getItem(entityKey(entity_id))) !== undefined;
   // The data of a demo of an older version lacks the names.
   if (isThere) {
-    await keepRecords(entities);
-    await startDemoSearch(entities);
+    await keepRecords(named);
+    await startDemoSearch(named);
   }
   return {
     example: isThere ? example : undefined,
@@ -102,8 +129,9 @@ async function isInterrupted(): Promise<boolean> {
 
 /** Adds what is missing. May be repeated after an interruption. */
 async function fillTable(hasModerator: boolean): Promise<void> {
-  await keepRecords(entities);
+  await keepRecords(named);
   await importReviews();
+  await nameFilms();
   if (hasModerator) await createModerator();
   await batchWrite([{ put: { ...completed, at: new Date().toISOString() } }]);
 }
@@ -121,6 +149,21 @@ async function importReviews(): Promise<void> {
     for (const { person } of people.slice(0, 2)) {
       await insertReport(review, { user_id: uuidOf(person), reason });
     }
+  }
+}
+
+/** Joins films that are the same, and lets the name of another wait for a moderator. */
+async function nameFilms(): Promise<void> {
+  const by = { moderator_id: null, reason: 'other', note: '' } as const;
+  for (const film of entities) {
+    const other = sameAs.get(film.name);
+    const namer = namers.get(film.name);
+    const record = await readRecord(film);
+    if (other && record?.same_as === undefined) await leadThing(film, uuidOf(other), { by });
+    if (!namer || record) continue;
+    const written = { user_id: uuidOf(namer), written_at: new Date().toISOString() };
+    const waiting = { origin: 'member', state: 'waiting', ...written } as const;
+    await transact(recordWrites(undefined, recordOf(film, film, waiting)));
   }
 }
 
@@ -182,7 +225,7 @@ async function createModerator(): Promise<void> {
     issuer: process.env.OIDC_ISSUER ?? '',
     subject: display_name,
     display_name,
-    email: null,
+    email: undefined,
     musicdb_username: null,
   });
   // Only a moderator may have this name.

@@ -5,15 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { formatIn } from '../infra/aws/connect.ts';
-import { findQuotaProblems } from '../infra/aws/quotas.ts';
+import { findQuotaProblem } from '../infra/aws/quotas.ts';
 import { findUnconfirmed } from '../infra/aws/subscriptions.ts';
-import { dataFormat } from '../shared/table/format.ts';
+import { dataFormat } from '../shared/base/table/format.ts';
 import { overFormerTrees } from './over-former-trees.ts';
-import { rehearse } from './rehearse.ts';
 
 /**
  * Runs `cdk deploy --all`. Checks the credentials first, because synthesis takes a while, and then
- * the quotas. With `--rehearse` it does what can be done without an account.
+ * the quotas.
  */
 const { values } = parseArgs({
   strict: false,
@@ -21,7 +20,6 @@ const { values } = parseArgs({
   options: {
     profile: { type: 'string' },
     context: { type: 'string', short: 'c', multiple: true },
-    rehearse: { type: 'boolean' },
   },
 });
 /** The oldest format whose rank trees this code brings to its keys. */
@@ -30,19 +28,8 @@ const oldestMoved = 2;
 const { profile } = values;
 if (typeof profile === 'string') process.env.AWS_PROFILE = profile;
 const region = await regionOf();
-const ownArgs = process.argv.slice(2).filter((arg) => arg !== '--rehearse');
 
-if (values.rehearse) {
-  const problems = rehearse(ownArgs);
-  for (const problem of problems) console.error(problem);
-  console.log(
-    problems.length === 0
-      ? 'Nothing is wrong as far as this can be known without an account: rights, quotas and names that are taken are not checked.'
-      : 'A deployment would fail.',
-  );
-  process.exit(problems.length === 0 ? 0 : 1);
-}
-
+const { name, ...plan } = planOf();
 const problem = await credentialsProblem();
 if (problem) {
   console.error(
@@ -50,7 +37,11 @@ if (problem) {
   );
   process.exit(1);
 }
-const { name, ...plan } = planOf();
+const unready = plan.isAlsoInVirginia ? await bootstrapProblem() : undefined;
+if (unready) {
+  console.error(`Error: ${unready}`);
+  process.exit(1);
+}
 const format = await formatOf(`${name}-data`);
 if (format > dataFormat) {
   console.error(
@@ -58,11 +49,10 @@ if (format > dataFormat) {
   );
   process.exit(1);
 }
-for (const sentence of await findQuotaProblems({ region, ...plan })) {
-  console.error(`Quota: ${sentence}`);
-}
+const quota = await findQuotaProblem({ region, ...plan });
+if (quota) console.error(`Quota: ${quota}`);
 const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
-const args = [cdk, 'deploy', '--all', ...ownArgs];
+const args = [cdk, 'deploy', '--all', ...process.argv.slice(2)];
 process.env.AWS_REGION ??= region;
 process.exitCode = await (format < oldestMoved
   ? deploy()
@@ -101,11 +91,14 @@ function planOf() {
   ) as { context?: Record<string, unknown> };
   const given = [values.context ?? []].flat().map((each) => `${each}`.split('=', 2));
   const options: Record<string, unknown> = { ...context, ...Object.fromEntries(given) };
+  const cdn = ['open', 'true'].includes(`${options.cdn}`);
+  const hasHealth = Boolean(options.healthCheck) || (cdn && !!options.domain);
   return {
     name: `${options.name ?? 'review-service'}`,
-    cdn: `${options.cdn}` === 'true',
     hasAlarmMail: Boolean(options.alarmMail),
-    hasHealth: Boolean(options.healthCheck) || (`${options.cdn}` === 'true' && !!options.domain),
+    hasHealth,
+    /** These options make a stack in us-east-1 as well. */
+    isAlsoInVirginia: hasHealth || (cdn && `${options.firewall}` === 'true'),
     // Six functions sign people in, or make tokens.
     reserved: 6 * Number(options.signInConcurrency || 0),
   };
@@ -120,6 +113,18 @@ async function formatOf(StackName: string): Promise<number> {
   } catch {
     return 0;
   }
+}
+
+/** Returns a sentence if the CDK cannot make stacks in us-east-1. It would say so at the end. */
+async function bootstrapProblem(): Promise<string | undefined> {
+  const client = new CloudFormationClient({ region: 'us-east-1', maxAttempts: 2 });
+  try {
+    await client.send(new DescribeStacksCommand({ StackName: 'CDKToolkit' }));
+  } catch (error) {
+    if (!/does not exist/.test((error as Error).message)) return undefined;
+    return 'healthCheck, and cdn with a domain or a firewall, make a stack in us-east-1 too. Prepare that region: npx cdk bootstrap aws://<account>/us-east-1';
+  }
+  return undefined;
 }
 
 /** Describes why AWS rejects the credentials. The CDK explains other problems better. */

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { currentCursor } from '../shared/changes/change-feed.ts';
+import { currentCursor } from '../shared/features/changes/public.ts';
 import {
   allRecords,
   headerOf,
@@ -24,9 +24,9 @@ import {
   publicHeaders,
   publicReviews,
   publicUsers,
+  Spool,
   scanInto,
-} from '../shared/transfer/export.ts';
-import { Spool } from '../shared/transfer/spool.ts';
+} from '../shared/features/transfer/public.ts';
 import { showProgress } from './progress.ts';
 
 /** Exports with private data are readable by their owner only. */

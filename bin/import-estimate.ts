@@ -1,5 +1,5 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { table, tableName } from '../shared/table/client.ts';
+import { table, tableName } from '../shared/base/table/client.ts';
 
 /** Numbers of records by kind. */
 export type Counts = Readonly<Record<string, number>>;

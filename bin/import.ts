@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
-import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
-import { type ImportResult, importRecords } from '../shared/transfer/import.ts';
 import {
+  archiveIn,
+  dumpRecords,
+  Gaps,
+  importRecords,
   linesOf,
+  loadDump,
   parseHeader,
   parseRecord,
   type SourcedRecord,
-} from '../shared/transfer/record.ts';
+} from '../shared/features/transfer/public.ts';
 import { bulk } from './bulk.ts';
 import type { Counts } from './import-estimate.ts';
 import { showProgress } from './progress.ts';
@@ -154,30 +156,35 @@ async function run(
   { isDryRun }: ImportRun,
   { add: onRefused, reasons: refused }: Refusals,
   counts: Counts | undefined,
-): Promise<ImportResult> {
+) {
   const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
   const limit = `waiting up to ${patience / 1000} s for that to finish`;
+  const gaps = new Gaps();
   const importInto = async (isAlone: boolean) => {
     const { written, present } = await importRecords(records, {
       isDryRun,
       isAlone,
       // Alone, the stream is off, and nothing erases deleted data.
       patience: isDryRun || isAlone ? 0 : patience,
+      gaps,
       onRefused,
       onWaiting: () => console.error(`Some of this data is still being deleted: ${limit}`),
       onProgress: showProgress('Importing', total),
     });
     return { written, present, refused };
   };
-  return isDryRun ? importInto(false) : bulk(importInto);
+  const outcome = await (isDryRun ? importInto(false) : bulk(importInto));
+  return { ...outcome, ...(await gaps.find()) };
 }
 
-/** Decompresses the source if it begins with the two bytes of gzip. */
+/** Decompresses the source if it begins with the two bytes of gzip. Throws for another archive. */
 async function unzipped(source: Readable): Promise<Readable> {
   await once(source, 'readable');
   const first: Buffer | null = source.read();
   if (first === null) return source;
   source.unshift(first);
+  const archive = archiveIn(first);
+  if (archive !== undefined) throw new Error(archive);
   const isZipped = first[0] === 0x1f && first[1] === 0x8b;
   // The reader of the result gets the error of either stream.
   return isZipped ? pipeline(source, createGunzip(), () => {}) : source;

@@ -1,6 +1,6 @@
 import { connect, settingsOf } from '../infra/aws/connect.ts';
 import { adopt } from '../infra/settings.ts';
-import { dataFormat } from '../shared/table/format.ts';
+import { dataFormat } from '../shared/base/table/format.ts';
 import { showProgress } from './progress.ts';
 
 /** In milliseconds, well below the ten seconds after which the lock of a rebuild is renewed. */
@@ -20,7 +20,7 @@ export async function overFormerTrees(
   // Before code is loaded that reads the settings.
   if (settings) adopt(settings);
   await connect(name);
-  const { hasFormerNodes, rebuildTotals } = await import('../shared/aggregates/rebuild.ts');
+  const { hasFormerNodes, rebuildTotals } = await import('../shared/core/aggregates/rebuild.ts');
   const isFormer = await hasFormerNodes().catch((error: Error) => {
     // Only who brings trees to other keys needs rights on the table.
     if (format === dataFormat && error.name === 'AccessDeniedException') return false;

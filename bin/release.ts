@@ -1,14 +1,15 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { dataFormat } from '../shared/table/format.ts';
+import { files } from './generated.cjs';
 import { partOf, withRelease } from './release/changelog.ts';
 import { missingIn } from './release/check.ts';
 
 const root = new URL('..', import.meta.url);
 const changelogFile = 'CHANGELOG.md';
-const formatFile = 'shared/table/format.ts';
-const descriptionFile = 'shared/docs/openapi.json';
+const descriptionFile = 'shared/features/docs/openapi.json';
 /** Packages beside the service, which have its version. */
 const clientFile = 'infra/client/package.json';
 const guides = ['infra/local/README.md', 'infra/aws/README.md'];
@@ -60,7 +61,7 @@ function prepare(next: string): void {
     write(clientFile, read(clientFile).replace(/"version": ".*?"/, `"version": "${next}"`));
     run('npm', ['install', '--package-lock-only', '--ignore-scripts']);
   }
-  run('npm', ['run', 'openapi']);
+  run('npm', ['run', 'generate']);
   console.log(`Version ${next} is written. Look at it, commit it, and type: npm run release`);
 }
 
@@ -77,27 +78,39 @@ function check(): void {
     changelog: read(changelogFile),
     guides: Object.fromEntries(guides.map((file) => [file, read(file)])),
     released,
-    format: { now: dataFormat, before: last === undefined ? undefined : formatOf(last) },
+    format: {
+      now: formatIn() ?? 0,
+      before: last === undefined ? undefined : formatIn(`v${last}`),
+    },
     uncommitted: git('status', '--porcelain').map((line) => line.slice(3)),
   });
   if (missing.length > 0) fail(`this is no release yet:\n- ${missing.join('\n- ')}`);
   console.log(`Version ${version} can be released: push it to main.`);
 }
 
-/** Returns the number of the format of the data in a release, or undefined before it had one. */
-function formatOf(release: string): number | undefined {
-  const [file] = git('ls-tree', '--name-only', `v${release}`, formatFile);
-  const text = file ? run('git', ['show', `v${release}:${formatFile}`]) : '';
-  const [, number] = /dataFormat = (\d+)/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number);
+/**
+ * Returns the highest number of the format of the data, and of the data folder of a server.
+ * Undefined in a release that had none. Without a tag, reads the working tree.
+ */
+function formatIn(tag?: string): number | undefined {
+  const files = ['--', '*/format.ts', '*/data-folder.ts'];
+  const words = ['grep', '-hoE', '(data|folder)Format = [0-9]+', ...(tag ? [tag] : []), ...files];
+  const { stdout } = spawnSync('git', words, { cwd: root, encoding: 'utf8' });
+  const numbers = stdout.match(/\d+/g);
+  return numbers ? Math.max(...numbers.map(Number)) : undefined;
 }
 
 function writeArchive(file: string): void {
   const folder = `review-service-${version}/`;
-  const npmrc = `omit=dev\n${read('.npmrc')}`;
+  const npmrc = `omit[]=dev\nomit[]=optional\n${read('.npmrc')}`;
   const settings = `--add-virtual-file=${folder}.npmrc:${npmrc}`;
   const parts = archived.filter((name) => existsSync(new URL(name, root)));
-  run('git', ['archive', `--prefix=${folder}`, settings, '--output', file, 'HEAD', ...parts]);
+  const made = files.flatMap((path) => [
+    `--prefix=${folder}${dirname(relative(fileURLToPath(root), path))}/`,
+    `--add-file=${path}`,
+  ]);
+  const inFolder = `--prefix=${folder}`;
+  run('git', ['archive', ...made, inFolder, settings, '--output', file, 'HEAD', ...parts]);
 }
 
 function git(...words: string[]): string[] {

@@ -1,8 +1,12 @@
-import { entityTypes } from '../shared/entity/entity-type.ts';
-import { licenses } from '../shared/review/licenses.ts';
-import { nothingWritten } from '../shared/review/written.ts';
-import { importRecords } from '../shared/transfer/import.ts';
-import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
+import { licenses } from '../shared/base/licenses.ts';
+import { entityTypes } from '../shared/core/entity/entity-type.ts';
+import { nothingWritten } from '../shared/core/review/written.ts';
+import {
+  type FullReviewRecord,
+  importRecords,
+  type TransferRecord,
+  type VoteRecord,
+} from '../shared/features/transfer/public.ts';
 import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
 import { randomNumbers } from './random.ts';

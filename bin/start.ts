@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { openDoor } from '../infra/local/door.ts';
 import { jsonLine, readable, requestLine, type Served } from '../infra/local/log.ts';
-import { refuseUnknownTypes } from '../shared/entity/picture.ts';
-import { command } from './start/options.ts';
+import { refuseUnknownTypes } from '../shared/core/entity/picture.ts';
+import { command, optionalSettings, optionOf } from './start/options.ts';
 
 // An empty variable, for example from a line of a .env file, counts as unset.
 for (const [name, value] of Object.entries(process.env)) {
@@ -12,22 +12,23 @@ for (const [name, value] of Object.entries(process.env)) {
 refuseWhatNpmKept();
 const { demo: isDemo, log, quiet, verbose, ...options } = command.parse().opts();
 const { dataDir, memory, dynamodbEndpoint } = options;
-// Functions read these.
-process.env.PUBLICATIONS_PER_DAY = `${options.publicationsPerDay}`;
-process.env.HELD_REVIEWS = `${options.heldReviews}`;
-process.env.EDITS_PER_DAY = `${options.editsPerDay}`;
-process.env.OWN_TYPES = options.ownTypes ?? '';
-process.env.SHOWN_GROUPS = options.groups ?? '';
-process.env.BACKUP_DAYS = `${options.backupDays ?? ''}`;
-process.env.IMAGES = options.images ?? '';
-process.env.IMAGE_HOSTS = options.imageHosts ?? '';
+// Functions read them, however they were set.
+for (const name of optionalSettings) {
+  const value = options[optionOf(name).attributeName()];
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = `${value}`;
+}
+// The demo has things of all groups.
+if (isDemo) process.env.SHOWN_GROUPS ??= 'own,musicdb,bookdb';
 try {
   refuseUnknownTypes(options.images ?? '', options.ownTypes ?? '');
 } catch (error) {
   fail(error);
 }
 if (memory && dynamodbEndpoint) {
-  fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
+  fail(
+    '--memory works with the database in this process only: remove it, or unset DYNAMODB_ENDPOINT',
+  );
 }
 
 /**
@@ -126,10 +127,6 @@ ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
     console.log(banner);
   }
   if (demo?.fill) console.log(await demo.fill());
-
-  const reason = await stack.failure;
-  await stack.stop();
-  fail(reason);
 } catch (error) {
   // A stop ends the demo's import with an error. The next start with --demo continues.
   if (signalled === undefined) fail(error);

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 // The files under functions/: one handler each, in a folder for each kind of caller.
 
@@ -23,4 +23,7 @@ export function fileOf(operation: string): string {
 }
 
 /** Imports the file of an operation, with its exports. Rejects if there is none. */
-export const importFunction = async (operation: string) => import(fileOf(operation));
+export async function importFunction(operation: string) {
+  // `import` takes addresses: a folder may have `#`, `%` or `?` in its name.
+  return import(pathToFileURL(fileOf(operation)).href);
+}

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Secrets with keys. */
 export const keySecrets = ['SIGNING_KEYS', 'SESSION_KEYS', 'WEBHOOK_KEYS'] as const;
 
-/** A secret with keys, as read by shared/secrets.ts. */
+/** A secret with keys, as read by shared/base/secrets.ts. */
 export type KeySecret = (typeof keySecrets)[number];
 
 /** A place for the keys of a service. The first key signs and all verify. */

@@ -1,5 +1,6 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import './helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
-import { benchCpu, toCpuLine } from '../bin/bench/cpu.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
 import {
@@ -11,14 +12,15 @@ import {
 } from '../bin/bench/requests.ts';
 import { seed } from '../bin/seed.ts';
 import type { EndpointRequest } from '../infra/local/endpoint-event.ts';
-import { recordWrites } from '../shared/entity/record.ts';
-import { queueEntities } from '../shared/names/queue.ts';
-import { routes } from '../shared/routes.ts';
-import { batchGet } from '../shared/table/batch.ts';
-import { entityKey, reviewKey } from '../shared/table/keys.ts';
-import { transact } from '../shared/table/transact.ts';
-import { importRecords } from '../shared/transfer/import.ts';
-import type { TransferRecord } from '../shared/transfer/record.ts';
+import { routes } from '../shared/base/routes.ts';
+import { batchGet } from '../shared/base/table/batch.ts';
+import { entityKey, reviewKey } from '../shared/base/table/keys.ts';
+import { transact } from '../shared/base/table/transact.ts';
+import { recordWrites } from '../shared/core/entity/record.ts';
+import { recordHeartbeat } from '../shared/features/health/heartbeat.ts';
+import { queueEntities } from '../shared/features/names/queue.ts';
+import { importRecords } from '../shared/features/transfer/import.ts';
+import type { TransferRecord } from '../shared/features/transfer/record.ts';
 import {
   costs,
   costsOfText,
@@ -34,6 +36,12 @@ import { makeUser } from './helpers/world.ts';
 
 beforeAll(async () => {
   await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });
+});
+
+// As every minute. Else the health check would tell of a service that stands still.
+beforeEach(async () => {
+  await recordHeartbeat();
+  await applyStream();
 });
 
 // Offsets beyond 400 use rank trees, as in a large table. Only this part of `npm run bench` is
@@ -242,29 +250,5 @@ describe('the measurement', () => {
     const budget = { read: 2, roundTrips: 1 };
     expect(toLine('x', cost, budget).broken).toEqual(['x: read 3 > 2']);
     expect(() => toLine('x', { ...cost, status: 400 }, budget)).toThrow('x: 400');
-  });
-
-  test('names CPU over budget, of the service and of the engine', () => {
-    const unit = { service: 3, engine: 3 };
-    const landing = (service: number, engine: number | undefined) =>
-      toCpuLine('show-home', { service, engine }, unit).broken;
-    expect(landing(3.6, 1.5)).toEqual([]);
-    expect(landing(5.4, 2.4)).toEqual([
-      'show-home: CPU of the service is 0.90 of a read of 50 reviews > 0.84',
-      'show-home: CPU of the engine is 0.40 of a read of 50 reviews > 0.32',
-    ]);
-    expect(landing(3.6, undefined)).toEqual([]);
-  });
-
-  test('finds the CPU of pages, and of the engine if there is one', async () => {
-    const lines = await benchCpu(process.pid, { turns: 4 });
-    for (const { service, engine } of lines) {
-      expect(service).toBeGreaterThan(0);
-      // The engine is said to be this process.
-      expect(Math.abs(Number(engine) - service)).toBeLessThan(service / 5);
-    }
-    expect(lines.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['show-home', 'show-review', 'show-entity']),
-    );
   });
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { warmFunctions } from '../infra/aws/warm.ts';
 import {
   batchAt,
   hitsOfReviews,
   monthOf,
+  rowsOfGrowth,
   rowsOfKeys,
   rowsOfLoads,
   rowsOfMonth,
@@ -88,20 +88,12 @@ test('warm functions leave at most 25 of 100 requests cold, and 15 with ten time
   expect(Math.max(...coldShares(10_000, warm))).toBeLessThanOrEqual(15);
 });
 
-test('the deployment guide says what calls that keep functions warm cost', () => {
-  // 12 an hour for each function, of 5 ms at 1 GB.
-  const calls = warmFunctions.length * 12 * 24 * 30;
-  const month = calls * (prices.lambdaCall + 0.005 * prices.lambdaSecond);
-  expect(warmFunctions).toHaveLength(17);
-  expect(deploy).toContain(`calls the ${warmFunctions.length} functions`);
-  expect(deploy).toContain(`It costs ${dollars(month)} a month.`);
-});
-
 test.each([
   ['loads', rowsOfLoads],
   ['what saturates', rowsOfWalls],
   ['partition keys', rowsOfKeys],
   ['what a month costs', rowsOfMonth],
+  ['what it costs beside requests', rowsOfGrowth],
 ])('the page on capacity has the computed table of %s', (_, rows) => {
   expect(carries).toContain(` ${rows().join(' ')} `);
 });

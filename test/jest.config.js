@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import vm from 'node:vm';
+import { refresh } from '../bin/generated.cjs';
 
 // An editor that starts Jest directly uses the Node.js of this machine. Every file then fails with
 // an unclear error.
@@ -11,6 +12,8 @@ if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
   );
 }
 
+refresh();
+
 // Holds the output that test files of one run share.
 const folder = mkdtempSync(join(tmpdir(), 'review-service-run-'));
 process.env.RUN_FOLDER = folder;
@@ -18,10 +21,12 @@ process.env.RUN_FOLDER = folder;
 process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-// These tests inspect the embedded database itself, or kill one.
-const withEngine = [
-  'test/infra/local/(engine|stack|stream)',
-  'test/journeys/(durability|mirror|outage)',
+// These tests are about SQLite, or kill a service on it.
+const ofSqlite = [
+  'test/bench-cpu',
+  'test/infra/local/(expire|former-database|stack|stream)',
+  'test/journeys/(durability|mirror|outage|widest)',
+  'test/shared/base/table/(differential|sqlite)',
 ];
 
 const rootDir = join(import.meta.dirname, '..');
@@ -36,7 +41,7 @@ const jsc = {
 const project = {
   rootDir,
   testEnvironment: '<rootDir>/test/helpers/environment.ts',
-  testPathIgnorePatterns: process.env.DYNAMODB_ENDPOINT ? withEngine : [],
+  testPathIgnorePatterns: process.env.DYNAMODB_ENDPOINT ? ofSqlite : [],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': ['@swc/jest', { jsc }] },
   setupFilesAfterEnv: ['<rootDir>/test/helpers/setup.ts'],

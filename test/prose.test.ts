@@ -135,7 +135,7 @@ function descriptionsIn(part: unknown, at = ''): Passage[] {
 }
 
 test('a text of the API’s description begins with its subject', () => {
-  const texts = descriptionsIn(JSON.parse(read('shared/docs/openapi.json')));
+  const texts = descriptionsIn(JSON.parse(read('shared/features/docs/openapi.json')));
   const riddles = texts.filter(({ text }) =>
     /^\W*(What|How|Why|Whether|Who|Whom|Whose|Where|That)\b/.test(text),
   );

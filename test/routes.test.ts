@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { handler as noRoute } from '../functions/api/no-route.ts';
 import { importFunction } from '../infra/functions.ts';
-import { consumers } from '../shared/background/consumers.ts';
-import { schedules } from '../shared/background/schedules.ts';
-import { matchRoute, resourceOf } from '../shared/http/match-route.ts';
-import { type Route, routes } from '../shared/routes.ts';
+import { consumers } from '../shared/base/background/consumers.ts';
+import { schedules } from '../shared/base/background/schedules.ts';
+import { type Route, routes } from '../shared/base/routes.ts';
+import { matchRoute, resourceOf } from '../shared/core/http/match-route.ts';
 import { invoke } from './helpers/invoke.ts';
 
 const operations = routes.map(({ operation }) => operation);
@@ -62,6 +62,7 @@ const contract = `
   GET    /1/reviews                                         public  public
   GET    /1/reviews.atom                                    public  public
   GET    /1/entity                                          public  public
+  POST   /1/entity                                          review  write
   GET    /1/entity/{entity_id}                              public  public
   GET    /1/entity/{entity_id}/reviews.atom                 public  public
   GET    /1/entities                                        public  public
@@ -130,6 +131,10 @@ const contract = `
   GET    /account/reviews                                   public  read
   GET    /account/votes                                     public  read
   GET    /account/data                                      public  read
+  GET    /account/address                                   public  read
+  POST   /account/address                                   public  read
+  GET    /account/address/{move}                            public  public
+  POST   /account/address/{move}                            public  write
   GET    /account/delete                                    public  read
   POST   /account/delete                                    public  write
   GET    /account/applications                              public  read

@@ -1,11 +1,16 @@
-import { notFound } from '../../shared/errors.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { pick } from '../../shared/base/pick.ts';
+import { oneOf, Uuid } from '../../shared/base/values.ts';
 import {
   type Application,
   ClientId,
+  type ClientType,
+  clientTypes,
+  isPublicClient,
   presentApplication,
   previousSecret,
   Registration,
-} from '../../shared/oauth/application.ts';
+} from '../../shared/core/oauth/application.ts';
 import {
   deleteApplication,
   endPreviousSecret,
@@ -15,15 +20,18 @@ import {
   revokeApplication,
   rotateSecret,
   scanApplications,
-} from '../../shared/oauth/application-repository.ts';
-import { pick } from '../../shared/pick.ts';
-import { getUser } from '../../shared/user/user-repository.ts';
-import { Uuid } from '../../shared/values.ts';
+  setClientType,
+} from '../../shared/core/oauth/application-repository.ts';
+import { getUser } from '../../shared/core/user/user-repository.ts';
 import { type AdminCommand, as, found } from './command.ts';
 
 const { name, desc, website, redirect_uri } = Registration.entries;
 
-type NewApplication = Omit<Registration, 'redirect_uri'> & { owner: string; redirectUri: string };
+type NewApplication = Omit<Registration, 'redirect_uri'> & {
+  owner: string;
+  redirectUri: string;
+  public?: true;
+};
 
 export function addApplicationCommands(admin: AdminCommand): void {
   const app = admin.command('app').description('applications that act for users');
@@ -40,7 +48,10 @@ export function addApplicationCommands(admin: AdminCommand): void {
       if (owner !== undefined) await getUser(owner);
       const pages = owner === undefined ? scanApplications() : [await listApplications(owner)];
       const fields = ['client_id', 'name', 'website', 'redirect_uri', 'user_id'] as const;
-      const present = (one: Application) => pick(one, [...fields, 'created']);
+      const present = (one: Application) => ({
+        ...pick(one, [...fields, 'created']),
+        client_type: typeOf(one),
+      });
       return { applications: found(find, fields, pages, present) };
     });
 
@@ -62,9 +73,30 @@ export function addApplicationCommands(admin: AdminCommand): void {
       'https, or http on a loopback host; no fragment',
       redirect_uri,
     )
-    .answer(async ({ owner, redirectUri: redirect_uri, ...rest }: NewApplication) =>
-      presentApplication(await insertApplication(owner, { ...rest, redirect_uri }), true),
-    );
+    .option('--public', 'without a secret, for a browser or people’s devices')
+    .answer(async ({ owner, redirectUri: redirect_uri, ...rest }: NewApplication) => {
+      const { public: isPublic, ...registration } = { ...rest, redirect_uri };
+      const type = isPublic ? 'public' : 'confidential';
+      const application = await insertApplication(owner, registration, undefined, type);
+      return presentApplication(application, true);
+    });
+
+  app
+    .command('type')
+    .description(
+      'makes an application public, which ends its secrets and its access to every account, or confidential, which gives it a secret',
+    )
+    .argument('<client id>', 'the application', as(ClientId))
+    .argument('<type>', 'confidential or public', as(oneOf(clientTypes)))
+    .option('--yes', 'skips the confirmation')
+    .answer(async (id: string, type: ClientType, _: object, command: AdminCommand) => {
+      const { name, user_id } = await getApplication(id);
+      if (type === 'public') {
+        await command.confirm(`Delete the secret of ${name}, and end its access to every account?`);
+      }
+      await setClientType(id, user_id, type);
+      return present(id);
+    });
 
   app
     .command('rotate')
@@ -117,12 +149,16 @@ export async function getApplication(id: string): Promise<Application> {
   return application;
 }
 
-/** The application as the API presents it, with two more fields that only the pages show. */
+const typeOf = (application: Application): ClientType =>
+  isPublicClient(application) ? 'public' : 'confidential';
+
+/** The application as the API presents it, with three more fields that only the pages show. */
 async function present(id: string) {
   const application = await getApplication(id);
   return {
     ...(await presentApplication(application, true)),
     created: application.created,
+    client_type: typeOf(application),
     previous_secret_until: previousSecret(application)?.until ?? null,
   };
 }

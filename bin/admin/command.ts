@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
 import { connect } from '../../infra/local/connect.ts';
-import { Matching } from '../../shared/values.ts';
+import { Matching } from '../../shared/base/values.ts';
 import { printField, printJson, printTables } from './print.ts';
 
 /** Options that every command accepts, before or after its name. */

@@ -1,19 +1,19 @@
-import { OperatorEntityType } from '../../shared/entity/entity-type.ts';
-import { type Entity, type EntityRecord, readRecord } from '../../shared/entity/record.ts';
-import { notFound } from '../../shared/errors.ts';
-import { nameAsOperator } from '../../shared/moderation/correction.ts';
-import { Grounds } from '../../shared/moderation/decision.ts';
-import { namingFields } from '../../shared/moderation/naming-fields.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { Text, Uuid } from '../../shared/base/values.ts';
+import { OperatorEntityType } from '../../shared/core/entity/entity-type.ts';
+import { type Entity, type EntityRecord, readRecord } from '../../shared/core/entity/record.ts';
+import { Grounds } from '../../shared/core/report/decision.ts';
+import { reasons } from '../../shared/core/review/verdict.ts';
 import {
   confirmName,
   leadThing,
   mostHidden,
+  nameAsOperator,
+  namingFields,
   removeThing,
   returnThing,
-} from '../../shared/moderation/record-decisions.ts';
-import { reasons } from '../../shared/review/verdict.ts';
-import { findThings } from '../../shared/things/find-things.ts';
-import { Text, Uuid } from '../../shared/values.ts';
+} from '../../shared/features/names/public.ts';
+import { findThings } from '../../shared/features/things/public.ts';
 import { type AdminCommand, as } from './command.ts';
 import { asOperator } from './moderation.ts';
 
@@ -43,7 +43,8 @@ export function addEntityCommands(admin: AdminCommand): void {
       const record = await readRecord({ entity_type, entity_id });
       if (!record) throw notFound('Name');
       const { origin = null, user_id = null, written_at = null, led_from = [] } = record;
-      return { ...present(record), led_from, origin, user_id, written_at };
+      const { merged_into = null } = record;
+      return { ...present(record), led_from, merged_into, origin, user_id, written_at };
     });
 
   entity

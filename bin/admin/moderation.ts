@@ -1,11 +1,11 @@
-import { Grounds } from '../../shared/moderation/decision.ts';
-import { allDecisions } from '../../shared/moderation/decision-log.ts';
-import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
-import { allowReview } from '../../shared/moderation/hidden-claims.ts';
-import { listReports } from '../../shared/moderation/report-repository.ts';
-import { reasons } from '../../shared/review/verdict.ts';
-import { eachOf } from '../../shared/table/query.ts';
-import { Uuid } from '../../shared/values.ts';
+import { eachOf } from '../../shared/base/table/query.ts';
+import { Uuid } from '../../shared/base/values.ts';
+import { Grounds } from '../../shared/core/report/decision.ts';
+import { allDecisions } from '../../shared/core/report/decision-log.ts';
+import { decideReview, setHidden } from '../../shared/core/report/decision-repository.ts';
+import { listReports } from '../../shared/core/report/report-repository.ts';
+import { reasons } from '../../shared/core/review/verdict.ts';
+import { allowReview } from '../../shared/features/moderation/public.ts';
 import { type AdminCommand, as } from './command.ts';
 
 /** An operator may do all that a moderator may. The decision log then has no moderator id. */

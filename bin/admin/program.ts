@@ -1,5 +1,6 @@
 import { CommanderError, Option, type OutputConfiguration } from 'commander';
 import { addApplicationCommands } from './application.ts';
+import { addCheckCommand } from './check.ts';
 import { AdminCommand, type GlobalOptions } from './command.ts';
 import { addEntityCommands } from './entity.ts';
 import { addModerationCommands } from './moderation.ts';
@@ -51,6 +52,7 @@ export function program(output: OutputConfiguration = {}): AdminCommand {
     .addHelpText('after', help)
     .hook('preAction', (_, command) => (command as AdminCommand).checkRequired());
   addUserCommands(admin);
+  addCheckCommand(admin);
   addApplicationCommands(admin);
   addTokenCommands(admin);
   addEntityCommands(admin);

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readDiscovery } from '../../infra/local/discovery.ts';
 import { adopt, type DataSettings } from '../../infra/settings.ts';
-import { ownTypesIn } from '../../shared/entity/own-types.ts';
+import { ownTypesIn } from '../../shared/core/entity/own-types.ts';
 
 /**
  * Sets the environment to the settings of the service that a command line names. They must be in

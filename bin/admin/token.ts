@@ -1,20 +1,23 @@
 import { Option } from 'commander';
 import * as v from 'valibot';
-import { ClientId } from '../../shared/oauth/application.ts';
-import { findApplications } from '../../shared/oauth/application-repository.ts';
-import { openToken } from '../../shared/oauth/credentials.ts';
-import { type Grant, scopesOf, tokenResponse } from '../../shared/oauth/grant.ts';
+import { type Scope, scopes } from '../../shared/base/routes.ts';
+import { listOf, Name, Uuid } from '../../shared/base/values.ts';
+import { ClientId } from '../../shared/core/oauth/application.ts';
+import { findApplications } from '../../shared/core/oauth/application-repository.ts';
+import { openToken } from '../../shared/core/oauth/credentials.ts';
+import { type Grant, scopesOf, tokenResponse } from '../../shared/core/oauth/grant.ts';
 import {
   deleteGrants,
   findGrant,
   insertGrant,
   listGrants,
   listGrantsOf,
-} from '../../shared/oauth/grant-repository.ts';
-import { createPersonalToken, lifetimes } from '../../shared/oauth/personal-token-repository.ts';
-import { type Scope, scopes } from '../../shared/routes.ts';
-import { findUsers, getUser } from '../../shared/user/user-repository.ts';
-import { listOf, Name, Uuid } from '../../shared/values.ts';
+} from '../../shared/core/oauth/grant-repository.ts';
+import {
+  createPersonalToken,
+  lifetimes,
+} from '../../shared/core/oauth/personal-token-repository.ts';
+import { findUsers, getUser } from '../../shared/core/user/user-repository.ts';
 import { getApplication } from './application.ts';
 import { type AdminCommand, as, Count } from './command.ts';
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { databaseEnvironment } from '../../infra/local/database.ts';
-import { tableName } from '../../shared/table/client.ts';
+import { databaseEnvironment } from '../../infra/local/dynamodb.ts';
+import { tableName } from '../../shared/base/table/client.ts';
+import { storage } from '../../shared/base/table/storage.ts';
 import { exportAll, exportPublic } from '../export.ts';
 import { importDump, importExport } from '../import.ts';
 import { type Counts, estimateImport, tableWriteUnits } from '../import-estimate.ts';
@@ -50,6 +51,11 @@ what was read so far. The same data gives the same file, byte for byte.
       const { DYNAMODB_ENDPOINT: endpoint } = process.env;
       if (table === undefined || stack !== undefined || !endpoint) await command.connect();
       else Object.assign(process.env, databaseEnvironment(endpoint, table));
+      if (table !== undefined && storage()) {
+        throw new Error(
+          `the data folder ${dataDir} has one table: --table is for a DynamoDB, so give --stack as well, or set DYNAMODB_ENDPOINT`,
+        );
+      }
       if (table !== undefined) process.env.TABLE_NAME = table;
       const source = `${stack ?? resolve(dataDir)} ${tableName()}`;
       if (out === '-') console.error(JSON.stringify(await exportAll(out, source)));

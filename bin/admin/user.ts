@@ -1,29 +1,53 @@
 import * as v from 'valibot';
 import { runningStack } from '../../infra/local/connect.ts';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { linkIdentity, relink } from '../../shared/account/link.ts';
-import { notFound } from '../../shared/errors.ts';
-import { decideUser } from '../../shared/moderation/account-decisions.ts';
-import type { Grounds } from '../../shared/moderation/decision.ts';
-import { listHiddenClaims } from '../../shared/moderation/hidden-claims.ts';
-import { listApplications } from '../../shared/oauth/application-repository.ts';
-import { listGrants } from '../../shared/oauth/grant-repository.ts';
-import { pick } from '../../shared/pick.ts';
-import { insertUser, setModerator } from '../../shared/user/name-repository.ts';
-import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
+import { identityOfAddress } from '../../infra/local/subject.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { pick } from '../../shared/base/pick.ts';
+import { Matching, Uuid } from '../../shared/base/values.ts';
+import { listApplications } from '../../shared/core/oauth/application-repository.ts';
+import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
+import type { Grounds } from '../../shared/core/report/decision.ts';
+import { insertUser, setModerator } from '../../shared/core/user/name-repository.ts';
+import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/core/user/user.ts';
 import {
   type Account,
   findAccount,
   getUser,
   listAccounts,
-} from '../../shared/user/user-repository.ts';
-import { Matching, Uuid } from '../../shared/values.ts';
+} from '../../shared/core/user/user-repository.ts';
+import {
+  deleteAccount,
+  findOrCreateUser,
+  type LeftOut,
+  linkIdentity,
+  relink,
+} from '../../shared/features/account/public.ts';
+import { decideUser, listHiddenClaims } from '../../shared/features/moderation/public.ts';
 import { type AdminCommand, as, found, type GlobalOptions } from './command.ts';
 import { asOperator, withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
 
+interface ListOptions {
+  find?: string;
+  moderators?: boolean;
+  blocked?: boolean;
+}
+
+async function* only(batches: AsyncIterable<Account[]>, isListed: (account: Account) => boolean) {
+  for await (const batch of batches) yield batch.filter(isListed);
+}
+
 type LinkOptions = { issuer?: string; subject?: string; identity?: string };
+/** Why accounts stay where they are. */
+const leftOut: Readonly<Record<LeftOut, string>> = {
+  'no-sign-in': 'nobody signs in to it',
+  'other-issuer': 'of another issuer',
+  'no-verified-address': 'without a verified address',
+  'address-waits': 'has the address of another account that waits',
+  'not-open': 'was not open to claims',
+  changes: 'changes now',
+};
+
 const Sha256 = Matching(/^[\da-f]{64}$/, 'must be 64 hexadecimal digits');
 
 export function addUserCommands(admin: AdminCommand): void {
@@ -36,9 +60,14 @@ export function addUserCommands(admin: AdminCommand): void {
       '--find <text>',
       'only accounts with this text in the public name, e-mail address, linked account or id; reads all accounts',
     )
-    .answer(async ({ find = '' }: { find?: string }) => {
-      const fields = ['id', 'display_name', 'email', 'musicdb_username'] as const;
-      return { users: found(find, fields, listAccounts(), presentAccount) };
+    .option('--moderators', 'only moderators')
+    .option('--blocked', 'only blocked accounts')
+    .answer(async ({ find = '', moderators = false, blocked = false }: ListOptions) => {
+      const fields = ['id', 'display_name', 'email', 'sign_in_email', 'musicdb_username'] as const;
+      const isListed = ({ user }: Account) =>
+        (!moderators || user.is_moderator === true) && (!blocked || user.blocked_at !== undefined);
+      const accounts = only(listAccounts(), isListed);
+      return { users: found(find, fields, accounts, presentAccount) };
     });
 
   user
@@ -73,12 +102,14 @@ export function addUserCommands(admin: AdminCommand): void {
     .answer(async (options: { name: string; email?: string }, command: AdminCommand) => {
       const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
       const issuer = stack === undefined ? runningStack(dataDir).identity_provider : null;
-      const { name: display_name, email = null } = options;
+      const { name: display_name, email } = options;
       const profile = { display_name, email, musicdb_username: null };
       // The embedded identity provider uses the name as subject.
       const identity = issuer !== null && { issuer, subject: display_name.trim() };
       return presentUser(
-        await (identity ? findOrCreateUser({ ...identity, ...profile }) : insertUser(profile)),
+        await (identity
+          ? findOrCreateUser({ ...identity, ...profile })
+          : insertUser({ ...profile, email: email ?? null })),
       );
     });
 
@@ -121,6 +152,31 @@ export function addUserCommands(admin: AdminCommand): void {
     .answer(async (id: string) => ({ id, ...(await linkIdentity(id, null)) }));
 
   user
+    .command('move')
+    .description(
+      'lets another address sign in to an account, instead of the one before, which is told. Where people sign in by mail',
+    )
+    .argument('<user id>', 'the account', as(Uuid))
+    .required('--to <address>', 'the address that signs in from now on', Email)
+    .option('--dry-run', 'says what would change, and changes nothing')
+    .answer(
+      async (
+        id: string,
+        { to, dryRun = false }: { to: string; dryRun?: boolean },
+        command: AdminCommand,
+      ) => {
+        const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+        const identity = identityOfAddress(to, stack === undefined ? dataDir : undefined);
+        const account = await findAccount(id);
+        if (!account) throw notFound('User');
+        const linked = await linkIdentity(id, identity, { tells: true, isDryRun: dryRun });
+        const { display_name } = account.user;
+        const from = account.contact.sign_in_email ?? null;
+        return { id, display_name, from, to, ...linked, is_dry_run: dryRun };
+      },
+    );
+
+  user
     .command('relink')
     .description(
       'lets people of one identity provider claim their accounts at another one, once, by their verified addresses; reads all accounts',
@@ -128,9 +184,14 @@ export function addUserCommands(admin: AdminCommand): void {
     .required('--from <url>', 'the issuer of the present identities', v.string())
     .required('--to <url>', 'the issuer at which they may be claimed', v.string())
     .option('--undo', 'ends this for accounts that nobody has claimed yet')
-    .answer(({ from, to, undo }: { from: string; to: string; undo?: true }) =>
-      relink(from, to, undo),
-    );
+    .answer(async ({ from, to, undo }: { from: string; to: string; undo?: true }) => {
+      const { accounts, left_out } = await relink(from, to, undo);
+      const reasons = Object.entries(left_out) as [LeftOut, number][];
+      return {
+        accounts,
+        left_out: Object.fromEntries(reasons.map(([name, count]) => [leftOut[name], count])),
+      };
+    });
 
   withReason(user.command('block'))
     .description('takes away the right to write; the account can still read, and be deleted')
@@ -172,5 +233,12 @@ export function addUserCommands(admin: AdminCommand): void {
 
 function presentAccount({ user, contact }: Account) {
   const { is_moderator = false, blocked_at = null } = user;
-  return { ...presentOwnProfile(user, contact), is_moderator, blocked_at };
+  const { email_verified = false, sign_in_email = null } = contact;
+  return {
+    ...presentOwnProfile(user, contact),
+    email_verified,
+    sign_in_email,
+    is_moderator,
+    blocked_at,
+  };
 }

@@ -1,8 +1,13 @@
-import { notFound } from '../../shared/errors.ts';
-import { Uuid } from '../../shared/values.ts';
-import { UtcTime, type Webhook } from '../../shared/webhooks/webhook.ts';
-import { pauseWebhook, replayWebhook } from '../../shared/webhooks/webhook-actions.ts';
-import { countAhead, listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { Uuid } from '../../shared/base/values.ts';
+import {
+  countAhead,
+  listWebhooks,
+  pauseWebhook,
+  replayWebhook,
+  UtcTime,
+  type Webhook,
+} from '../../shared/features/webhooks/public.ts';
 import { type AdminCommand, as } from './command.ts';
 
 const fields = [

@@ -1,8 +1,8 @@
-import { isGroup } from '../../shared/entity/entity-type.ts';
-import { type FacetFilter, matchesType } from '../../shared/review/counts.ts';
-import { readCountsByLanguage } from '../../shared/review/review-list.ts';
-import { batchGet } from '../../shared/table/batch.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { batchGet } from '../../shared/base/table/batch.ts';
+import { userKey } from '../../shared/base/table/keys.ts';
+import { isGroup } from '../../shared/core/entity/entity-type.ts';
+import { type FacetFilter, matchesType } from '../../shared/core/review/counts.ts';
+import { readCountsByLanguage } from '../../shared/core/review/review-list.ts';
 import { type Cost, type CostLimits, type Line, measure, measureRun, toLine } from './measure.ts';
 
 // Pages of lists at all offsets, with their budgets.

@@ -1,10 +1,11 @@
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
-import { countRoundTrips } from '../../infra/local/round-trips.ts';
-import { budgetOf } from '../../shared/http/route-load.ts';
-import { routes } from '../../shared/routes.ts';
-import { metered, type Budget as RequestBudget } from '../../shared/table/budget.ts';
+import { routes } from '../../shared/base/routes.ts';
+import { metered, type Budget as RequestBudget } from '../../shared/base/table/budget.ts';
+import { storage } from '../../shared/base/table/storage.ts';
+import { budgetOf } from '../../shared/core/http/route-load.ts';
+import { countRoundTrips } from './round-trips.ts';
 
 // Measures what a request costs: request units of the table, and round trips.
 
@@ -57,10 +58,14 @@ export async function measureEvent(operation: string, event: object): Promise<Co
   return { ...cost, status, body: body?.startsWith('{') ? JSON.parse(body) : body };
 }
 
-/** Counts what a run uses of the table. Commands outside the run, as of the stream, are not. */
+/**
+ * Counts what a run uses of the table. Commands outside the run, as of the stream, are not. Without
+ * a DynamoDB, write units and round trips are NaN, which is within no limit.
+ */
 export async function measureRun<T>(run: () => Promise<T>, budget?: RequestBudget) {
   const tally = { roundTrips: 0 };
   const { result, usage } = await countRoundTrips(tally, () => metered(run, budget));
+  if (storage()) return { result, ...usage, write: Number.NaN, roundTrips: Number.NaN };
   return { result, ...usage, ...tally };
 }
 

@@ -1,4 +1,4 @@
-import type { Review } from '../../shared/review/review.ts';
+import type { Review } from '../../shared/core/review/review.ts';
 
 /** Selects and sorts reviews as each parameter is defined, without any code of the service. */
 export function listed(reviews: readonly Review[], query: Record<string, string>): Review[] {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 // Use of a process on this machine, from /proc.
 
@@ -11,16 +11,6 @@ export function cpuOf(pid: number): number {
   // The command may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')')).split(' ');
   return 10 * (Number(fields[12]) + Number(fields[13]));
-}
-
-/** Returns milliseconds of CPU to the nanosecond, of the threads that still run. */
-export function runTimeOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const nanoseconds = threads.map((id) => {
-    const [runTime] = readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ');
-    return Number(runTime);
-  });
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
 /** Returns the most bytes of memory that a process has taken so far. Throws if it has ended. */

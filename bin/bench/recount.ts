@@ -1,7 +1,7 @@
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { isPublic, type Review } from '../../shared/review/review.ts';
-import { type Item, keyString } from '../../shared/table/item.ts';
-import { scanItems } from '../../shared/table/query.ts';
+import { type Item, keyString } from '../../shared/base/table/item.ts';
+import { scanItems } from '../../shared/base/table/query.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { isPublic, type Review } from '../../shared/core/review/review.ts';
 import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';
 import { listed } from './oracle.ts';
@@ -13,7 +13,9 @@ const pagesEach = 8;
 /** Checks lists against the reviews, and counts against a rebuild. Nothing may write meanwhile. */
 export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   const differences: string[] = [];
-  const reviews = ((await scan('sk = :value', 'REVIEW')) as unknown as Review[]).filter(isPublic);
+  const reviews = ((await scan(({ sk }) => sk === 'REVIEW')) as unknown as Review[]).filter(
+    isPublic,
+  );
   for (const { name, query } of lists) {
     for (const sort of sorts) {
       const ids = listed(reviews, { ...query, sort }).map(({ id }) => id);
@@ -48,7 +50,7 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
 /** Reads all numbers of totals and rank trees. A number of 0 is left out, like an absent number. */
 async function readCounts() {
   const counts = new Map<string, number>();
-  for (const item of await scan('begins_with(pk, :value)', 'T')) {
+  for (const item of await scan(({ pk }) => pk.startsWith('T'))) {
     for (const [name, number] of Object.entries(item)) {
       if (typeof number === 'number' && number !== 0) {
         counts.set(`${keyString(item)} ${name}`, number);
@@ -58,11 +60,10 @@ async function readCounts() {
   return counts;
 }
 
-async function scan(FilterExpression: string, value: string): Promise<Item[]> {
-  const pages = scanItems({ FilterExpression, ExpressionAttributeValues: { ':value': value } });
+async function scan(isWanted: (item: Item) => boolean): Promise<Item[]> {
   const matches: Item[] = [];
-  for await (const { items } of pages) {
-    for (const item of items) {
+  for await (const { items } of scanItems()) {
+    for (const item of items.filter(isWanted)) {
       // Only the presence of a text matters.
       matches.push({ ...item, text: item.text && '…' });
     }

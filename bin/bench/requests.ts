@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
-import { contribution } from '../../shared/aggregates/contribution.ts';
-import { project } from '../../shared/aggregates/project.ts';
-import { copySums } from '../../shared/aggregates/sums.ts';
-import { authUrl } from '../../shared/auth-url.ts';
-import { logChanges } from '../../shared/changes/log.ts';
-import type { Entity } from '../../shared/entity/record.ts';
-import { queueEntities } from '../../shared/names/queue.ts';
-import { presentApplication } from '../../shared/oauth/application.ts';
-import { insertApplication } from '../../shared/oauth/application-repository.ts';
-import { tokenResponse } from '../../shared/oauth/grant.ts';
-import { insertGrant } from '../../shared/oauth/grant-repository.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { batchGet } from '../../shared/base/table/batch.ts';
+import { entityKey, reviewKey } from '../../shared/base/table/keys.ts';
+import { contribution } from '../../shared/core/aggregates/contribution.ts';
+import { project } from '../../shared/core/aggregates/project.ts';
+import { copySums } from '../../shared/core/aggregates/sums.ts';
+import type { Entity } from '../../shared/core/entity/record.ts';
+import { presentApplication } from '../../shared/core/oauth/application.ts';
+import { insertApplication } from '../../shared/core/oauth/application-repository.ts';
+import { tokenResponse } from '../../shared/core/oauth/grant.ts';
+import { insertGrant } from '../../shared/core/oauth/grant-repository.ts';
+import { revisionTagOf } from '../../shared/core/review/revision-tag.ts';
+import { insertUser } from '../../shared/core/user/name-repository.ts';
+import { logChanges } from '../../shared/features/changes/public.ts';
+import { queueEntities } from '../../shared/features/names/public.ts';
+import { keepThings } from '../../shared/features/things/public.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
-import { revisionTagOf } from '../../shared/review/revision-tag.ts';
-import { batchGet } from '../../shared/table/batch.ts';
-import { entityKey, reviewKey } from '../../shared/table/keys.ts';
-import { keepThings } from '../../shared/things/keep-things.ts';
-import { insertUser } from '../../shared/user/name-repository.ts';
 import type { ListedReview } from './lists.ts';
 import type { Cost, CostLimits, Line } from './measure.ts';
 import { measure, measureEvent, measureRun, toLine } from './measure.ts';
@@ -162,6 +162,8 @@ export const steps: readonly Step[] = [
   step('list-my-applications', asAuthor),
   step('list-my-tokens', asAuthor),
   step('export-me', asAuthor, { read: 16 }),
+  // Things of this name are looked for, and read, before one is added.
+  step('create-entity', (scene) => posted(asAuthor(scene), newFilm()), { roundTrips: 5 }),
   step('delete-review', (scene) => deleted(byAuthor(scene)), twoTrips),
   step('create-review again', (scene) => posted(asAuthor(scene), newReview()), twoTrips, {
     learn: ({ id = '' }) => ({ own: id }),
@@ -317,6 +319,8 @@ function newReview() {
     license_choice: 'CC BY-SA 3.0',
   };
 }
+
+const newFilm = () => ({ entity_type: 'film', name: `Film ${randomUUID()}` });
 
 function authorizerEvent(token: string): object {
   return {

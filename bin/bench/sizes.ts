@@ -1,16 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleFunctions } from '../../infra/aws/bundle.ts';
+import { bundleFunctions, codeIn } from '../../infra/aws/bundle.ts';
 
 /** Recorded sizes in bytes. `npx node test/infra/aws/record-sizes.ts` records the current sizes. */
 export const recordedSizes = new URL('../../test/infra/aws/bundle-sizes.json', import.meta.url);
 
 /** Bytes of each bundle by operation. Lambda reads and compiles a bundle at every cold start. */
-export function bundleSizes(): Map<string, number> {
+export async function bundleSizes(): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
   try {
-    return new Map([...bundleFunctions(folder)].map(([name, { bytes }]) => [name, bytes]));
+    const folders = [...(await bundleFunctions(folder))];
+    return new Map(folders.map(([name, each]) => [name, Buffer.byteLength(codeIn(each))]));
   } finally {
     rmSync(folder, { recursive: true });
   }

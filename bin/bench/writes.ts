@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { ApiError } from '../../shared/base/errors.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { showProgress } from '../progress.ts';
 import { sample } from './lists.ts';
 import { measure } from './measure.ts';

@@ -32,7 +32,7 @@ const aThing = {
 
 // biome-ignore format: one row, one line
 export const entities: Section = {
-  title: 'Entities: GET /entity/{entity_id}, GET /entities/',
+  title: 'Entities: GET /entity/{entity_id}, GET /entities/, POST /entity/',
   rows: [
     decided('An entity has its numbers', 'visitor GET /entity/{entity_listed}', { 200: { entity: { id: '{entity_listed}', entity_type: 'work', review_count: 3, average_rating: { rating: 3.5, count: 2 } } }, eventually: true }),
     decided('One without reviews has none', 'visitor GET /entity/{nobody}', { 200: { entity: { id: '{nobody}', review_count: 0, average_rating: { rating: null, count: 0 } } } }),
@@ -41,7 +41,9 @@ export const entities: Section = {
     decided('25 ids', `visitor GET /entities/?entity_ids=${ids(25)}`, { 200: { entities: {} } }),
     decided('26 ids are too many', `visitor GET /entities/?entity_ids=${ids(26)}`, { 400: 'invalid_request' }),
     decided('Not a UUID is 400', 'visitor GET /entities/?entity_ids=x', { 400: 'invalid_request' }),
-    decided('One without a name has no state, and leads nowhere', 'visitor GET /entity/{nobody}', { 200: { entity: { state: null, leads_to: null } } }),
+    decided('One without a name has no state, and leads nowhere', 'visitor GET /entity/{nobody}', { 200: { entity: { state: null, leads_to: null, led_from: [] } } }),
+    decided('Without a token nothing is added', 'visitor POST /entity/', { json: { entity_type: 'film', name: 'Metropolis' }, 401: 'invalid_token' }),
+    decided('A type of another database is not added', 'ann POST /entity/', { json: { entity_type: 'work', name: 'Metropolis' }, ...invalid('entity_type') }),
     decided('A search by name answers with a list', 'visitor GET /entity/?q=metropolis', { 200: { entities: listOf(aThing) } }),
     ...orders.flatMap((sort) => [
       decided(`Things by ${sort}`, `visitor GET /entity/?sort=${sort}`, { 200: { entities: listOf(aThing) } }),

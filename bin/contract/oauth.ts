@@ -27,6 +27,7 @@ const redeem = (code: string, fields: Record<string, string> = {}) => ({
 const basic = { Authorization: 'Basic {client_basic}' };
 const { client_secret: _, ...withoutSecret } = refresh('basic');
 const { client_id: __, ...withoutClient } = withoutSecret;
+const { redirect_uri: ___, ...withoutUri } = withoutClient;
 const isPage = { 'content-type': /^text\/html/ };
 
 const verifier = 'a-verifier-of-at-least-43-characters-for-the-contract';
@@ -42,7 +43,7 @@ export const tokens: Section = {
     spec('The new access token is accepted', 'first_new GET /user/me', isAnn),
     decided('The former access token lives until it expires', 'first_access GET /user/me', isAnn),
     spec('A refresh carries a new refresh token', 'visitor POST /oauth/token', { form: refresh('first', { refresh_token: '{first_next}' }), 200: { refresh_token: sentence } }),
-    decided('An access token lives for 3,600 seconds', 'visitor POST /oauth/token', { form: refresh('again'), 200: { expires_in: 3600, scope: undefined }, has: { 'cache-control': 'no-store' }, keep: { again_next: 'refresh_token', again_new: 'access_token' } }),
+    decided('An access token lives for 3,600 seconds, and the answer names its scope', 'visitor POST /oauth/token', { form: refresh('again'), 200: { expires_in: 3600, scope: 'review vote' }, has: { 'cache-control': 'no-store' }, keep: { again_next: 'refresh_token', again_new: 'access_token' } }),
     decided('A client that lost the answer gets the same one again', 'visitor POST /oauth/token', { form: refresh('again'), 200: { refresh_token: '{again_next}', access_token: '{again_new}' } }),
     given('visitor POST /oauth/token', { form: refresh('spent'), keep: { spent_next: 'refresh_token' } }),
     given('visitor POST /oauth/token', { form: refresh('spent', { refresh_token: '{spent_next}' }), keep: { spent_last: 'refresh_token', spent_new: 'access_token' } }),
@@ -66,9 +67,11 @@ export const tokens: Section = {
     decided('Another application’s refresh token is refused', 'visitor POST /oauth/token', { form: refresh('third'), 400: fault('invalid_grant') }),
     decided('A parameter that is sent twice is refused', 'visitor POST /oauth/token', { body: 'grant_type=refresh_token&grant_type=refresh_token&refresh_token=x', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, 400: fault('invalid_request') }),
     decided('Client and secret by HTTP Basic', 'visitor POST /oauth/token', { headers: basic, form: withoutClient, 200: { token_type: 'Bearer' }, keep: { basic_next: 'refresh_token' } }),
-    decided('A wrong secret by HTTP Basic is challenged', 'visitor POST /oauth/token', { headers: { Authorization: `Basic ${Buffer.from('x:y').toString('base64')}` }, form: { ...withoutClient, refresh_token: '{basic_next}' }, 401: fault('invalid_client'), has: { 'www-authenticate': /^Basic / } }),
-    decided('HTTP Basic and client_secret together are refused', 'visitor POST /oauth/token', { headers: basic, form: refresh('basic', { refresh_token: '{basic_next}' }), 400: fault('invalid_request') }),
-    decided('client_secret in the query is refused', 'visitor POST /oauth/token?client_secret={client_secret}', { form: { ...withoutSecret, refresh_token: '{basic_next}' }, 400: fault('invalid_request'), 401: fault('invalid_client') }),
+    decided('With HTTP Basic, redirect_uri may be absent', 'visitor POST /oauth/token', { headers: basic, form: { ...withoutUri, refresh_token: '{basic_next}' }, 200: { token_type: 'Bearer' }, keep: { basic_last: 'refresh_token' } }),
+    decided('Sent, it is the registered one', 'visitor POST /oauth/token', { headers: basic, form: { ...withoutUri, refresh_token: '{basic_last}', redirect_uri: 'https://client.example/other' }, 400: fault('invalid_grant') }),
+    decided('A wrong secret by HTTP Basic is challenged', 'visitor POST /oauth/token', { headers: { Authorization: `Basic ${Buffer.from('x:y').toString('base64')}` }, form: { ...withoutClient, refresh_token: '{basic_last}' }, 401: fault('invalid_client'), has: { 'www-authenticate': /^Basic / } }),
+    decided('HTTP Basic and client_secret together are refused', 'visitor POST /oauth/token', { headers: basic, form: refresh('basic', { refresh_token: '{basic_last}' }), 400: fault('invalid_request') }),
+    decided('client_secret in the query is refused', 'visitor POST /oauth/token?client_secret={client_secret}', { form: { ...withoutSecret, refresh_token: '{basic_last}' }, 400: fault('invalid_request'), 401: fault('invalid_client') }),
     spec('The body is form-encoded', 'visitor POST /oauth/token', { json: refresh('basic'), 400: { error: sentence }, 401: { error: sentence }, 415: { error: sentence } }),
     decided('A form over 64 KB is refused', 'visitor POST /oauth/token', { form: refresh('basic', { more: 'x'.repeat(65 * 1024) }), 413: { error: sentence } }),
     decided('Errors are those of RFC 6749', 'visitor POST /oauth/token', { form: { grant_type: 'refresh_token' }, 400: fault('invalid_request'), 401: fault('invalid_client'), has: { 'cache-control': 'no-store' }, quick: true }),
@@ -78,6 +81,41 @@ export const tokens: Section = {
     decided('The access token is refused', 'ended_access GET /user/me', { 401: 'invalid_token' }),
     decided('Revoking an unknown token succeeds', 'visitor POST /oauth/revoke', { form: { token: 'x', client_id: '{client_id}', client_secret: '{client_secret}' }, 200: undefined }),
     decided('A revocation needs the client', 'visitor POST /oauth/revoke', { form: { token: 'x' }, 401: fault('invalid_client') }),
+  ],
+};
+
+const openAsked = `${authorize}?response_type=code&client_id={open_id}&redirect_uri={redirect_uri}`;
+const openChallenge = `code_challenge=${challenge}&code_challenge_method=S256`;
+const openRedeem = (fields: Record<string, string> = {}) => ({
+  grant_type: 'authorization_code',
+  code: '{open_code}',
+  client_id: '{open_id}',
+  redirect_uri: '{redirect_uri}',
+  code_verifier: verifier,
+  ...fields,
+});
+const openRefresh = (refresh_token: string) => ({
+  grant_type: 'refresh_token',
+  refresh_token,
+  client_id: '{open_id}',
+});
+
+// biome-ignore format: one row, one line
+export const publicApplication: Section = {
+  title: 'A public application: without a secret',
+  rows: [
+    decided('A refresh needs neither secret nor redirect_uri', 'visitor POST /oauth/token', { form: openRefresh('{page_refresh}'), 200: { token_type: 'Bearer', refresh_token: sentence, scope: 'review vote' }, keep: { page_next: 'refresh_token' } }),
+    decided('A secret is refused', 'visitor POST /oauth/token', { form: { ...openRefresh('{page_next}'), client_secret: 'rvs_x' }, 401: fault('invalid_client') }),
+    decided('Without a challenge it gets no code', `browser APPROVE ${openAsked}&state=s`, { 302: { error: 'invalid_request', state: 's', code: undefined } }),
+    decided('A plain challenge is refused', `browser APPROVE ${openAsked}&code_challenge=${verifier}&code_challenge_method=plain`, { 302: { error: 'invalid_request', code: undefined } }),
+    decided('With a challenge it gets a code', `browser APPROVE ${openAsked}&scope=review&${openChallenge}`, { 302: { code: sentence, iss: '{auth}' }, keep: { open_code: 'code' } }),
+    decided('The code is refused without the verifier', 'visitor POST /oauth/token', { form: openRedeem({ code_verifier: '' }), 400: fault('invalid_grant') }),
+    decided('The code is refused to another application', 'visitor POST /oauth/token', { form: openRedeem({ client_id: '{client_id}', client_secret: '{client_secret}' }), 400: fault('invalid_grant') }),
+    decided('With the verifier it gives tokens to a page of any origin', 'visitor POST /oauth/token', { form: openRedeem(), 200: { access_token: sentence, refresh_token: sentence, scope: 'review' }, has: { 'access-control-allow-origin': '*' }, keep: { opened: 'access_token' } }),
+    decided('They act for the user', 'opened GET /user/me', isAnn),
+    decided('A confidential application still needs its secret', 'visitor POST /oauth/token', { form: { grant_type: 'refresh_token', refresh_token: 'x', client_id: '{client_id}', redirect_uri: '{redirect_uri}' }, 401: fault('invalid_client') }),
+    decided('It revokes its tokens without a secret', 'visitor POST /oauth/revoke', { form: { token: '{opened}', client_id: '{open_id}' }, 200: undefined }),
+    decided('They are refused then', 'opened GET /user/me', { 401: 'invalid_token' }),
   ],
 };
 
@@ -121,7 +159,7 @@ export const authorization: Section = {
     decided('A longer state is refused', `browser APPROVE ${asked}&state=${'s'.repeat(2049)}`, { 302: { error: 'invalid_request' } }),
     spec('Plain HTTP is refused', 'visitor GET {plain}/oauth/authorize', { 0: undefined, 301: undefined, 302: undefined, 308: undefined, 400: undefined, 403: undefined, 404: undefined, 426: undefined, quick: true }),
     decided('The metadata of the server name its addresses', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { issuer: '{auth}', authorization_endpoint: '{auth}/oauth/authorize', token_endpoint: '{base}/oauth/token', revocation_endpoint: '{base}/oauth/revoke' }, quick: true }),
-    decided('They name scopes, grants and methods', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { scopes_supported: ['review', 'vote', 'user'], response_types_supported: ['code'], grant_types_supported: ['authorization_code', 'refresh_token'], token_endpoint_auth_methods_supported: listOf(/^client_secret_(post|basic)$/), code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true } }),
+    decided('They name scopes, grants and methods', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { scopes_supported: ['review', 'vote', 'user'], response_types_supported: ['code'], grant_types_supported: ['authorization_code', 'refresh_token'], token_endpoint_auth_methods_supported: listOf(/^(client_secret_(post|basic)|none)$/), code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true } }),
     decided('Sign-in leads to the identity provider', 'visitor GET {auth}/account/sign-in', { 302: undefined, 303: undefined, has: { location: /^https?:.*[?&]code_challenge_method=S256/ }, keep: { provider: '@location' }, quick: true }),
     decided('The identity provider answers', 'visitor GET {provider}', { 200: undefined, 302: undefined, 303: undefined, quick: true }),
   ],

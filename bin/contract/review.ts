@@ -13,14 +13,16 @@ import {
 import { httpDate, integer, positive, sentence, string, uuid, webAddress } from './suite/match.ts';
 import { decided, given, type Section, spec } from './suite/row.ts';
 
-const licenses = [
-  'CC BY-SA 3.0',
-  'CC BY-NC-SA 3.0',
-  'CC BY 4.0',
-  'CC BY-SA 4.0',
-  'CC BY-NC-SA 4.0',
-  'CC0 1.0',
-];
+/** The licences by id, with the end of their address at Creative Commons. */
+const licenses = {
+  'CC BY-SA 3.0': 'licenses/by-sa/3.0/',
+  'CC BY-NC-SA 3.0': 'licenses/by-nc-sa/3.0/',
+  'CC BY 4.0': 'licenses/by/4.0/',
+  'CC BY-SA 4.0': 'licenses/by-sa/4.0/',
+  'CC BY-NC-SA 4.0': 'licenses/by-nc-sa/4.0/',
+  'CC0 1.0': 'publicdomain/zero/1.0/',
+};
+const nameOf = (license: string) => license.replaceAll(/\W/g, '');
 
 const ratings = [1, 2, 3, 4, 5];
 const badRatings = [0, 6, -1, 3.5, '4', true];
@@ -78,7 +80,10 @@ export const publishing: Section = {
     decided('It is shown as bk_…', 'visitor GET /review/{bb}', { 200: { review: { entity_type: 'bk_author' } } }),
     spec('license_choice is required', 'ann POST /review/', refusedReview({ license_choice: undefined })),
     decided('license_choice is one of six', 'ann POST /review/', refusedReview({ license_choice: 'MIT' })),
-    ...licenses.map((id) => decided(`license_choice ${id}`, 'ann POST /review/', { json: aReview(id.replaceAll(/\W/g, ''), { license_choice: id }) })),
+    ...Object.entries(licenses).flatMap(([id, address]) => [
+      decided(`license_choice ${id}`, 'ann POST /review/', published(nameOf(id), { license_choice: id })),
+      decided(`The address of ${id}`, `visitor GET /review/{${nameOf(id)}}`, { 200: { review: { license: { id, info_url: `https://creativecommons.org/${address}` } } } }),
+    ]),
     spec('A text of 24 characters is too short', 'ann POST /review/', refusedReview({ text: letters(24) })),
     spec('A text of 25 characters', 'ann POST /review/', { json: aReview('25', { text: letters(25) }) }),
     spec('A text of 5,000 characters', 'ann POST /review/', { json: aReview('5000', { text: letters(5000) }) }),

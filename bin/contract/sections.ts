@@ -30,6 +30,7 @@ export const sections: readonly Section[] = [
   users.credentials,
   oauth.tokens,
   oauth.authorization,
+  oauth.publicApplication,
   answers.access,
   answers.answers,
   answers.conditions,

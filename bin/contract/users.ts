@@ -37,6 +37,7 @@ export const me: Section = {
     decided('inc=stats has numbers of reviews and votes', 'ann GET /user/me?inc=stats', { 200: { user: { stats: { reviews_today: integer, reviews_last_7_days: integer, reviews_this_month: integer, votes_today: integer, votes_last_7_days: integer, votes_this_month: integer } } } }),
     decided('inc takes commas', 'ann GET /user/me?inc=stats,user_type', { 200: { user: { stats: { votes_today: integer }, user_type: { label: 'Noob' } } } }),
     decided('inc takes spaces', 'ann GET /user/me?inc=stats%20user_type', { 200: { user: { stats: { votes_today: integer }, user_type: { label: 'Noob' } } } }),
+    decided('inc=reviews is nothing', 'ann GET /user/me?inc=reviews', invalid('inc')),
     decided('inc takes nothing else', 'ann GET /user/me?inc=email', invalid('inc')),
     spec('display_name changes', 'eve POST /user/me', { json: { display_name: 'Eve the reader' } }),
     decided('The answer has a message', 'eve POST /user/me', { json: { email: 'eve@client.example' }, 200: { message: done } }),
@@ -67,7 +68,8 @@ export const credentials: Section = {
     spec('Own tokens have all their fields', 'first_access GET /user/me/tokens', { 200: { tokens: listWith({ scopes: sentence, client: { client_id: '{client_id}', client_secret: '{client_secret}', redirect_uri: '{redirect_uri}', user_id: '{ann_id}' }, refresh_token: sentence }) } }),
     decided('Another’s application sees no secrets of one’s own', 'third_access GET /user/me/applications', { 200: { applications: [{ client_id: '{client_id}', client_secret: null }] } }),
     decided('It sees its own refresh token', 'third_access GET /user/me/tokens', { 200: { tokens: listWith({ client: { client_id: '{other_id}', client_secret: null }, refresh_token: sentence }) } }),
-    decided('It sees no other', 'third_access GET /user/me/tokens', { 200: { tokens: listWith({ client: { client_id: '{client_id}', client_secret: null }, refresh_token: null }) } }),
+    decided('It sees no other', 'third_access GET /user/me/tokens', { 200: { tokens: listOf(oneOf({ client: { client_id: '{other_id}' } }, { refresh_token: null })) } }),
+    decided('It sees no secret of a client', 'third_access GET /user/me/tokens', { 200: { tokens: listOf({ client: { client_secret: null } }) } }),
     decided('Nobody sees the secret of another’s application', 'first_access GET /user/me/tokens', { 200: { tokens: listWith({ client: { client_id: '{other_id}', client_secret: null } }) } }),
   ],
 };

@@ -1,9 +1,9 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda';
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
-import { openToken } from '../../shared/oauth/credentials.ts';
-import { scopesOf } from '../../shared/oauth/grant.ts';
-import { findGrant } from '../../shared/oauth/grant-repository.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import { matchRoute } from '../../shared/core/http/match-route.ts';
+import { openToken } from '../../shared/core/oauth/credentials.ts';
+import { scopesOf } from '../../shared/core/oauth/grant.ts';
+import { findGrant } from '../../shared/core/oauth/grant-repository.ts';
 
 /**
  * Authorizes an access token for the requested route only. API Gateway turns `Unauthorized` into

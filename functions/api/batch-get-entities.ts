@@ -1,8 +1,8 @@
-import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/http/bulk.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { findSummaries } from '../../shared/summary/summary.ts';
+import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/core/http/bulk.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { findSummaries } from '../../shared/core/summary/summary.ts';
 
-export { EntitiesById as response } from '../../shared/summary/presented.ts';
+export { EntitiesById as response } from '../../shared/core/summary/presented.ts';
 export const request = BulkRequest('entity_ids');
 
 export const docs = {

@@ -1,13 +1,13 @@
-import { bytesOf } from '../../shared/bytes-of.ts';
-import { invalidRequest } from '../../shared/errors.ts';
-import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/http/bulk.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { affordable, completed, isWhole } from '../../shared/review/long-text.ts';
-import { mostLookedUpBytes } from '../../shared/review/page-size.ts';
-import { findPublicReviews } from '../../shared/review/read-reviews.ts';
-import { presentReview } from '../../shared/review/review.ts';
+import { bytesOf } from '../../shared/base/bytes-of.ts';
+import { invalidRequest } from '../../shared/base/errors.ts';
+import { BulkRequest, bulkErrors, bulkIdsText, lookUp } from '../../shared/core/http/bulk.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { affordable, completed, isWhole } from '../../shared/core/review/long-text.ts';
+import { mostLookedUpBytes } from '../../shared/core/review/page-size.ts';
+import { findPublicReviews } from '../../shared/core/review/read-reviews.ts';
+import { presentReview } from '../../shared/core/review/review.ts';
 
-export { ReviewsById as response } from '../../shared/review/presented.ts';
+export { ReviewsById as response } from '../../shared/core/review/presented.ts';
 export const request = BulkRequest('review_ids');
 
 export const docs = {

@@ -1,21 +1,23 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
-import { bodyOf, Caller } from '../../shared/http/request.ts';
-import { Answer, processed } from '../../shared/http/response.ts';
-import { Language, LicenseChoice, newReview, ReviewedType } from '../../shared/review/review.ts';
-import { insertReview } from '../../shared/review/review-repository.ts';
-import { ownerTagOf } from '../../shared/review/revision-tag.ts';
-import { neededFields, SentWritten, sentTexts } from '../../shared/review/written.ts';
-import { Uuid } from '../../shared/values.ts';
+import { Uuid } from '../../shared/base/values.ts';
+import { EntityTypeIn } from '../../shared/core/entity/entity-type.ts';
+import { reviewableTypes } from '../../shared/core/entity/reviewable-types.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { answerOnce, IdempotencyKey } from '../../shared/core/http/idempotency.ts';
+import { bodyOf, Caller } from '../../shared/core/http/request.ts';
+import { Answer, processed } from '../../shared/core/http/response.ts';
+import { Language, LicenseChoice, newReview } from '../../shared/core/review/review.ts';
+import { insertReview } from '../../shared/core/review/review-repository.ts';
+import { ownerTagOf } from '../../shared/core/review/revision-tag.ts';
+import { SentWritten, sentTexts } from '../../shared/core/review/written.ts';
 
-export { Created as response } from '../../shared/http/presented.ts';
+export { Created as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   idempotency_key: IdempotencyKey,
   body: bodyOf({
     entity_id: Uuid,
-    entity_type: ReviewedType,
+    entity_type: EntityTypeIn(reviewableTypes),
     ...SentWritten.entries,
     license_choice: LicenseChoice,
     language: v.nullish(Language, 'en'),
@@ -37,7 +39,6 @@ export const docs = {
     is_draft: '`true` while only the author sees it',
   },
   headers: ['ETag'],
-  needsOneOf: neededFields,
   example: {
     entity_id: '8e8a594f-2175-38c7-a871-abb68ec363e7',
     entity_type: 'release_group',

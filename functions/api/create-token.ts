@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { invalidGrant, invalidScope } from '../../shared/errors.ts';
-import type { Docs } from '../../shared/http/endpoint.ts';
-import { credentials, oauthEndpoint } from '../../shared/http/oauth-endpoint.ts';
-import { accessTokenLifetime, tokenResponse } from '../../shared/oauth/grant.ts';
-import { redeemCode, rotateRefreshToken } from '../../shared/oauth/grant-repository.ts';
-import { parseScopes } from '../../shared/oauth/scopes.ts';
-import { Matching } from '../../shared/values.ts';
+import { invalidGrant, invalidRequest, invalidScope } from '../../shared/base/errors.ts';
+import { Matching } from '../../shared/base/values.ts';
+import type { Docs } from '../../shared/core/http/endpoint.ts';
+import { credentials, oauthEndpoint } from '../../shared/core/http/oauth-endpoint.ts';
+import { accessTokenLifetime, tokenResponse } from '../../shared/core/oauth/grant.ts';
+import { redeemCode, rotateRefreshToken } from '../../shared/core/oauth/grant-repository.ts';
+import { parseScopes } from '../../shared/core/oauth/scopes.ts';
 
 /** The form of the token endpoint, by `grant_type` (RFC 6749 sections 4.1.3 and 6). */
 const TokenForm = v.variant(
@@ -23,7 +23,7 @@ const TokenForm = v.variant(
     v.object({
       grant_type: v.literal('refresh_token'),
       refresh_token: v.string(),
-      redirect_uri: v.string(),
+      redirect_uri: v.optional(v.string()),
       scope: v.optional(v.string()),
       ...credentials,
     }),
@@ -31,7 +31,7 @@ const TokenForm = v.variant(
   'must be authorization_code or refresh_token',
 );
 
-export { TokenResponse as response } from '../../shared/oauth/presented.ts';
+export { TokenResponse as response } from '../../shared/core/oauth/presented.ts';
 
 export const request = v.object({ body: TokenForm });
 
@@ -44,11 +44,12 @@ export const docs = {
     grant_type: 'The type of credential: a code or a refresh token',
     code: 'The authorization code. It is valid for 60 s, once',
     refresh_token: 'The refresh token',
-    redirect_uri: 'The registered URI, exactly',
+    redirect_uri:
+      'The registered URI, exactly. A refresh may leave it out, unless `client_secret` is in the form',
     code_verifier: 'Required if the authorization request had a `code_challenge` (RFC 7636)',
     scope: 'On refresh: fewer scopes than granted, for this access token',
     client_id: 'The client id, unless sent by HTTP Basic',
-    client_secret: 'The client secret, unless sent by HTTP Basic',
+    client_secret: 'The client secret, unless sent by HTTP Basic. A public application has none',
   },
   example: {
     grant_type: 'authorization_code',
@@ -68,8 +69,15 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 /** The token endpoint (RFC 6749 section 3.2): redeems codes and rotates refresh tokens. */
-export const handler = oauthEndpoint(TokenForm, async (client, form) => {
-  if (form.redirect_uri !== client.redirect_uri) {
+export const handler = oauthEndpoint(TokenForm, async (client, form, authentication) => {
+  if (form.redirect_uri === undefined) {
+    // The specification demands it beside a secret in the form, RFC 6749 section 6 never.
+    if (authentication === 'client_secret_post') {
+      throw invalidRequest(
+        'redirect_uri is required beside client_secret in the form; only HTTP Basic may leave it out',
+      );
+    }
+  } else if (form.redirect_uri !== client.redirect_uri) {
     throw invalidGrant('redirect_uri must be exactly the registered one');
   }
   if (form.grant_type === 'authorization_code') {

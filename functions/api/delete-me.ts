@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller } from '../../shared/http/request.ts';
-import { processed } from '../../shared/http/response.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller } from '../../shared/core/http/request.ts';
+import { processed } from '../../shared/core/http/response.ts';
+import { deleteAccount } from '../../shared/features/account/public.ts';
 
-export { Processed as response } from '../../shared/http/presented.ts';
+export { Processed as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({ caller: Caller });
 
 export const docs = {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { IfMatch } from '../../shared/http/entity-tags.ts';
-import { Caller, ReviewPath } from '../../shared/http/request.ts';
-import { processed } from '../../shared/http/response.ts';
-import { deleteReview } from '../../shared/review/review-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { IfMatch } from '../../shared/core/http/entity-tags.ts';
+import { Caller, ReviewPath } from '../../shared/core/http/request.ts';
+import { processed } from '../../shared/core/http/response.ts';
+import { deleteReview } from '../../shared/core/review/review-repository.ts';
 
-export { Processed as response } from '../../shared/http/presented.ts';
+export { Processed as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({ caller: Caller, path: ReviewPath, if_match: IfMatch });
 
 export const docs = {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller, ReviewPath } from '../../shared/http/request.ts';
-import { processed } from '../../shared/http/response.ts';
-import { deleteVote } from '../../shared/vote/vote-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller, ReviewPath } from '../../shared/core/http/request.ts';
+import { processed } from '../../shared/core/http/response.ts';
+import { deleteVote } from '../../shared/core/vote/vote-repository.ts';
 
-export { Processed as response } from '../../shared/http/presented.ts';
+export { Processed as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({ caller: Caller, path: ReviewPath });
 
 export const docs = {

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { readOwnData } from '../../shared/account/export.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller } from '../../shared/http/request.ts';
-import { Answer } from '../../shared/http/response.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller, CursorParameter } from '../../shared/core/http/request.ts';
+import { Answer } from '../../shared/core/http/response.ts';
+import { readOwnData } from '../../shared/features/account/public.ts';
 
-export { OwnData as response } from '../../shared/account/presented.ts';
+export { OwnData as response } from '../../shared/features/account/public.ts';
 export const request = v.object({
   caller: Caller,
-  query: v.object({ cursor: v.optional(v.string()) }),
+  query: v.object({ cursor: CursorParameter() }),
 });
 
 export const docs = {

@@ -1,17 +1,17 @@
 import * as v from 'valibot';
-import { fitting } from '../../shared/answer-size.ts';
-import { bytesOf } from '../../shared/bytes-of.ts';
-import { knownEntity, presentMetadata, presentState } from '../../shared/entity/metadata.ts';
-import { isPublicName } from '../../shared/entity/state.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { EntityPath, Flag } from '../../shared/http/request.ts';
-import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { linksOf } from '../../shared/links.ts';
-import type { AuthoredReview } from '../../shared/review/read-reviews.ts';
-import { presentReview, type WholeReview } from '../../shared/review/review.ts';
-import { readEntity } from '../../shared/summary/summary.ts';
+import { fitting } from '../../shared/base/answer-size.ts';
+import { bytesOf } from '../../shared/base/bytes-of.ts';
+import { linksOf } from '../../shared/base/links.ts';
+import { knownEntity, presentMetadata, presentState } from '../../shared/core/entity/metadata.ts';
+import { isPublicName } from '../../shared/core/entity/state.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { EntityPath, Flag } from '../../shared/core/http/request.ts';
+import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
+import type { AuthoredReview } from '../../shared/core/review/read-reviews.ts';
+import { presentReview, type WholeReview } from '../../shared/core/review/review.ts';
+import { readEntity } from '../../shared/core/summary/summary.ts';
 
-export { EntityOverview as response } from '../../shared/summary/presented.ts';
+export { EntityOverview as response } from '../../shared/core/summary/presented.ts';
 export const request = v.object({
   path: EntityPath,
   query: v.object({ include_metadata: Flag() }),
@@ -37,7 +37,9 @@ function present({ latest, popular }: Record<'latest' | 'popular', AuthoredRevie
 
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, record, ...reviews } = await readEntity(path.entity_id);
-  const body = { entity: { ...summary, ...presentState(record) }, ...present(reviews) };
+  const { led_from = [] } = record && isPublicName(record) ? record : {};
+  const entity = { ...summary, ...presentState(record), led_from };
+  const body = { entity, ...present(reviews) };
   const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });
   const isShown = record && isPublicName(record) && summary.entity_type !== null;

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { describeError } from '../../shared/describe-error.ts';
-import { serviceUnavailable } from '../../shared/errors.ts';
-import { readHealth } from '../../shared/health/health.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { Answer } from '../../shared/http/response.ts';
+import { describeError } from '../../shared/base/describe-error.ts';
+import { serviceUnavailable } from '../../shared/base/errors.ts';
+import { endpoint } from '../../shared/core/http/endpoint.ts';
+import { Answer } from '../../shared/core/http/response.ts';
+import { readHealth } from '../../shared/features/health/public.ts';
 
 /** In milliseconds. Monitoring gets an answer within 3 s, whatever the database does. */
 const patience = 1_500;

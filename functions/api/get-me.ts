@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { readActivity } from '../../shared/account/activity.ts';
-import { invalidToken } from '../../shared/errors.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller } from '../../shared/http/request.ts';
-import { OwnProfileResponse } from '../../shared/user/presented.ts';
-import { presentOwnProfile } from '../../shared/user/user.ts';
-import { findAccount } from '../../shared/user/user-repository.ts';
-import { userTypeOf } from '../../shared/user/user-type.ts';
-import { listOf } from '../../shared/values.ts';
+import { invalidToken } from '../../shared/base/errors.ts';
+import { listOf } from '../../shared/base/values.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller } from '../../shared/core/http/request.ts';
+import { readActivity } from '../../shared/core/user/activity.ts';
+import { OwnProfileResponse } from '../../shared/core/user/presented.ts';
+import { presentOwnProfile } from '../../shared/core/user/user.ts';
+import { findAccount } from '../../shared/core/user/user-repository.ts';
+import { userTypeOf } from '../../shared/core/user/user-type.ts';
 
 export const request = v.object({
   caller: Caller,

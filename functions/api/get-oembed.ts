@@ -1,19 +1,19 @@
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { titleOfEntity } from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { notFound, notImplemented } from '../../shared/errors.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { Answer, brieflyShared } from '../../shared/http/response.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { notFound, notImplemented } from '../../shared/base/errors.ts';
+import { site } from '../../shared/base/site/site.ts';
+import { Matching, Uuid } from '../../shared/base/values.ts';
+import { titleOfEntity } from '../../shared/core/entity/entity-type.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { endpoint } from '../../shared/core/http/endpoint.ts';
+import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
 import {
   embedCode,
   embedSize,
   readNamedEntity,
   Theme,
 } from '../../shared/pages/entity/named-entity.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { site } from '../../shared/site/site.ts';
-import { Matching, Uuid } from '../../shared/values.ts';
 
 const Pixels = v.optional(
   v.pipe(Matching(/^0*[1-9]\d*$/, 'must be an integer of at least 1'), v.transform(Number)),

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { openApiAt } from '../../shared/docs/openapi.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Answer } from '../../shared/http/response.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Answer } from '../../shared/core/http/response.ts';
+import { openApiAt } from '../../shared/features/docs/public.ts';
 
-export { OpenApi as response } from '../../shared/http/presented.ts';
+export { OpenApi as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({});
 
 export const docs = {

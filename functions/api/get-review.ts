@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { ReviewPath } from '../../shared/http/request.ts';
-import { Answer } from '../../shared/http/response.ts';
-import { linkToPage } from '../../shared/links.ts';
-import { getWholeReview } from '../../shared/review/read-reviews.ts';
-import { presentReview } from '../../shared/review/review.ts';
-import { revisionTagOf } from '../../shared/review/revision-tag.ts';
+import { linkToPage } from '../../shared/base/links.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { Answer } from '../../shared/core/http/response.ts';
+import { getWholeReview } from '../../shared/core/review/read-reviews.ts';
+import { presentReview } from '../../shared/core/review/review.ts';
+import { revisionTagOf } from '../../shared/core/review/revision-tag.ts';
 
-export { ReviewResponse as response } from '../../shared/review/presented.ts';
+export { ReviewResponse as response } from '../../shared/core/review/presented.ts';
 export const request = v.object({ path: ReviewPath });
 
 export const docs = {

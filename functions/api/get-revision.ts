@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { IntegerParameter, PathId, PathParameter } from '../../shared/http/request.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { presentRevision } from '../../shared/review/revision.ts';
-import { getRevision } from '../../shared/review/revision-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { IntegerParameter, PathId, PathParameter } from '../../shared/core/http/request.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
+import { presentRevision } from '../../shared/core/review/revision.ts';
+import { getRevision } from '../../shared/core/review/revision-repository.ts';
 
-export { RevisionResponse as response } from '../../shared/review/presented.ts';
+export { RevisionResponse as response } from '../../shared/core/review/presented.ts';
 export const request = v.object({
   path: v.object({
     review_id: PathId('Review'),

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { ServerMetadata } from '../../shared/oauth/presented.ts';
-import { scopes, version } from '../../shared/routes.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { scopes, version } from '../../shared/base/routes.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { ServerMetadata } from '../../shared/core/oauth/presented.ts';
 
 export const request = v.object({});
 
@@ -16,12 +16,14 @@ export const docs = {
 
 export const handler = endpoint(request, (): v.InferOutput<typeof response> => {
   const issuer = authUrl();
-  const methods = ['client_secret_post', 'client_secret_basic'];
+  // A library that takes the first one can refresh as it comes.
+  const methods = ['client_secret_basic', 'client_secret_post', 'none'];
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}${version}/oauth/token`,
     revocation_endpoint: `${issuer}${version}/oauth/revoke`,
+    service_documentation: `${issuer}/docs/oauth`,
     scopes_supported: [...scopes],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { reviewFeed } from '../../shared/feed/atom.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { atomType } from '../../shared/links.ts';
+import { atomType } from '../../shared/base/links.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
+import { reviewFeed } from '../../shared/features/feed/public.ts';
 
-export { AtomFeed as response } from '../../shared/review/presented.ts';
+export { AtomFeed as response } from '../../shared/core/review/presented.ts';
 export const request = v.object({});
 
 export const docs = {

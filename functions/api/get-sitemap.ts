@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { notFound } from '../../shared/errors.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { IntegerParameter } from '../../shared/http/request.ts';
-import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { countReviews, listReviewIds } from '../../shared/review/review-list.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { endpoint } from '../../shared/core/http/endpoint.ts';
+import { IntegerParameter } from '../../shared/core/http/request.ts';
+import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
+import { countReviews, listReviewIds } from '../../shared/core/review/review-list.ts';
 
 /** Reviews on a page. Their entries are 190 KB of an index, and their addresses 100 KB. */
 const perPage = 1_000;

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { reviewFeed } from '../../shared/feed/atom.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { UserPath } from '../../shared/http/request.ts';
-import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { atomType } from '../../shared/links.ts';
-import { getUser } from '../../shared/user/user-repository.ts';
+import { atomType } from '../../shared/base/links.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { UserPath } from '../../shared/core/http/request.ts';
+import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
+import { getUser } from '../../shared/core/user/user-repository.ts';
+import { reviewFeed } from '../../shared/features/feed/public.ts';
 
-export { AtomFeed as response } from '../../shared/review/presented.ts';
+export { AtomFeed as response } from '../../shared/core/review/presented.ts';
 export const request = v.object({ path: UserPath });
 
 export const docs = {

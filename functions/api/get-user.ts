@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { UserPath } from '../../shared/http/request.ts';
-import { Answer } from '../../shared/http/response.ts';
-import { linksOf } from '../../shared/links.ts';
-import { presentUser } from '../../shared/user/user.ts';
-import { getUser } from '../../shared/user/user-repository.ts';
+import { linksOf } from '../../shared/base/links.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { UserPath } from '../../shared/core/http/request.ts';
+import { Answer } from '../../shared/core/http/response.ts';
+import { presentUser } from '../../shared/core/user/user.ts';
+import { getUser } from '../../shared/core/user/user-repository.ts';
 
-export { UserResponse as response } from '../../shared/user/presented.ts';
+export { UserResponse as response } from '../../shared/core/user/presented.ts';
 export const request = v.object({ path: UserPath });
 
 export const docs = {

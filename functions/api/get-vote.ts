@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller, ReviewPath } from '../../shared/http/request.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { presentVote } from '../../shared/vote/vote.ts';
-import { getVote } from '../../shared/vote/vote-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller, ReviewPath } from '../../shared/core/http/request.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
+import { presentVote } from '../../shared/core/vote/vote.ts';
+import { getVote } from '../../shared/core/vote/vote-repository.ts';
 
-export { VoteResponse as response } from '../../shared/vote/presented.ts';
+export { VoteResponse as response } from '../../shared/core/vote/presented.ts';
 export const request = v.object({ caller: Caller, path: ReviewPath });
 
 export const docs = {

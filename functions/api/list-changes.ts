@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { readChanges } from '../../shared/changes/change-feed.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { IntegerParameter } from '../../shared/http/request.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { CursorParameter, IntegerParameter } from '../../shared/core/http/request.ts';
+import { readChanges } from '../../shared/features/changes/public.ts';
 
-export { ChangePage as response } from '../../shared/changes/presented.ts';
+export { ChangePage as response } from '../../shared/features/changes/public.ts';
 export const request = v.object({
   query: v.object({
-    since: v.optional(v.string()),
+    since: CursorParameter(),
     // The name in lists. A mirror that sends it would never learn of a change.
     cursor: v.optional(v.never('must be sent as since')),
     limit: v.optional(IntegerParameter(1, 100), '50'),

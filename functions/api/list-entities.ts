@@ -1,17 +1,21 @@
 import * as v from 'valibot';
-import { EntityTypeIn, entityTypes } from '../../shared/entity/entity-type.ts';
-import { invalidRequest } from '../../shared/errors.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { nextLink } from '../../shared/http/paged.ts';
-import { IntegerParameter } from '../../shared/http/request.ts';
-import { Answer, brieflyShared } from '../../shared/http/response.ts';
-import { findThings } from '../../shared/things/find-things.ts';
-import { presentThing } from '../../shared/things/found.ts';
-import { listThings, mostLatest } from '../../shared/things/list-things.ts';
-import { prior, thingSorts } from '../../shared/things/listing.ts';
-import { isVisible, oneOf, Text } from '../../shared/values.ts';
+import { invalidRequest } from '../../shared/base/errors.ts';
+import { isVisible, oneOf, Text } from '../../shared/base/values.ts';
+import { EntityTypeIn, entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { nextLink } from '../../shared/core/http/paged.ts';
+import { CursorParameter, IntegerParameter } from '../../shared/core/http/request.ts';
+import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
+import {
+  findThings,
+  listThings,
+  mostLatest,
+  presentThing,
+  prior,
+  thingSorts,
+} from '../../shared/features/things/public.ts';
 
-export { ThingPage as response } from '../../shared/things/presented.ts';
+export { ThingPage as response } from '../../shared/features/things/public.ts';
 
 const Name = v.pipe(Text(1, 200), v.check(isVisible, 'must have some visible character'));
 
@@ -21,7 +25,7 @@ export const request = v.object({
     sort: v.optional(oneOf(thingSorts)),
     entity_type: v.optional(EntityTypeIn(entityTypes)),
     limit: v.optional(IntegerParameter(1, 50), '50'),
-    cursor: v.optional(v.string()),
+    cursor: CursorParameter(),
   }),
 });
 

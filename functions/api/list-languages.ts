@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { languages } from '../../shared/review/languages.ts';
+import { languages } from '../../shared/base/languages.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
 
-export { LanguagesResponse as response } from '../../shared/review/presented.ts';
+export { LanguagesResponse as response } from '../../shared/core/review/presented.ts';
 export const request = v.object({});
 
 export const docs = {

@@ -1,10 +1,13 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller } from '../../shared/http/request.ts';
-import { presentApplication } from '../../shared/oauth/application.ts';
-import { findApplication, listApplications } from '../../shared/oauth/application-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller } from '../../shared/core/http/request.ts';
+import { presentApplication } from '../../shared/core/oauth/application.ts';
+import {
+  findApplication,
+  listApplications,
+} from '../../shared/core/oauth/application-repository.ts';
 
-export { ApplicationsResponse as response } from '../../shared/oauth/presented.ts';
+export { ApplicationsResponse as response } from '../../shared/core/oauth/presented.ts';
 export const request = v.object({ caller: Caller });
 
 export const docs = {

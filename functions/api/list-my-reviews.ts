@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller, pageParameters } from '../../shared/http/request.ts';
-import { listOwnReviews } from '../../shared/review/own-reviews.ts';
-import { OwnReviewPage } from '../../shared/review/presented.ts';
-import { isDraft, presentReview } from '../../shared/review/review.ts';
-import { presentModeration } from '../../shared/review/verdict.ts';
-import { findWaitingTexts } from '../../shared/review/waiting.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller, pageParameters } from '../../shared/core/http/request.ts';
+import { listOwnReviews } from '../../shared/core/review/own-reviews.ts';
+import { OwnReviewPage } from '../../shared/core/review/presented.ts';
+import { isDraft, presentReview } from '../../shared/core/review/review.ts';
+import { presentModeration } from '../../shared/core/review/verdict.ts';
+import { findWaitingTexts } from '../../shared/core/review/waiting.ts';
 
 export const request = v.object({ caller: Caller, query: v.object(pageParameters) });
 

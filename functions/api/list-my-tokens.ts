@@ -1,12 +1,15 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { Caller } from '../../shared/http/request.ts';
-import { presentApplication } from '../../shared/oauth/application.ts';
-import { findApplication, findApplications } from '../../shared/oauth/application-repository.ts';
-import { refreshToken } from '../../shared/oauth/grant.ts';
-import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { Caller } from '../../shared/core/http/request.ts';
+import { presentApplication } from '../../shared/core/oauth/application.ts';
+import {
+  findApplication,
+  findApplications,
+} from '../../shared/core/oauth/application-repository.ts';
+import { refreshToken } from '../../shared/core/oauth/grant.ts';
+import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
 
-export { TokensResponse as response } from '../../shared/oauth/presented.ts';
+export { TokensResponse as response } from '../../shared/core/oauth/presented.ts';
 export const request = v.object({ caller: Caller });
 
 export const docs = {

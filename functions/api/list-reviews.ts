@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import { EntityTypeIn, entityGroups, entityTypes } from '../../shared/entity/entity-type.ts';
-import { findMetadata, presentMetadata } from '../../shared/entity/metadata.ts';
-import { invalidRequest } from '../../shared/errors.ts';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { pagedAnswer, pagedParameters } from '../../shared/http/paged.ts';
-import { Flag } from '../../shared/http/request.ts';
-import { linkToFeed } from '../../shared/links.ts';
-import { Language, presentReview, Stars } from '../../shared/review/review.ts';
-import { listReviews } from '../../shared/review/review-list.ts';
-import { oneOf, oneOfNamed, Uuid } from '../../shared/values.ts';
+import { invalidRequest } from '../../shared/base/errors.ts';
+import { linkToFeed } from '../../shared/base/links.ts';
+import { oneOf, oneOfNamed, Uuid } from '../../shared/base/values.ts';
+import { EntityTypeIn, entityGroups, entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { findMetadata, presentMetadata } from '../../shared/core/entity/metadata.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { pagedAnswer, pagedParameters } from '../../shared/core/http/paged.ts';
+import { Flag } from '../../shared/core/http/request.ts';
+import { Language, presentReview, Stars } from '../../shared/core/review/review.ts';
+import { listReviews } from '../../shared/core/review/review-list.ts';
 
-export { ReviewPage as response } from '../../shared/review/presented.ts';
+export { ReviewPage as response } from '../../shared/core/review/presented.ts';
 
 export const request = v.object({
   query: v.object({

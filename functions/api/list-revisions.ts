@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
-import { Answer } from '../../shared/http/response.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { presentRevision } from '../../shared/review/revision.ts';
-import { listRevisions } from '../../shared/review/revision-repository.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { IntegerParameter, ReviewPath } from '../../shared/core/http/request.ts';
+import { Answer } from '../../shared/core/http/response.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
+import { presentRevision } from '../../shared/core/review/revision.ts';
+import { listRevisions } from '../../shared/core/review/revision-repository.ts';
 
-export { RevisionsResponse as response } from '../../shared/review/presented.ts';
+export { RevisionsResponse as response } from '../../shared/core/review/presented.ts';
 export const request = v.object({
   path: ReviewPath,
   query: v.object({ before: v.optional(IntegerParameter(1)) }),

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { pagedAnswer, pagedParameters } from '../../shared/http/paged.ts';
-import { presentUser } from '../../shared/user/user.ts';
-import { listUsers } from '../../shared/user/user-list.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { pagedAnswer, pagedParameters } from '../../shared/core/http/paged.ts';
+import { presentUser } from '../../shared/core/user/user.ts';
+import { listUsers } from '../../shared/core/user/user-list.ts';
 
-export { UserPage as response } from '../../shared/user/presented.ts';
+export { UserPage as response } from '../../shared/core/user/presented.ts';
 export const request = v.object({ query: v.object(pagedParameters) });
 
 export const docs = {

@@ -1,17 +1,17 @@
 import middy from '@middy/core';
-import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { databaseTypes } from '../../shared/entity/databases.ts';
-import { methodNotAllowed, notFound } from '../../shared/errors.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { allowedMethods } from '../../shared/http/match-route.ts';
-import { partsOf, readRequest } from '../../shared/http/read-request.ts';
-import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { methodNotAllowed, notFound } from '../../shared/base/errors.ts';
+import { version } from '../../shared/base/routes.ts';
+import { Uuid } from '../../shared/base/values.ts';
+import { databaseTypes } from '../../shared/core/entity/databases.ts';
+import { endpoint } from '../../shared/core/http/endpoint.ts';
+import { allowedMethods } from '../../shared/core/http/match-route.ts';
+import { partsOf, readRequest } from '../../shared/core/http/read-request.ts';
+import { commonHeaders, transportHeaders } from '../../shared/core/http/response.ts';
+import { wholeEvent } from '../../shared/core/http/whole-event.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
-import { version } from '../../shared/routes.ts';
-import { Uuid } from '../../shared/values.ts';
 
 // The names `no-route`, `authorizer` and `eraser` are nouns, because these functions are no
 // operations of a route. Other names would replace the deployed functions and delete their logs.
@@ -40,7 +40,7 @@ function placeOf(path: string): string | undefined {
 
 /** Catches requests that match no route, and known paths with an unsupported method. */
 export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-  .use(httpHeaderNormalizer())
+  .use(wholeEvent())
   .handler((event, context) => {
     const path = `/${event.pathParameters?.proxy ?? ''}/`.replaceAll(/\/+/g, '/');
     const place = ['GET', 'HEAD'].includes(event.httpMethod) ? placeOf(path) : undefined;

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { answerOnce, IdempotencyKey } from '../../shared/http/idempotency.ts';
-import { bodyOf, Caller, ReviewPath } from '../../shared/http/request.ts';
-import { processed } from '../../shared/http/response.ts';
-import { insertReport } from '../../shared/moderation/report-repository.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { Text } from '../../shared/values.ts';
+import { Text } from '../../shared/base/values.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { answerOnce, IdempotencyKey } from '../../shared/core/http/idempotency.ts';
+import { bodyOf, Caller, ReviewPath } from '../../shared/core/http/request.ts';
+import { processed } from '../../shared/core/http/response.ts';
+import { insertReport } from '../../shared/core/report/report-repository.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
 
-export { Processed as response } from '../../shared/http/presented.ts';
+export { Processed as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   path: ReviewPath,

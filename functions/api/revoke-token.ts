@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { invalidGrant } from '../../shared/errors.ts';
-import type { Docs } from '../../shared/http/endpoint.ts';
-import { credentials, oauthEndpoint } from '../../shared/http/oauth-endpoint.ts';
-import { openToken } from '../../shared/oauth/credentials.ts';
-import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
+import { invalidGrant } from '../../shared/base/errors.ts';
+import type { Docs } from '../../shared/core/http/endpoint.ts';
+import { credentials, oauthEndpoint } from '../../shared/core/http/oauth-endpoint.ts';
+import { openToken } from '../../shared/core/oauth/credentials.ts';
+import { deleteGrant } from '../../shared/core/oauth/grant-repository.ts';
 
 const RevocationForm = v.object({ token: v.string(), ...credentials });
 
-export { Revoked as response } from '../../shared/oauth/presented.ts';
+export { Revoked as response } from '../../shared/core/oauth/presented.ts';
 
 export const request = v.object({ body: RevocationForm });
 
@@ -19,7 +19,7 @@ export const docs = {
   fields: {
     token: 'An access token or a refresh token',
     client_id: 'The client id, unless sent by HTTP Basic',
-    client_secret: 'The client secret, unless sent by HTTP Basic',
+    client_secret: 'The client secret, unless sent by HTTP Basic. A public application has none',
   },
   example: {
     token: 'rvr_…',

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { type Docs, endpoint } from '../../shared/http/endpoint.ts';
-import { IfMatch } from '../../shared/http/entity-tags.ts';
-import { bodyOf, Caller, optional, ReviewPath } from '../../shared/http/request.ts';
-import { Answer, processed } from '../../shared/http/response.ts';
-import { updateReview } from '../../shared/review/review-repository.ts';
-import { ownerTagOf } from '../../shared/review/revision-tag.ts';
-import { SentWritten, sentTexts } from '../../shared/review/written.ts';
+import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { IfMatch } from '../../shared/core/http/entity-tags.ts';
+import { bodyOf, Caller, optional, ReviewPath } from '../../shared/core/http/request.ts';
+import { Answer, processed } from '../../shared/core/http/response.ts';
+import { updateReview } from '../../shared/core/review/review-repository.ts';
+import { ownerTagOf } from '../../shared/core/review/revision-tag.ts';
+import { SentWritten, sentTexts } from '../../shared/core/review/written.ts';
 
-export { Changed as response } from '../../shared/http/presented.ts';
+export { Changed as response } from '../../shared/core/http/presented.ts';
 export const request = v.object({
   caller: Caller,
   path: ReviewPath,

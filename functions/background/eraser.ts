@@ -1,13 +1,12 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { eraseAccount } from '../../shared/account/erase-account.ts';
-import { applyInOrder } from '../../shared/background/apply-in-order.ts';
-import { passHeartbeat } from '../../shared/health/heartbeat.ts';
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { undoAll } from '../../shared/moderation/undo-all.ts';
-import { eraseGrants } from '../../shared/oauth/application-repository.ts';
-import { eraseEntity, eraseRemains } from '../../shared/review/erase.ts';
-import { finishDeletion } from '../../shared/review/review-repository.ts';
-import { idIn } from '../../shared/table/keys.ts';
+import { idIn } from '../../shared/base/table/keys.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import { eraseGrants } from '../../shared/core/oauth/application-repository.ts';
+import { eraseEntity, eraseRemains } from '../../shared/core/review/erase.ts';
+import { finishDeletion } from '../../shared/core/review/review-repository.ts';
+import { eraseAccount } from '../../shared/features/account/public.ts';
+import { applyInOrder, passHeartbeat } from '../../shared/features/health/public.ts';
+import { undoAll } from '../../shared/features/moderation/public.ts';
 
 /**
  * Erases data left by deleted accounts, reviews and applications. Hides all reviews of accounts for

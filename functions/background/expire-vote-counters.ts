@@ -1,6 +1,6 @@
-import { recordRun } from '../../shared/background/last-run.ts';
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { deleteDailyCounts } from '../../shared/user/daily-limit.ts';
+import { recordRun } from '../../shared/base/background/last-run.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import { deleteDailyCounts } from '../../shared/core/user/daily-limit.ts';
 
 /**
  * Deletes old vote counters once a day. Continues where the last run was interrupted. A run that

@@ -1,9 +1,7 @@
-import { checkAddress } from '../../shared/health/address.ts';
-import { recordHeartbeat } from '../../shared/health/heartbeat.ts';
-import { checkKeys } from '../../shared/health/keys.ts';
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { countMetric } from '../../shared/metric.ts';
-import { longestWait } from '../../shared/moderation/desk.ts';
+import { countMetric } from '../../shared/base/metric.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import { longestWait } from '../../shared/core/report/desk.ts';
+import { checkAddress, checkKeys, recordHeartbeat } from '../../shared/features/health/public.ts';
 
 /**
  * Writes an item every minute, which proves that writes work and that consumers follow. Tells of

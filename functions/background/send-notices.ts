@@ -1,5 +1,5 @@
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { sendNotices } from '../../shared/notices/run.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import { sendNotices } from '../../shared/features/notices/public.ts';
 
 /** Sends the mails that are due. A server calls it with `look`. */
 export const handler = notingColdStart(({ look }: { look?: boolean } = {}) =>

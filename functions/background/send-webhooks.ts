@@ -1,4 +1,4 @@
-import { type RunResult, sendWebhooks } from '../../shared/webhooks/run.ts';
+import { type RunResult, sendWebhooks } from '../../shared/features/webhooks/public.ts';
 
 /**
  * Sends new changes to webhooks every minute. A server also looks every few seconds whether there

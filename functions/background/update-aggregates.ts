@@ -1,17 +1,20 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { contributionOf, typesIn } from '../../shared/aggregates/contribution.ts';
-import { growTrees } from '../../shared/aggregates/grow.ts';
-import { project } from '../../shared/aggregates/project.ts';
-import { copySums } from '../../shared/aggregates/sums.ts';
-import { applyInOrder } from '../../shared/background/apply-in-order.ts';
-import { logChanges } from '../../shared/changes/log.ts';
-import { casesIn, entitiesIn, peopleIn, reviewsIn } from '../../shared/changes/stream.ts';
-import { describeError } from '../../shared/describe-error.ts';
-import { isHeartbeat, passHeartbeat } from '../../shared/health/heartbeat.ts';
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { publishedIn, queueEntities } from '../../shared/names/queue.ts';
-import { keepThings } from '../../shared/things/keep-things.ts';
-import { settleRisen } from '../../shared/things/settle-risen.ts';
+import { describeError } from '../../shared/base/describe-error.ts';
+import { contributionOf, typesIn } from '../../shared/core/aggregates/contribution.ts';
+import { growTrees } from '../../shared/core/aggregates/grow.ts';
+import { project } from '../../shared/core/aggregates/project.ts';
+import { copySums } from '../../shared/core/aggregates/sums.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import {
+  casesIn,
+  entitiesIn,
+  logChanges,
+  peopleIn,
+  reviewsIn,
+} from '../../shared/features/changes/public.ts';
+import { applyInOrder, isHeartbeat, passHeartbeat } from '../../shared/features/health/public.ts';
+import { publishedIn, queueEntities } from '../../shared/features/names/public.ts';
+import { keepThings, settleRisen } from '../../shared/features/things/public.ts';
 
 /**
  * Updates totals, rank trees, entries of things, the queues of names, and the change log. Applies a

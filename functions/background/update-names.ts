@@ -1,5 +1,5 @@
-import { notingColdStart } from '../../shared/http/cold-start.ts';
-import { updateNames } from '../../shared/names/update.ts';
+import { notingColdStart } from '../../shared/core/http/cold-start.ts';
+import { updateNames } from '../../shared/features/names/public.ts';
 
 /** Asks the databases for the names that are due. A server calls it with `look`. */
 export const handler = notingColdStart(({ look }: { look?: boolean } = {}) =>

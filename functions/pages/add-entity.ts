@@ -1,21 +1,21 @@
 import * as v from 'valibot';
-import { entityGroups } from '../../shared/entity/entity-type.ts';
-import { addEntity, addition } from '../../shared/moderation/correction.ts';
-import { namingFields } from '../../shared/moderation/naming-fields.ts';
+import { oneOf, Uuid } from '../../shared/base/values.ts';
+import { entityGroups } from '../../shared/core/entity/entity-type.ts';
+import { newReview } from '../../shared/core/review/review.ts';
+import { addEntity, addition, namingFields } from '../../shared/features/names/public.ts';
+import {
+  findNamesakes,
+  isOther,
+  ReviewedEntity,
+  refilledReview,
+  refilledThing,
+  requireOwnTypes,
+} from '../../shared/features/things/public.ts';
 import { entityUrl } from '../../shared/pages/entity/addresses.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { FieldError } from '../../shared/pages/form/way-back.ts';
-import { ReviewedEntity, refilledReview } from '../../shared/pages/review/new-review-page.ts';
-import {
-  isOther,
-  refilledThing,
-  requireOwnTypes,
-} from '../../shared/pages/review/new-thing-page.ts';
 import { newReviewEntries } from '../../shared/pages/review/review-fields.ts';
-import { insertNamed, saveNew } from '../../shared/pages/review/sent-review.ts';
-import { newReview } from '../../shared/review/review.ts';
-import { findNamesakes } from '../../shared/things/find-things.ts';
-import { oneOf, Uuid } from '../../shared/values.ts';
+import { insertNamed, requireContent, saveNew } from '../../shared/pages/review/sent-review.ts';
 
 const thing = {
   /** Made with the form, so that a form that is sent twice adds one thing. */
@@ -61,6 +61,7 @@ export const handler = page(
       await addEntity(added, { name, about, url }, user);
       return { location: entityUrl(added), notice: 'entity-added' };
     }
+    requireContent(sent);
     const { entity_id, entity_type } = entity;
     const is_draft = sent.review === 'draft';
     const review = newReview(user_id, { ...sent, entity_id, entity_type, is_draft });

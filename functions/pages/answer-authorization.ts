@@ -1,17 +1,17 @@
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { bodyOf } from '../../shared/http/request.ts';
-import { findApplication, isOwnerBlocked } from '../../shared/oauth/application-repository.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { ApiError } from '../../shared/base/errors.ts';
+import { oneOf } from '../../shared/base/values.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import { findApplication, isOwnerBlocked } from '../../shared/core/oauth/application-repository.ts';
 import {
   answerAuthorization,
   findAuthorizationRequest,
-} from '../../shared/oauth/authorization-repository.ts';
-import { answerUri } from '../../shared/oauth/authorization-request.ts';
+} from '../../shared/core/oauth/authorization-repository.ts';
+import { answerUri } from '../../shared/core/oauth/authorization-request.ts';
+import { refuseBlocked } from '../../shared/core/user/writer.ts';
 import { blockedOwnerPage, obstaclePage } from '../../shared/pages/application/consent-page.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { refuseBlocked } from '../../shared/user/writer.ts';
-import { oneOf } from '../../shared/values.ts';
 
 /** Answers the client with a code, or with `access_denied` (RFC 6749 section 4.1.2). */
 export const handler = page(

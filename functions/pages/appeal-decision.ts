@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { bodyOf, ReviewPath } from '../../shared/http/request.ts';
-import { appeal } from '../../shared/moderation/decision-repository.ts';
+import { Text } from '../../shared/base/values.ts';
+import { bodyOf, ReviewPath } from '../../shared/core/http/request.ts';
+import { appeal } from '../../shared/core/report/decision-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { Text } from '../../shared/values.ts';
 
 export const request = signedIn({
   path: ReviewPath,

@@ -1,7 +1,7 @@
-import { ApiError } from '../../shared/errors.ts';
-import { ReviewPath } from '../../shared/http/request.ts';
+import { ApiError } from '../../shared/base/errors.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { deleteReview } from '../../shared/core/review/review-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { deleteReview } from '../../shared/review/review-repository.ts';
 
 /** Deletes an own review. A second click finds none, which is no error. */
 export const handler = page(

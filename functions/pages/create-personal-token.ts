@@ -1,10 +1,13 @@
 import * as v from 'valibot';
-import { bodyOf } from '../../shared/http/request.ts';
-import { createPersonalToken, lifetimes } from '../../shared/oauth/personal-token-repository.ts';
-import { newTokenPage, tokensPage } from '../../shared/pages/account/tokens-page.ts';
+import { scopes } from '../../shared/base/routes.ts';
+import { Name } from '../../shared/base/values.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import {
+  createPersonalToken,
+  lifetimes,
+} from '../../shared/core/oauth/personal-token-repository.ts';
+import { newTokenPage, tokensPage } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { scopes } from '../../shared/routes.ts';
-import { Name } from '../../shared/values.ts';
 
 const Ticked = v.optional(v.literal('yes', 'must be ticked or not'));
 

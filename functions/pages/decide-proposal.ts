@@ -1,12 +1,15 @@
 import * as v from 'valibot';
-import { SeenVersion } from '../../shared/entity/record.ts';
-import { EntityPath } from '../../shared/http/request.ts';
-import { acceptProposal, declineProposal } from '../../shared/moderation/proposal-decisions.ts';
+import { oneOf, StoredTime, Text, Uuid } from '../../shared/base/values.ts';
+import { SeenVersion } from '../../shared/core/entity/record.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { ReviewedType } from '../../shared/core/review/review.ts';
+import {
+  moderationUrl,
+  requireModerator,
+  thingPage,
+} from '../../shared/features/moderation/public.ts';
+import { acceptProposal, declineProposal } from '../../shared/features/names/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { thingPage } from '../../shared/pages/moderation/thing-page.ts';
-import { ReviewedType } from '../../shared/review/review.ts';
-import { oneOf, StoredTime, Text, Uuid } from '../../shared/values.ts';
 
 export const request = signedIn({
   path: EntityPath,

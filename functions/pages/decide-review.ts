@@ -1,11 +1,18 @@
 import * as v from 'valibot';
-import { bodyOf, IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
-import { Grounds } from '../../shared/moderation/decision.ts';
-import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { oneOf } from '../../shared/base/values.ts';
+import { bodyOf, IntegerParameter, ReviewPath } from '../../shared/core/http/request.ts';
+import { Grounds } from '../../shared/core/report/decision.ts';
+import { decideReview } from '../../shared/core/report/decision-repository.ts';
+import { deskKinds } from '../../shared/core/report/desk.ts';
+import { verdicts } from '../../shared/core/review/verdict.ts';
+import {
+  casePage,
+  moderationUrl,
+  releaseRest,
+  requireModerator,
+} from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { casePage } from '../../shared/pages/moderation/case-page.ts';
-import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { verdicts } from '../../shared/review/verdict.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
 
 const Count = IntegerParameter(0);
 
@@ -18,17 +25,21 @@ export const request = signedIn({
     edits: Count,
     /** Version of the name that waits with the review. */
     named: v.optional(Count),
+    /** Kind of the list on the desk that the form was in. */
+    kind: v.optional(oneOf(deskKinds)),
   }),
 });
 
 /** Decides on the version that the moderator has seen. Shows the decision of a faster moderator. */
 export const handler = page(
   request,
-  async ({ caller, path, body: { decision, version, edits, named, ...why } }, { visitor }) => {
+  async ({ caller, path, body }, { visitor }) => {
     requireModerator(visitor);
+    const { decision, version, edits, named, kind, ...why } = body;
     const by = { ...why, moderator_id: caller.user_id };
-    await decideReview(path.review_id, decision, by, { version, edits, named });
-    return { location: moderationUrl(), notice: `review-${decision}` };
+    const decided = await decideReview(path.review_id, decision, by, { version, edits, named });
+    if (decision === 'approve' && decided?.user_id) await releaseRest(decided.user_id, by);
+    return { location: withQuery(moderationUrl(), { kind }), notice: `review-${decision}` };
   },
   ({ path }, filled, { visitor }) => casePage(path.review_id, visitor, filled),
 );

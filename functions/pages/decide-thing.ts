@@ -1,19 +1,18 @@
 import * as v from 'valibot';
-import { SeenVersion } from '../../shared/entity/record.ts';
-import { EntityPath } from '../../shared/http/request.ts';
-import { type Decider, Grounds } from '../../shared/moderation/decision.ts';
+import { oneOf, Uuid } from '../../shared/base/values.ts';
+import { SeenVersion } from '../../shared/core/entity/record.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { type Decider, Grounds } from '../../shared/core/report/decision.ts';
+import { ReviewedType } from '../../shared/core/review/review.ts';
+import { requireModerator, thingPage } from '../../shared/features/moderation/public.ts';
 import {
   confirmName,
   leadThing,
   removeThing,
   returnThing,
-} from '../../shared/moderation/record-decisions.ts';
-import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
+} from '../../shared/features/names/public.ts';
+import { recordUrl } from '../../shared/features/things/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { thingPage } from '../../shared/pages/moderation/thing-page.ts';
-import { ReviewedType } from '../../shared/review/review.ts';
-import { oneOf, Uuid } from '../../shared/values.ts';
 
 export const request = signedIn({
   path: EntityPath,

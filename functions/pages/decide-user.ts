@@ -1,30 +1,41 @@
 import * as v from 'valibot';
-import { bodyOf, UserPath } from '../../shared/http/request.ts';
-import { accountVerdicts, decideUser } from '../../shared/moderation/account-decisions.ts';
-import { Grounds } from '../../shared/moderation/decision.ts';
-import { allowReview } from '../../shared/moderation/hidden-claims.ts';
+import { oneOf, Uuid } from '../../shared/base/values.ts';
+import { bodyOf, UserPath } from '../../shared/core/http/request.ts';
+import { Grounds } from '../../shared/core/report/decision.ts';
+import {
+  accountVerdicts,
+  allowReview,
+  approveAll,
+  authorPage,
+  decideUser,
+  moderationUrl,
+  requireModerator,
+} from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { authorPage } from '../../shared/pages/moderation/author-page.ts';
-import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { oneOf, Uuid } from '../../shared/values.ts';
 
 export const request = signedIn({
   path: UserPath,
   body: bodyOf({
-    decision: oneOf([...accountVerdicts, 'allow']),
+    decision: oneOf([...accountVerdicts, 'allow', 'approve_all']),
     /** Entity that the user may review again. */
     entity_id: v.optional(Uuid),
+    /** Time of the page that showed what waits. */
+    until: v.optional(v.pipe(v.string(), v.isoTimestamp())),
     ...Grounds.entries,
   }),
 });
 
-/** Blocks or unblocks an account, undoes what it did, or allows a review after a hidden one. */
+/** Blocks or unblocks an account, undoes or approves what it did, or allows another review. */
 export const handler = page(
   request,
   async ({ caller, path, body }, { visitor }) => {
     requireModerator(visitor);
-    const { decision, entity_id, ...why } = body;
+    const { decision, entity_id, until = '', ...why } = body;
     const by = { ...why, moderator_id: caller.user_id };
+    if (decision === 'approve_all') {
+      await approveAll(path.user_id, by, until);
+      return { location: moderationUrl(), notice: 'user-approve_all' };
+    }
     if (decision === 'allow') {
       await allowReview(path.user_id, entity_id ?? '', by);
     } else {

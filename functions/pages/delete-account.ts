@@ -1,16 +1,20 @@
 import * as v from 'valibot';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { bodyOf } from '../../shared/http/request.ts';
-import { deletionPage, farewell, rememberDeletion } from '../../shared/pages/account/leaving.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import { findProviderSignOut } from '../../shared/core/user/provider-sign-out.ts';
+import {
+  deleteAccount,
+  deletionPage,
+  farewell,
+  rememberDeletion,
+} from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { FieldError } from '../../shared/pages/form/way-back.ts';
-import { forgetSession, isFresh } from '../../shared/pages/session/session.ts';
-import { findProviderSignOut } from '../../shared/user/provider-sign-out.ts';
+import { forgetSession, isFresh, readIdToken } from '../../shared/pages/session/session.ts';
 
 /** Deletes an account. A recent sign-in and the typed name rule out a mistake. */
 export const handler = page(
   signedIn({ body: bodyOf({ name: v.string() }) }),
-  async ({ caller, body }, { visitor }) => {
+  async ({ caller, body }, { event, visitor }) => {
     if (!isFresh(caller)) return deletionPage(caller, visitor);
     if (normalized(body.name) !== normalized(visitor.user.display_name)) {
       throw new FieldError(
@@ -19,10 +23,10 @@ export const handler = page(
       );
     }
     await deleteAccount(caller.user_id);
-    const next = await findProviderSignOut();
+    const next = await findProviderSignOut(readIdToken(event));
     if (next) return farewell('deletion', next);
     // Redirects, so that reloading or going back does not send the form again.
-    return { location: '/account/sign-out', cookies: [forgetSession(), rememberDeletion()] };
+    return { location: '/account/sign-out', cookies: [...forgetSession(), rememberDeletion()] };
   },
   ({ caller }, filled, { visitor }) => deletionPage(caller, visitor, filled),
 );

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { bodyOf } from '../../shared/http/request.ts';
-import { deleteApplication } from '../../shared/oauth/application-repository.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import { deleteApplication } from '../../shared/core/oauth/application-repository.ts';
 import {
   ApplicationPath,
   applicationPath,

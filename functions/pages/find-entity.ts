@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import type { Database } from '../../shared/entity/databases.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { isVisible, oneOf } from '../../shared/base/values.ts';
+import type { Database } from '../../shared/core/entity/databases.ts';
 import {
   type EntityType,
   entityGroups,
@@ -9,15 +10,15 @@ import {
   groupOf,
   nameOfEntityType,
   nameOfGroup,
-} from '../../shared/entity/entity-type.ts';
-import { type KnownEntity, knownEntity } from '../../shared/entity/metadata.ts';
-import { readPasted, siteOf } from '../../shared/entity/pasted.ts';
-import { type FoundEntity, isSearchable, searchEntities } from '../../shared/entity/search.ts';
-import { oneThing, shownGroups } from '../../shared/entity/shown-groups.ts';
+} from '../../shared/core/entity/entity-type.ts';
+import { type KnownEntity, knownEntity } from '../../shared/core/entity/metadata.ts';
+import { readPasted, siteOf } from '../../shared/core/entity/pasted.ts';
+import { type FoundEntity, isSearchable, searchEntities } from '../../shared/core/entity/search.ts';
+import { oneThing, shownGroups } from '../../shared/core/entity/shown-groups.ts';
+import { findThings, numbersOf } from '../../shared/features/things/public.ts';
 import { entityUrl, newReviewUrl, newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
-import { numbersOf } from '../../shared/pages/entity/thing-list.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nextPage, tabs } from '../../shared/pages/frame/lists.ts';
@@ -25,8 +26,6 @@ import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { counted, hostOf } from '../../shared/pages/frame/words.ts';
-import { findThings } from '../../shared/things/find-things.ts';
-import { isVisible, oneOf } from '../../shared/values.ts';
 
 /** Characters of a name and of an address. */
 const longestName = 200;
@@ -116,11 +115,11 @@ export const handler = visitedPage(request, async ({ query: { q, type, cursor } 
           <section>${typeChips(text, type)}</section>
           <section>
             ${outcome.excuse && html`<p class="warning" role="alert">${outcome.excuse}</p>`}
-            ${resultsOf(text, type, [...here, ...(outcome.elsewhere ?? [])])}
+            ${resultsOf(text, type, [...here, ...(outcome.elsewhere ?? [])], outcome.next !== undefined)}
             ${nextPage(findUrl(), outcome.next, { q: text, type })}
           </section>
           ${isAsked && !mayAsk && signInToAsk(text, type)}
-          ${addresses(false)}
+          ${entityGroups.has('own') && addresses(false)}
         </div>`
       : html`<section>${form(text, type, fault)}${typeChips(text, type)}</section>
           ${addresses(pasted === null)}`,
@@ -191,11 +190,21 @@ function typeChips(text: string, type: EntityType | undefined) {
   return tabs('Type', urlOf(type), [[urlOf(), 'All types'], ...chips], 'chips');
 }
 
-function resultsOf(text: string, type: EntityType | undefined, found: readonly Found[]) {
+function resultsOf(
+  text: string,
+  type: EntityType | undefined,
+  found: readonly Found[],
+  hasNext: boolean,
+) {
   const results = found.map((each) => html`<li>${resultOf(each)}</li>`);
-  return html`<h2>${counted(found.length, 'result')} for “<bdi>${text}</bdi>”</h2>
-    ${found.length === 0 && html`<p>Check the spelling, or choose another type.</p>`}
-    <ul class="plain">${results}${entityGroups.has('own') && html`<li>${toAdd(text, type)}</li>`}</ul>`;
+  // A page of a search by type may end before the first match.
+  const isAhead = found.length === 0 && hasNext;
+  const advice = isAhead
+    ? 'Other types have this name too. The search continues on the next page.'
+    : `Check the spelling${[...shownGroups().values()].flat().length > 1 ? ', or choose another type' : ''}.`;
+  return html`<h2>${isAhead ? 'Nothing so far' : counted(found.length, 'result')} for “<bdi>${text}</bdi>”</h2>
+    ${found.length === 0 && html`<p>${advice}</p>`}
+    <ul class="plain">${results}<li>${entityGroups.has('own') ? toAdd(text, type) : toAddByAddress(text)}</li></ul>`;
 }
 
 function resultOf(found: Found): Html {
@@ -225,6 +234,21 @@ function toAdd(text: string, type: EntityType | undefined) {
       <h3>${only ? linkTo(only, 'Add it') : 'Add it as'}</h3>
       ${!only && html`<p class="chips">${own.map((each) => linkTo(each, nameOfEntityType(each)))}</p>`}
       <p class="soft">“<bdi>${text}</bdi>” is not in this list? Name it, and review it on the same page.</p>
+    </div>
+  </div>`;
+}
+
+/** The last result of a place without types of its own: the way by the address of a database. */
+function toAddByAddress(text: string) {
+  const sites = databasesShown().map((database) => {
+    const site = siteOf(database);
+    return html`<a href="${site}">${hostOf(site)}</a>`;
+  });
+  return html`<div class="thing">
+    <span class="picture none" aria-hidden="true">+</span>
+    <div>
+      <h3>Add it by its address</h3>
+      <p class="soft">“<bdi>${text}</bdi>” is not in this list? Find its page at ${sites.map((site, i) => html`${i > 0 && ' or '}${site}`)}, and search here for the address of that page. Then name it and review it.</p>
     </div>
   </div>`;
 }

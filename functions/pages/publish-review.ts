@@ -1,16 +1,15 @@
 import * as v from 'valibot';
-import { isOwnType } from '../../shared/entity/entity-type.ts';
-import { readRecord } from '../../shared/entity/record.ts';
-import { mayBeNamed } from '../../shared/moderation/naming.ts';
-import { firstName, namingFields } from '../../shared/moderation/naming-fields.ts';
+import { isOwnType } from '../../shared/core/entity/entity-type.ts';
+import { readRecord } from '../../shared/core/entity/record.ts';
+import { newReview, type WholeReview } from '../../shared/core/review/review.ts';
+import { insertReview } from '../../shared/core/review/review-repository.ts';
+import type { User } from '../../shared/core/user/user.ts';
+import { firstName, mayBeNamed, namingFields } from '../../shared/features/names/public.ts';
+import { ReviewedEntity, refilledReview } from '../../shared/features/things/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { FieldError } from '../../shared/pages/form/way-back.ts';
-import { ReviewedEntity, refilledReview } from '../../shared/pages/review/new-review-page.ts';
 import { newReviewEntries } from '../../shared/pages/review/review-fields.ts';
-import { insertNamed, saveNew } from '../../shared/pages/review/sent-review.ts';
-import { newReview, type WholeReview } from '../../shared/review/review.ts';
-import { insertReview } from '../../shared/review/review-repository.ts';
-import type { User } from '../../shared/user/user.ts';
+import { insertNamed, requireContent, saveNew } from '../../shared/pages/review/sent-review.ts';
 
 const { name, ...otherNaming } = namingFields;
 
@@ -32,6 +31,7 @@ const ReviewForm = v.object({
 export const handler = page(
   signedIn({ query: ReviewedEntity, body: ReviewForm }),
   async ({ caller: { user_id }, query, body }, { visitor: { user } }) => {
+    requireContent(body);
     const review = newReview(user_id, { ...query, ...body, is_draft: body.is_draft === 'yes' });
     // Something of a type of this service was named when it was added.
     if (isOwnType(review.entity_type)) return saveNew(review);

@@ -1,9 +1,13 @@
-import { bodyOf } from '../../shared/http/request.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import {
+  enteredIn,
+  insertWebhook,
+  newWebhookPage,
+  webhookFields,
+  webhookPath,
+} from '../../shared/features/webhooks/public.ts';
 import { ApplicationPath } from '../../shared/pages/application/application-path.ts';
-import { enteredIn, webhookFields } from '../../shared/pages/application/webhook-form.ts';
-import { newWebhookPage, webhookPath } from '../../shared/pages/application/webhook-pages.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
 
 /** Registers a webhook, the same address only once. The next run tests its receiver. */
 export const handler = page(

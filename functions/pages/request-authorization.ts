@@ -1,19 +1,19 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { ApiError, invalidRequest } from '../../shared/errors.ts';
-import type { Application } from '../../shared/oauth/application.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { ApiError, invalidRequest } from '../../shared/base/errors.ts';
+import { type Application, isPublicClient } from '../../shared/core/oauth/application.ts';
 import {
   countPeople,
   findApplication,
   isOwnerBlocked,
-} from '../../shared/oauth/application-repository.ts';
+} from '../../shared/core/oauth/application-repository.ts';
 import {
   applicationChanged,
   findAuthorizationRequest,
   getAuthorizationRequest,
   insertAuthorizationRequest,
-} from '../../shared/oauth/authorization-repository.ts';
+} from '../../shared/core/oauth/authorization-repository.ts';
 import {
   type AuthorizationError,
   type AuthorizationRequest,
@@ -21,8 +21,9 @@ import {
   type RequestedGrant,
   readAuthorizationRequest,
   stateOf,
-} from '../../shared/oauth/authorization-request.ts';
-import { listGrants } from '../../shared/oauth/grant-repository.ts';
+} from '../../shared/core/oauth/authorization-request.ts';
+import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
+import { findUser } from '../../shared/core/user/user-repository.ts';
 import {
   backTo,
   blockedOwnerPage,
@@ -35,7 +36,6 @@ import type { Redirect } from '../../shared/pages/frame/html-response.ts';
 import type { Page, Visitor } from '../../shared/pages/frame/layout.ts';
 import { toAccount } from '../../shared/pages/frame/next-steps.ts';
 import { openRequest, sealRequest } from '../../shared/pages/session/sealed.ts';
-import { findUser } from '../../shared/user/user-repository.ts';
 
 type Parameters = Record<string, string[] | undefined>;
 
@@ -67,7 +67,8 @@ async function begin(
   visitor?: Visitor,
 ): Promise<Page | Redirect> {
   const application = await findClient(parameters);
-  const parts = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
+  const asked = readAuthorizationRequest(parameters, isPublicClient(application));
+  const parts = { asked, state: stateOf(parameters) };
   if (visitor) {
     return admit(application, parts, visitor, (request) =>
       ask(insertAuthorizationRequest(request), request, application, visitor),

@@ -1,6 +1,6 @@
-import { notFound } from '../../shared/errors.ts';
-import { nobody } from '../../shared/oauth/grant.ts';
-import { deleteGrants } from '../../shared/oauth/grant-repository.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { nobody } from '../../shared/core/oauth/grant.ts';
+import { deleteGrants } from '../../shared/core/oauth/grant-repository.ts';
 import { ApplicationPath } from '../../shared/pages/application/application-path.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { PathParameter } from '../../shared/http/request.ts';
-import { deletePersonalToken, TokenId } from '../../shared/oauth/personal-token-repository.ts';
+import { PathParameter } from '../../shared/core/http/request.ts';
+import { deletePersonalToken, TokenId } from '../../shared/core/oauth/personal-token-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 
 export const request = signedIn({ path: v.object({ token_id: PathParameter('Token', TokenId) }) });

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
-import { SeenVersion } from '../../shared/entity/record.ts';
-import { EntityPath } from '../../shared/http/request.ts';
-import { correctName } from '../../shared/moderation/correction.ts';
-import { namingFields } from '../../shared/moderation/naming-fields.ts';
-import { namingPage } from '../../shared/pages/entity/name-page.ts';
+import { Text } from '../../shared/base/values.ts';
+import { SeenVersion } from '../../shared/core/entity/record.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { ReviewedType } from '../../shared/core/review/review.ts';
+import { correctName, namingFields } from '../../shared/features/names/public.ts';
+import { namingPage } from '../../shared/features/things/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { ReviewedType } from '../../shared/review/review.ts';
-import { Text } from '../../shared/values.ts';
 
 export const request = signedIn({
   path: EntityPath,

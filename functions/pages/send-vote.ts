@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { ReviewPath } from '../../shared/http/request.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { ApiError } from '../../shared/base/errors.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { deleteVote, saveVote } from '../../shared/core/vote/vote-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import type { Page } from '../../shared/pages/frame/layout.ts';
 import { nextSteps } from '../../shared/pages/frame/next-steps.ts';
 import { ownUrl } from '../../shared/pages/frame/own-url.ts';
 import { type Choice, VoteChoice } from '../../shared/pages/review/vote-form.ts';
-import { deleteVote, saveVote } from '../../shared/vote/vote-repository.ts';
 
 export const request = signedIn({
   path: ReviewPath,

@@ -1,4 +1,4 @@
-import { deletionPage } from '../../shared/pages/account/leaving.ts';
+import { deletionPage } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 
 export const handler = page(signedIn({}), ({ caller }, { visitor }) =>

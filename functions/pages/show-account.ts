@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { invalidToken } from '../../shared/errors.ts';
-import { listDecided } from '../../shared/moderation/decision-log.ts';
-import { accountPage } from '../../shared/pages/account/account-page.ts';
-import { namePage } from '../../shared/pages/account/name-page.ts';
+import { invalidToken } from '../../shared/base/errors.ts';
+import { listDecided } from '../../shared/core/report/decision-log.ts';
+import { findAccount, markRead } from '../../shared/core/user/user-repository.ts';
+import { accountPage, namePage } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, readDated } from '../../shared/pages/frame/lists.ts';
-import { findAccount, markRead } from '../../shared/user/user-repository.ts';
 
 export const request = signedIn({
   query: v.object({
@@ -19,7 +18,8 @@ export const request = signedIn({
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
   const { return_to, change } = query;
   if (return_to !== undefined && (change || visitor.user.has_proposed_name)) {
-    return namePage(visitor, return_to);
+    const { proposed_name } = (await findAccount(user_id))?.contact ?? {};
+    return namePage(visitor, return_to, proposed_name);
   }
   const [account, decisions] = await Promise.all([
     findAccount(user_id),

@@ -1,4 +1,4 @@
-import { applicationPage } from '../../shared/pages/application/application-pages.ts';
+import { applicationPage } from '../../shared/features/webhooks/public.ts';
 import { ApplicationPath } from '../../shared/pages/application/application-path.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 

@@ -1,4 +1,4 @@
-import { applicationsPage } from '../../shared/pages/application/application-pages.ts';
+import { applicationsPage } from '../../shared/features/webhooks/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 
 export const handler = page(signedIn({}), (_, { visitor }) => applicationsPage(visitor));

@@ -1,6 +1,6 @@
-import { UserPath } from '../../shared/http/request.ts';
+import { UserPath } from '../../shared/core/http/request.ts';
+import { AuthorQuery, authorPage } from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { AuthorQuery, authorPage } from '../../shared/pages/moderation/author-page.ts';
 
 export const request = signedIn({ path: UserPath, query: AuthorQuery });
 

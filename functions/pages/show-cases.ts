@@ -1,39 +1,40 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import type { Metadata } from '../../shared/entity/presented.ts';
-import type { EntityRecord } from '../../shared/entity/record.ts';
-import { readFromCursor } from '../../shared/list/cursor.ts';
-import { type DeskKind, deskKinds } from '../../shared/moderation/desk.ts';
-import { listWaiting, type OpenReview, type Waiting } from '../../shared/moderation/desk-list.ts';
-import type { OpenProposal } from '../../shared/moderation/proposal.ts';
-import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
-import { page, signedIn } from '../../shared/pages/form/page.ts';
-import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
-import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
-import { withQuery } from '../../shared/pages/frame/own-url.ts';
-import { personLink, viewerOf } from '../../shared/pages/frame/person.ts';
-import { ageOf, counted } from '../../shared/pages/frame/words.ts';
+import { readFromCursor } from '../../shared/base/list/cursor.ts';
+import { oneOf } from '../../shared/base/values.ts';
+import { findRecords, metadataOf } from '../../shared/core/entity/metadata.ts';
+import type { EntityRecord } from '../../shared/core/entity/record.ts';
+import { type DeskKind, deskKinds } from '../../shared/core/report/desk.ts';
+import { isHeld, type Review } from '../../shared/core/review/review.ts';
+import { reasons } from '../../shared/core/review/verdict.ts';
+import type { User } from '../../shared/core/user/user.ts';
+import { findUsers } from '../../shared/core/user/user-repository.ts';
 import {
+  findHeldWith,
+  isReport,
   linkTo,
+  listWaiting,
   moderationTabs,
   moderationUrl,
+  nameCell,
+  type OpenReview,
   reasonsOf,
   reasonWords,
   requireModerator,
   saying,
-} from '../../shared/pages/moderation/moderation.ts';
-import {
-  isReport,
-  nameCell,
+  type Waiting,
   wordsBeforeAndAfter,
-} from '../../shared/pages/moderation/names-page.ts';
+} from '../../shared/features/moderation/public.ts';
+import type { OpenProposal } from '../../shared/features/names/public.ts';
+import { recordUrl } from '../../shared/features/things/public.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
+import { csrfField, type Html, type Visitor } from '../../shared/pages/frame/layout.ts';
+import { nextPage, perPage, rowsUnder, tabs } from '../../shared/pages/frame/lists.ts';
+import { withQuery } from '../../shared/pages/frame/own-url.ts';
+import { personLink, viewerOf } from '../../shared/pages/frame/person.ts';
+import { ageOf, counted } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
-import { isHeld } from '../../shared/review/review.ts';
-import { reasons } from '../../shared/review/verdict.ts';
-import type { User } from '../../shared/user/user.ts';
-import { findUsers } from '../../shared/user/user-repository.ts';
-import { oneOf } from '../../shared/values.ts';
+import { inFull, isCut } from '../../shared/pages/review/written-parts.ts';
 
 export const request = signedIn({
   query: v.object({
@@ -68,7 +69,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
     ({ after }) => listWaiting({ kind, reason, order: sort }, limit, after),
   );
   const { cursor } = endAfter();
-  const rows = await rowsOf(page.waiting, visitor);
+  const rows = await rowsOf(page.waiting, visitor, kind);
   const linkWith = (change: object) =>
     withQuery(moderationUrl(), { kind, sort, reason, ...change });
   const linkToKind = (each?: DeskKind) => withQuery(moderationUrl(), { kind: each });
@@ -103,17 +104,58 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   };
 });
 
-async function rowsOf(waiting: readonly Waiting[], visitor: Visitor): Promise<(Html | string)[][]> {
+async function rowsOf(
+  waiting: readonly Waiting[],
+  visitor: Visitor,
+  kind: DeskKind | undefined,
+): Promise<(Html | string)[][]> {
   const reviews = waiting.flatMap((each) => ('review' in each ? [each.review] : []));
-  const [metadata, users] = await Promise.all([
-    findMetadata(reviews, viewerOf(visitor)),
+  const [records, users, withReview] = await Promise.all([
+    findRecords(reviews),
     findUsers(waiting.flatMap((each) => namerOf(each) ?? [])),
+    findHeldWith(waiting.flatMap((each) => ('named' in each ? [each.named] : []))),
   ]);
-  const byReview = new Map(reviews.map(({ id }, i) => [id, metadata[i]]));
-  return waiting.map((each) => {
-    if ('review' in each) return reviewRow(each, byReview.get(each.review.id));
-    return 'proposal' in each ? proposalRow(each, users) : nameRow(each.named, users);
+  const byReview = new Map(reviews.map(({ id }, i) => [id, records[i]]));
+  return waiting.flatMap((each) => {
+    if ('review' in each) {
+      return [reviewRow(each, byReview.get(each.review.id), { visitor, kind })];
+    }
+    if ('proposal' in each) return [proposalRow(each, users)];
+    // A name that waits with a review is decided on with that.
+    return withReview.has(each.named) ? [] : [nameRow(each.named, users)];
   });
+}
+
+/** The approval of what waits, beside it, for a moderator who has read it there. */
+function approvalOf(
+  { review, author, moderationCase }: OpenReview,
+  record: EntityRecord | undefined,
+  { visitor, kind }: { visitor: Visitor; kind: DeskKind | undefined },
+): Html | '' {
+  const isReadable = review.long_text === undefined && review.waiting_since === undefined;
+  if (!isReadable || author.id === visitor.user.id) return '';
+  const snapshot = {
+    version: moderationCase.version,
+    edits: review.edits,
+    named: record?.state === 'waiting' ? record.version : undefined,
+    kind,
+  };
+  const hidden = { reason: 'other', note: '' };
+  const fields = (values: object) =>
+    Object.entries(values).map(
+      ([name, value]) =>
+        value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
+    );
+  return html`<form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
+      ${csrfField(visitor.csrf)}
+      ${fields({ ...hidden, ...snapshot })}
+      <button class="quiet" name="decision" value="approve" aria-label="Approve the review by ${author.display_name}">Approve</button>
+    </form>
+    <form method="post" action="${moderationUrl(`/users/${author.id}`)}">
+      ${csrfField(visitor.csrf)}
+      ${fields({ ...hidden, until: new Date().toISOString() })}
+      <button class="link" name="decision" value="approve_all">Approve all by <bdi>${author.display_name}</bdi></button>
+    </form>`;
 }
 
 function namerOf(each: Waiting): string | undefined {
@@ -121,17 +163,30 @@ function namerOf(each: Waiting): string | undefined {
   return 'named' in each ? each.named.user_id : undefined;
 }
 
-function reviewRow({ review, author, moderationCase }: OpenReview, metadata?: Metadata | null) {
+function reviewRow(
+  open: OpenReview,
+  record: EntityRecord | undefined,
+  place: { visitor: Visitor; kind: DeskKind | undefined },
+) {
+  const { review, author, moderationCase } = open;
   const { reports, appeal, opened_at, is_held } = moderationCase;
+  const metadata = metadataOf(record, viewerOf(place.visitor));
   const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
   const why = appeal === undefined ? counts : 'Appeal';
   const held = isHeld(review) ? 'Waits for approval' : 'An edit waits for approval';
   return [
-    reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`)),
+    html`${reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`))}${is_held && isCut(review) && wholeText(review)}`,
     personLink(author, moderationUrl(`/users/${author.id}`)),
-    is_held ? html`${held}${reports > 0 && html`<br>${counts}`}` : why,
+    is_held
+      ? html`${held}${record?.state === 'waiting' && ', with a new name'}${reports > 0 && html`<br>${counts}`}${approvalOf(open, record, place)}`
+      : why,
     ageOf(opened_at),
   ];
+}
+
+function wholeText({ text, language, long_text }: Review): Html | '' {
+  if (long_text !== undefined) return '';
+  return html`<details><summary>Read all of it</summary>${inFull({ text, language, rating: null })}</details>`;
 }
 
 function proposalRow({ proposal, record }: OpenProposal, users: ReadonlyMap<string, User>) {

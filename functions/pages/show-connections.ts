@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../shared/auth-url.ts';
-import { findApplications } from '../../shared/oauth/application-repository.ts';
-import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { findApplications } from '../../shared/core/oauth/application-repository.ts';
+import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
+import { findUsers } from '../../shared/core/user/user-repository.ts';
 import { abilitiesOf, abilityList } from '../../shared/pages/application/abilities.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { csrfField } from '../../shared/pages/frame/layout.ts';
 import { dayOf, hostOf } from '../../shared/pages/frame/words.ts';
-import { findUsers } from '../../shared/user/user-repository.ts';
 
 /** Shows the applications that a person has connected. */
 export const handler = page(signedIn({}), async ({ caller }, { visitor }) => {

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { guides } from '../../shared/docs/guides.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { version } from '../../shared/base/routes.ts';
+import { guides } from '../../shared/features/docs/public.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { version } from '../../shared/routes.ts';
 
 /** Shows the list of guides, and links to the reference. */
 export const handler = visitedPage(v.object({}), async () => {

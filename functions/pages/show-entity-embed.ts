@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import * as v from 'valibot';
-import { EntityPath } from '../../shared/http/request.ts';
+import { site } from '../../shared/base/site/site.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
 import { readNamedEntity, Theme } from '../../shared/pages/entity/named-entity.ts';
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { publicDocument } from '../../shared/pages/frame/public-page.ts';
@@ -8,7 +9,6 @@ import { stars } from '../../shared/pages/frame/stars.ts';
 import { colours, coloursOf, sourceOf } from '../../shared/pages/frame/style.ts';
 import { titleInTab } from '../../shared/pages/frame/title.ts';
 import { reviewCount } from '../../shared/pages/review/review-list.ts';
-import { site } from '../../shared/site/site.ts';
 
 const layout = `
 * { box-sizing: border-box; margin: 0; }

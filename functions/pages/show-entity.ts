@@ -1,11 +1,19 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { type EntityType, nameOfEntityType, nameOfGroup } from '../../shared/entity/entity-type.ts';
-import { findMetadata, type KnownEntity } from '../../shared/entity/metadata.ts';
-import { shownGroups } from '../../shared/entity/shown-groups.ts';
-import { EntityPath } from '../../shared/http/request.ts';
-import { feedUrl } from '../../shared/links.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { feedUrl } from '../../shared/base/links.ts';
+import {
+  type EntityType,
+  nameOfEntityType,
+  nameOfGroup,
+} from '../../shared/core/entity/entity-type.ts';
+import { findMetadata, type KnownEntity } from '../../shared/core/entity/metadata.ts';
+import { shownGroups } from '../../shared/core/entity/shown-groups.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { findOwnReview } from '../../shared/core/review/own-reviews.ts';
+import { Language, ReviewedType, Stars } from '../../shared/core/review/review.ts';
+import { canModerate } from '../../shared/core/user/user-type.ts';
+import { namingLink, recordUrl } from '../../shared/features/things/public.ts';
 import {
   embedCode,
   entityLine,
@@ -13,7 +21,6 @@ import {
   oembedUrl,
   readNamedEntity,
 } from '../../shared/pages/entity/named-entity.ts';
-import { namingLink, recordUrl } from '../../shared/pages/entity/naming-form.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { ratingData } from '../../shared/pages/entity/structured-data.ts';
 import { optionGroup, select } from '../../shared/pages/form/choices.ts';
@@ -33,9 +40,6 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
-import { findOwnReview } from '../../shared/review/own-reviews.ts';
-import { Language, ReviewedType, Stars } from '../../shared/review/review.ts';
-import { canModerate } from '../../shared/user/user-type.ts';
 
 export const request = v.object({
   path: EntityPath,
@@ -52,13 +56,14 @@ export const handler = visitedPage(
   request,
   async ({ path, query: { entity_type, ...query } }, reading) => {
     const { entity_id } = path;
-    const [entity, list, own, visitor] = await Promise.all([
+    const [entity, alone, own, visitor] = await Promise.all([
       readNamedEntity(entity_id, entity_type, reading),
       readReviews({ entity_id }, query),
       reading.then((person) => person && findOwnReview(person.user.id, entity_id, fromReplica)),
       reading,
     ]);
-    const { url, name, title, summary, metadata } = entity;
+    const { url, name, title, summary, led_from, metadata } = entity;
+    const list = led_from.length > 0 ? await readReviews({ entity_id }, query, led_from) : alone;
     const [votes, other] = await Promise.all([
       readVotes(visitor, list.reviews),
       readOther(metadata),
@@ -165,7 +170,7 @@ function topOf(
   }
   return html`<div class="about">
     ${pictureTile(entity, metadata, 128)}
-    <div><h1${[...name].length > longName && html` class="long"`}><bdi>${name}</bdi></h1>${entityLine(entity, metadata, links)}</div>
+    <div><h1${[...name].length > longName && html` class="long"`}><bdi>${name}</bdi></h1>${entityLine(entity, metadata, { more: links })}</div>
     <div class="buttons">${averageOf(summary.average_rating)}${write}</div>
   </div>`;
 }

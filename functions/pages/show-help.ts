@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { oneThing } from '../../shared/entity/shown-groups.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { oneThing } from '../../shared/core/entity/shown-groups.ts';
+import { userTypes } from '../../shared/core/user/user-type.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { askOperator } from '../../shared/pages/frame/operator.ts';
 import { linkToRules } from '../../shared/pages/frame/own-pages.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { nameOfType } from '../../shared/pages/frame/words.ts';
-import { userTypes } from '../../shared/user/user-type.ts';
 
 /** The user types by karma, as rows of a table. */
 const levels = userTypes.map((type, i) => {
@@ -22,7 +22,7 @@ export const handler = visitedPage(v.object({}), async () => {
   return {
     title: 'Help',
     description: 'Write reviews, vote on them, report them, and leave with all that is yours.',
-    head: headOf({ path: '/help', apiPath: false, type: 'website' }),
+    head: headOf({ path: '/help', type: 'website' }),
     content: html`<section>
         <h2>Write a review</h2>
         <p><a href="${base}/find">Search</a> for ${oneThing()}, and choose “Write a review”. Give stars, a text of 25 to 5000 characters, or both. You have one review of each thing, and can change it at any time: earlier versions stay readable.</p>

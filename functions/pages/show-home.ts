@@ -1,21 +1,23 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { manyThings, oneThing } from '../../shared/entity/shown-groups.ts';
-import { readLength } from '../../shared/list/totals.ts';
-import { thingShelf } from '../../shared/pages/entity/thing-list.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { readLength } from '../../shared/base/list/totals.ts';
+import { version } from '../../shared/base/routes.ts';
+import { site } from '../../shared/base/site/site.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { manyThings, oneThing } from '../../shared/core/entity/shown-groups.ts';
+import { sumOfCounts } from '../../shared/core/review/owner-counts.ts';
+import { findNewest, readCounts } from '../../shared/core/review/review-list.ts';
+import {
+  type FoundThing,
+  listMostReviewed,
+  thingShelf,
+} from '../../shared/features/things/public.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { listByThing, reviewCard } from '../../shared/pages/review/review-card.ts';
-import { sumOfCounts } from '../../shared/review/owner-counts.ts';
-import { findNewest, readCounts } from '../../shared/review/review-list.ts';
-import { version } from '../../shared/routes.ts';
-import { site } from '../../shared/site/site.ts';
-import type { FoundThing } from '../../shared/things/found.ts';
-import { listMostReviewed } from '../../shared/things/list-things.ts';
 
 const description = () =>
   `People’s reviews of ${manyThings()}. Read them, publish them and vote on them from any website or program.`;
@@ -44,14 +46,14 @@ export const handler = visitedPage(v.object({}), async () => {
     title: isNamed ? name : 'Open reviews',
     description: text,
     isWide: true,
-    head: headOf({ path: '/', apiPath: false, type: 'website', feed: 'All reviews' }),
+    head: headOf({ path: '/', type: 'website', feed: 'All reviews' }),
     content: html`<p class="lead">${text}</p>
       ${count === 0 && reviews.length === 0 && firstSteps()}
       ${things.length > 0 && talkedAbout(things)}
       <div class="desk">
         ${reviews.length > 0 && newest(listByThing(listed))}
         <section>
-          ${count > 0 && html`<p class="soft">${counted(count, 'review')} by ${counted(people, 'member')}.</p>`}
+          ${count > 0 && html`<p class="soft">${counted(count, 'review')} · ${counted(people, 'member')}</p>`}
           <ul class="row">
             <li><a href="${authUrl()}/help">How it works</a></li>
           </ul>

@@ -1,7 +1,7 @@
-import { notFound } from '../../shared/errors.ts';
-import { Answer, publicAnswer } from '../../shared/http/response.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { siteContent } from '../../shared/base/site/content.ts';
+import { Answer, publicAnswer } from '../../shared/core/http/response.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
-import { siteContent } from '../../shared/site/content.ts';
 
 /** Sends the logo of the site, in which no script runs. */
 export const handler = browserHandler((event) => {

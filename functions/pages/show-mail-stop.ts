@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { readStop, stopPage } from '../../shared/pages/account/stop-mails.ts';
+import { readStop, stopPage } from '../../shared/features/notices/public.ts';
 import { page } from '../../shared/pages/form/page.ts';
 
 export const request = v.object({ path: v.object({ token: v.string() }) });

@@ -1,16 +1,19 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntityType } from '../../shared/entity/entity-type.ts';
-import type { Entity } from '../../shared/entity/record.ts';
-import type { Decision } from '../../shared/moderation/decision.ts';
-import { listOutcomes, listOwnProposals } from '../../shared/moderation/own-corrections.ts';
-import type { Proposal } from '../../shared/moderation/proposal.ts';
-import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { nameOfEntityType } from '../../shared/core/entity/entity-type.ts';
+import type { Entity } from '../../shared/core/entity/record.ts';
+import type { Decision } from '../../shared/core/report/decision.ts';
+import { ownTabs } from '../../shared/features/account/public.ts';
+import { decisionOf, saying } from '../../shared/features/moderation/public.ts';
+import {
+  listOutcomes,
+  listOwnProposals,
+  type Proposal,
+} from '../../shared/features/names/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { minuteOf } from '../../shared/pages/frame/words.ts';
-import { decisionOf, saying } from '../../shared/pages/moderation/moderation.ts';
 
 export const request = signedIn({ query: CursorQuery });
 

@@ -1,14 +1,13 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../shared/auth-url.ts';
-import { appealOn } from '../../shared/pages/account/account-page.ts';
-import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { isDraft, isHeld, isPublic, type Review } from '../../shared/core/review/review.ts';
+import { appealOn, ownTabs } from '../../shared/features/account/public.ts';
+import { decisionOf, saying, stateOf } from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
-import { decisionOf, saying, stateOf } from '../../shared/pages/moderation/moderation.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { readWritten } from '../../shared/pages/review/review-list.ts';
-import { isDraft, isHeld, isPublic, type Review } from '../../shared/review/review.ts';
 
 export const request = signedIn({ query: CursorQuery });
 

@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../shared/auth-url.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { ownTabs } from '../../shared/pages/account/own-tabs.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { listVotes } from '../../shared/core/vote/vote-repository.ts';
+import { ownTabs } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { personLink } from '../../shared/pages/frame/person.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
-import { listVotes } from '../../shared/vote/vote-repository.ts';
 
 export const handler = page(signedIn({ query: CursorQuery }), async ({ caller, query }) => {
   const base = authUrl();

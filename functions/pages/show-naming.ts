@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { askForMetadata } from '../../shared/entity/asking.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { EntityPath } from '../../shared/http/request.ts';
-import { namingPage } from '../../shared/pages/entity/name-page.ts';
+import { askForMetadata } from '../../shared/core/entity/asking.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { ReviewedType } from '../../shared/core/review/review.ts';
+import { namingPage } from '../../shared/features/things/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { viewerOf } from '../../shared/pages/frame/person.ts';
-import { ReviewedType } from '../../shared/review/review.ts';
 
 export const request = signedIn({
   path: EntityPath,

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
+import { startThing } from '../../shared/features/things/public.ts';
 import { newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { isFromOwnPage } from '../../shared/pages/form/sent-form.ts';
-import { startThing } from '../../shared/pages/review/new-thing-page.ts';
 
 export const request = signedIn({
   query: v.object({

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { EntityPath } from '../../shared/http/request.ts';
-import { recordUrl } from '../../shared/pages/entity/naming-form.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { ReviewedType } from '../../shared/core/review/review.ts';
+import { requireModerator } from '../../shared/features/moderation/public.ts';
+import { recordUrl } from '../../shared/features/things/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { ReviewedType } from '../../shared/review/review.ts';
 
 export const request = signedIn({
   path: EntityPath,

@@ -1,10 +1,10 @@
 import { html, raw } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { referenceAt } from '../../shared/docs/reference.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { version } from '../../shared/base/routes.ts';
+import { referenceAt } from '../../shared/features/docs/public.ts';
 import { beside } from '../../shared/pages/frame/beside.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { version } from '../../shared/routes.ts';
 
 /** Shows the API reference, which is rendered from the OpenAPI description at build time. */
 export const handler = visitedPage(v.object({}), async () => {

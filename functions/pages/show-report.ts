@@ -1,6 +1,6 @@
-import { ReviewPath } from '../../shared/http/request.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { reportPage } from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { reportPage } from '../../shared/pages/moderation/report-page.ts';
 
 /** Asks a person for the reason to report a review. */
 export const handler = page(signedIn({ path: ReviewPath }), ({ path }, { visitor }) =>

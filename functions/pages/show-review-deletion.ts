@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntity } from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { ReviewPath } from '../../shared/http/request.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { nameOfEntity } from '../../shared/core/entity/entity-type.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { getReviewBy } from '../../shared/core/review/read-reviews.ts';
+import { currentRevision, isDraft, isHeld, type Review } from '../../shared/core/review/review.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { csrfField } from '../../shared/pages/frame/layout.ts';
 import { viewerOf } from '../../shared/pages/frame/person.ts';
 import { backupsInWords } from '../../shared/pages/frame/words.ts';
 import { reviewCell } from '../../shared/pages/review/review-card.ts';
 import { blockedHelp, obstaclePage } from '../../shared/pages/review/review-obstacle.ts';
-import { getReviewBy } from '../../shared/review/read-reviews.ts';
-import { currentRevision, isDraft, isHeld, type Review } from '../../shared/review/review.ts';
 
 /** Says what goes with an own review before its author deletes it. */
 export const handler = page(signedIn({ path: ReviewPath }), async ({ path }, { visitor }) => {

@@ -1,4 +1,4 @@
-import { ReviewPath } from '../../shared/http/request.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { editReviewPage } from '../../shared/pages/review/edit-review-page.ts';
 

@@ -1,9 +1,15 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntity, titleOfEntity } from '../../shared/entity/entity-type.ts';
-import { ReviewPath } from '../../shared/http/request.ts';
-import { hiddenReviewPage } from '../../shared/pages/account/hidden-review-page.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { licenseOf } from '../../shared/base/licenses.ts';
+import { version } from '../../shared/base/routes.ts';
+import { nameOfEntity, titleOfEntity } from '../../shared/core/entity/entity-type.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { getReviewWithMore } from '../../shared/core/review/more-reviews.ts';
+import type { AuthoredReview } from '../../shared/core/review/read-reviews.ts';
+import { currentRevision, type Review } from '../../shared/core/review/review.ts';
+import { findBallot } from '../../shared/core/vote/vote-repository.ts';
+import { hiddenReviewPage } from '../../shared/features/account/public.ts';
 import { entityLine, oembedUrl } from '../../shared/pages/entity/named-entity.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
@@ -16,12 +22,6 @@ import { dayOf } from '../../shared/pages/frame/words.ts';
 import { reviewCard, thingHead } from '../../shared/pages/review/review-card.ts';
 import { voteSection } from '../../shared/pages/review/vote-form.ts';
 import { excerptOf, inFull } from '../../shared/pages/review/written-parts.ts';
-import { licenseOf } from '../../shared/review/licenses.ts';
-import { getReviewWithMore } from '../../shared/review/more-reviews.ts';
-import type { AuthoredReview } from '../../shared/review/read-reviews.ts';
-import { currentRevision, type Review } from '../../shared/review/review.ts';
-import { version } from '../../shared/routes.ts';
-import { findBallot } from '../../shared/vote/vote-repository.ts';
 
 export const request = v.object({ path: ReviewPath });
 

@@ -1,6 +1,8 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { atomType, feedUrl } from '../../shared/base/links.ts';
+import { oneOf } from '../../shared/base/values.ts';
 import {
   type EntityGroup,
   type EntityType,
@@ -9,11 +11,14 @@ import {
   entityTypes,
   nameOfEntityType,
   nameOfGroup,
-} from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { manyThings } from '../../shared/entity/shown-groups.ts';
-import { atomType, feedUrl } from '../../shared/links.ts';
-import { browseTabs } from '../../shared/pages/entity/thing-list.ts';
+} from '../../shared/core/entity/entity-type.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { manyThings } from '../../shared/core/entity/shown-groups.ts';
+import type { ReviewCounts } from '../../shared/core/review/counts.ts';
+import { sumOfCounts } from '../../shared/core/review/owner-counts.ts';
+import { Language } from '../../shared/core/review/review.ts';
+import { readCountsByLanguage } from '../../shared/core/review/review-list.ts';
+import { browseTabs } from '../../shared/features/things/public.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
@@ -27,11 +32,6 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
-import type { ReviewCounts } from '../../shared/review/counts.ts';
-import { sumOfCounts } from '../../shared/review/owner-counts.ts';
-import { Language } from '../../shared/review/review.ts';
-import { readCountsByLanguage } from '../../shared/review/review-list.ts';
-import { oneOf } from '../../shared/values.ts';
 
 /** A filter of a form, which sends an empty text for a filter that is not set. */
 function Filter<T extends v.GenericSchema<string>>(schema: T) {
@@ -70,7 +70,6 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
     isWide: true,
     head: headOf({
       path: '/reviews',
-      apiPath: '/review/',
       type: 'website',
       alternates: [{ type: atomType, href: feedUrl('site'), title: 'All reviews' }],
       isUnlisted: isEmpty || isFiltered || !isFirst || sort !== 'published_on',

@@ -1,9 +1,13 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { nameOfEntity, titleOfEntity } from '../../shared/entity/entity-type.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { IntegerParameter, ReviewPath } from '../../shared/http/request.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { nameOfEntity, titleOfEntity } from '../../shared/core/entity/entity-type.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { IntegerParameter, ReviewPath } from '../../shared/core/http/request.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
+import type { Review } from '../../shared/core/review/review.ts';
+import type { Revision } from '../../shared/core/review/revision.ts';
+import { listRevisions } from '../../shared/core/review/revision-repository.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
@@ -11,10 +15,6 @@ import { authorLine } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { minuteOf } from '../../shared/pages/frame/words.ts';
 import { inFull } from '../../shared/pages/review/written-parts.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import type { Review } from '../../shared/review/review.ts';
-import type { Revision } from '../../shared/review/revision.ts';
-import { listRevisions } from '../../shared/review/revision-repository.ts';
 
 /** Bytes of a page's revisions: at least two of the longest texts. */
 const maxBytes = 64 * 1024;

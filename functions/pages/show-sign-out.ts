@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { farewell } from '../../shared/pages/account/leaving.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { farewell } from '../../shared/features/account/public.ts';
 import { page } from '../../shared/pages/form/page.ts';
 import { csrfField } from '../../shared/pages/frame/layout.ts';
 import { readCookie } from '../../shared/pages/session/session.ts';

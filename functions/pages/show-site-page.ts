@@ -1,9 +1,9 @@
 import { html, raw } from 'hono/html';
 import * as v from 'valibot';
-import { notFound } from '../../shared/errors.ts';
+import { notFound } from '../../shared/base/errors.ts';
+import { siteContent } from '../../shared/base/site/content.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { siteContent } from '../../shared/site/content.ts';
 
 export const request = v.object({ path: v.object({ slug: v.string() }) });
 
@@ -15,7 +15,7 @@ export const handler = visitedPage(request, async ({ path }) => {
   return {
     title,
     description,
-    head: headOf({ path: `/pages/${slug}`, apiPath: false, type: 'website' }),
+    head: headOf({ path: `/pages/${slug}`, type: 'website' }),
     content: html`<article>${raw(page.html)}</article>`,
   };
 });

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { EntityPath } from '../../shared/http/request.ts';
+import { EntityPath } from '../../shared/core/http/request.ts';
+import { ReviewedType } from '../../shared/core/review/review.ts';
+import { thingPage } from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { thingPage } from '../../shared/pages/moderation/thing-page.ts';
-import { ReviewedType } from '../../shared/review/review.ts';
 
 export const request = signedIn({
   path: EntityPath,

@@ -1,13 +1,20 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { oneOf } from '../../shared/base/values.ts';
 import {
   type EntityType,
   EntityTypeIn,
   entityTypes,
   pluralOfEntityType,
-} from '../../shared/entity/entity-type.ts';
-import { browseTabs, thingList } from '../../shared/pages/entity/thing-list.ts';
+} from '../../shared/core/entity/entity-type.ts';
+import {
+  browseTabs,
+  listThings,
+  type ThingSort,
+  thingList,
+  thingSorts,
+} from '../../shared/features/things/public.ts';
 import { typeSelect } from '../../shared/pages/entity/type-select.ts';
 import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
@@ -15,9 +22,6 @@ import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { listThings } from '../../shared/things/list-things.ts';
-import { type ThingSort, thingSorts } from '../../shared/things/listing.ts';
-import { oneOf } from '../../shared/values.ts';
 
 /** A type, or an empty text for all of them. */
 const Type = v.pipe(
@@ -50,7 +54,7 @@ export const handler = visitedPage(request, async ({ query }) => {
     title: titleOf(sort, entity_type),
     description: 'What people review here: most reviewed, best rated and newest.',
     isWide: true,
-    head: headOf({ path: '/things', apiPath: false, type: 'website', isUnlisted: !isPlain }),
+    head: headOf({ path: '/things', type: 'website', isUnlisted: !isPlain }),
     content: html`${browseTabs('/things')}
       <div class="columns">
         <section>${filterForm(sort, entity_type)}</section>

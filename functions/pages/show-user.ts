@@ -1,9 +1,11 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../shared/auth-url.ts';
-import { findMetadata } from '../../shared/entity/metadata.ts';
-import { UserPath } from '../../shared/http/request.ts';
-import { feedUrl } from '../../shared/links.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { feedUrl } from '../../shared/base/links.ts';
+import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import { UserPath } from '../../shared/core/http/request.ts';
+import { getUser } from '../../shared/core/user/user-repository.ts';
+import { userTypeOf } from '../../shared/core/user/user-type.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { nameWithRole, personTop } from '../../shared/pages/frame/person.ts';
@@ -16,8 +18,6 @@ import {
   reviewSection,
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
-import { getUser } from '../../shared/user/user-repository.ts';
-import { userTypeOf } from '../../shared/user/user-type.ts';
 
 export const request = v.object({ path: UserPath, query: v.object(listParameters) });
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { ReviewPath } from '../../shared/http/request.ts';
+import { ReviewPath } from '../../shared/core/http/request.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
+import { findBallot } from '../../shared/core/vote/vote-repository.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { VoteChoice } from '../../shared/pages/review/vote-form.ts';
 import { votePage } from '../../shared/pages/review/vote-page.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { findBallot } from '../../shared/vote/vote-repository.ts';
 
 export const request = signedIn({
   path: ReviewPath,

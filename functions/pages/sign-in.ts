@@ -1,17 +1,20 @@
 import * as v from 'valibot';
-import { partsOf, readRequest, requireHttps } from '../../shared/http/read-request.ts';
+import { oneOf } from '../../shared/base/values.ts';
+import { partsOf, readRequest, requireHttps } from '../../shared/core/http/read-request.ts';
+import { beginSignIn, prompts } from '../../shared/core/user/identity-provider.ts';
+import { readMove } from '../../shared/features/account/public.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
 import { respond } from '../../shared/pages/frame/html-response.ts';
 import { ownUrl } from '../../shared/pages/frame/own-url.ts';
 import { startSignIn } from '../../shared/pages/session/session.ts';
-import { beginSignIn, prompts } from '../../shared/user/identity-provider.ts';
-import { oneOf } from '../../shared/values.ts';
 
 export const request = v.object({
   query: v.object({
     return_to: v.optional(v.string()),
     /** Makes the provider ask, for a person who wants to use another account. */
     prompt: v.fallback(v.optional(oneOf(prompts)), undefined),
+    /** Sealed: the account to move to the identity that signs in. */
+    move: v.optional(v.string()),
   }),
 });
 
@@ -19,9 +22,11 @@ export const request = v.object({
 export const handler = browserHandler(async (event) => {
   requireHttps(event);
   const { query } = readRequest(request, partsOf(event));
+  const moves = query.move === undefined ? undefined : await readMove(query.move);
   const { url, ...checks } = await beginSignIn(query.prompt);
+  const signIn = { ...checks, moves };
   const cookies =
-    (await startSignIn(event, { ...checks, return_to: ownUrl(query.return_to) })) ??
-    (await startSignIn(event, { ...checks, return_to: ownUrl() }));
+    (await startSignIn(event, { ...signIn, return_to: ownUrl(query.return_to) })) ??
+    (await startSignIn(event, { ...signIn, return_to: ownUrl() }));
   return respond({ location: url, cookies });
 });

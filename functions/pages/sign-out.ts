@@ -1,10 +1,11 @@
-import { farewell } from '../../shared/pages/account/leaving.ts';
+import { findProviderSignOut } from '../../shared/core/user/provider-sign-out.ts';
+import { endSessions } from '../../shared/core/user/user-repository.ts';
+import { farewell } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { findProviderSignOut } from '../../shared/user/provider-sign-out.ts';
-import { endSessions } from '../../shared/user/user-repository.ts';
+import { readIdToken } from '../../shared/pages/session/session.ts';
 
 /** Ends all sessions of the person, stolen cookies too, and then that at the identity provider. */
-export const handler = page(signedIn({}), async ({ caller }) => {
+export const handler = page(signedIn({}), async ({ caller }, { event }) => {
   await endSessions(caller.user_id);
-  return farewell('sign-out', await findProviderSignOut());
+  return farewell('sign-out', await findProviderSignOut(readIdToken(event)));
 });

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { invalidRequest } from '../../shared/errors.ts';
-import { partsOf, readRequest, requireHttps } from '../../shared/http/read-request.ts';
-import { readStop, stoppedPage } from '../../shared/pages/account/stop-mails.ts';
+import { invalidRequest } from '../../shared/base/errors.ts';
+import { partsOf, readRequest, requireHttps } from '../../shared/core/http/read-request.ts';
+import { hashOfAddress } from '../../shared/core/user/claimable.ts';
+import { setMails } from '../../shared/core/user/mails.ts';
+import { findAccount } from '../../shared/core/user/user-repository.ts';
+import { readStop, stoppedPage } from '../../shared/features/notices/public.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
 import { respond } from '../../shared/pages/frame/html-response.ts';
-import { hashOfAddress } from '../../shared/user/claimable.ts';
-import { setMails } from '../../shared/user/mails.ts';
-import { findAccount } from '../../shared/user/user-repository.ts';
 
 export const request = v.object({ path: v.object({ token: v.string() }) });
 

@@ -1,9 +1,12 @@
 import * as v from 'valibot';
-import { undoChange } from '../../shared/moderation/record-decisions.ts';
+import { Text, Uuid } from '../../shared/base/values.ts';
+import {
+  logPage,
+  moderationUrl,
+  requireModerator,
+} from '../../shared/features/moderation/public.ts';
+import { undoChange } from '../../shared/features/names/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { logPage } from '../../shared/pages/moderation/log-page.ts';
-import { moderationUrl, requireModerator } from '../../shared/pages/moderation/moderation.ts';
-import { Text, Uuid } from '../../shared/values.ts';
 
 export const request = signedIn({
   body: v.object({ id: Uuid, note: v.optional(Text(0, 500), '') }),

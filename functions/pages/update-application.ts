@@ -1,7 +1,7 @@
-import { bodyOf } from '../../shared/http/request.ts';
-import { Registration } from '../../shared/oauth/application.ts';
-import { updateApplication } from '../../shared/oauth/application-repository.ts';
-import { registrationPage } from '../../shared/pages/application/application-pages.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import { Registration } from '../../shared/core/oauth/application.ts';
+import { updateApplication } from '../../shared/core/oauth/application-repository.ts';
+import { registrationPage } from '../../shared/features/webhooks/public.ts';
 import {
   ApplicationPath,
   applicationPath,

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { bodyOf } from '../../shared/http/request.ts';
+import { bodyOf } from '../../shared/core/http/request.ts';
+import { mailKinds } from '../../shared/core/user/mail-kinds.ts';
+import { setMails } from '../../shared/core/user/mails.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { mailKinds } from '../../shared/user/mail-kinds.ts';
-import { setMails } from '../../shared/user/mails.ts';
 
 /** A box that is not ticked is not sent. The form names the boxes that it has. */
 const Box = v.optional(v.literal('yes'));

@@ -1,24 +1,24 @@
 import * as v from 'valibot';
-import { applicationPath } from '../../shared/pages/application/application-path.ts';
-import { enteredIn, webhookFields } from '../../shared/pages/application/webhook-form.ts';
-import {
-  invalidWebhookPage,
-  WebhookPath,
-  webhookPath,
-} from '../../shared/pages/application/webhook-pages.ts';
-import { page, signedIn } from '../../shared/pages/form/page.ts';
-import { UtcTime } from '../../shared/webhooks/webhook.ts';
 import {
   confirmWebhook,
   continueWebhook,
+  deleteWebhook,
+  enteredIn,
+  invalidWebhookPage,
   pauseWebhook,
   replayWebhook,
   resendMessage,
   rotateWebhookSecret,
   skipMessage,
   testWebhook,
-} from '../../shared/webhooks/webhook-actions.ts';
-import { deleteWebhook, updateWebhook } from '../../shared/webhooks/webhook-repository.ts';
+  UtcTime,
+  updateWebhook,
+  WebhookPath,
+  webhookFields,
+  webhookPath,
+} from '../../shared/features/webhooks/public.ts';
+import { applicationPath } from '../../shared/pages/application/application-path.ts';
+import { page, signedIn } from '../../shared/pages/form/page.ts';
 
 /** Actions without fields of their own. */
 const plain = {

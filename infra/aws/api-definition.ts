@@ -1,11 +1,11 @@
+import { type Route, version } from '../../shared/base/routes.ts';
 import {
   gatewayResponses,
   literals,
   tokenExpression,
-} from '../../shared/http/gateway-responses.ts';
-import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { preflightHeaders, strictTransport } from '../../shared/http/response.ts';
-import { type Route, version } from '../../shared/routes.ts';
+} from '../../shared/core/http/gateway-responses.ts';
+import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
+import { preflightHeaders, strictTransport } from '../../shared/core/http/response.ts';
 import { groupOf } from './function-groups.ts';
 import type { Options } from './options.ts';
 
@@ -20,7 +20,10 @@ export interface Calls {
 /** Bytes from which on a response is compressed for a client that accepts it. */
 export const minimumCompressionSize = 1024;
 
-/** A literal header value: a mapping that API Gateway rejects would fail the deployment. */
+/**
+ * The challenge of a 403. A literal, because API Gateway does not document a mapping of the missing
+ * scope, and one that it rejects would fail the deployment. The body names the scope.
+ */
 const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 
 /**
@@ -31,7 +34,7 @@ const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 export function apiDefinition(
   routes: readonly Route[],
   calls: Calls,
-  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'openAddress' | 'exactChallenge'>,
+  options: Pick<Options, 'name' | 'cdn' | 'domain' | 'openAddress'>,
 ) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const path of pathsOf(routes)) paths[path] = { options: preflight(path) };
@@ -96,7 +99,7 @@ export function apiDefinition(
         ...(demandsKey(options) && { apiKey: { type: 'apiKey', name: 'x-api-key', in: 'header' } }),
       },
     },
-    'x-amazon-apigateway-gateway-responses': errors(options),
+    'x-amazon-apigateway-gateway-responses': errors,
     'x-amazon-apigateway-minimum-compression-size': minimumCompressionSize,
   };
 }
@@ -105,12 +108,8 @@ export function apiDefinition(
  * Tests whether the API answers under its own domain only. Its default address would be a second
  * address of the service. CloudFront needs that address, and alone has the key to it.
  */
-export function isOwnAddressClosed({
-  domain,
-  cdn,
-  openAddress,
-}: Pick<Options, 'domain' | 'cdn' | 'openAddress'>): boolean {
-  return domain !== undefined && !cdn && !openAddress;
+export function isOwnAddressClosed({ domain, cdn }: Pick<Options, 'domain' | 'cdn'>): boolean {
+  return domain !== undefined && !cdn;
 }
 
 /** Tests whether the API demands the key that CloudFront sends. */
@@ -168,13 +167,13 @@ function preflight(path: string) {
 }
 
 /** The responses of API Gateway itself, by type. */
-function errors({ exactChallenge }: Pick<Options, 'exactChallenge'>) {
-  const entries = gatewayResponses.map(({ type, status, headers, body }) => {
+const errors = Object.fromEntries(
+  gatewayResponses.map(({ type, status, headers, body }) => {
     const mapped = Object.entries({ ...literals(strictTransport), ...headers }).map(
-      ([name, value]) => {
-        const isMapped = value.startsWith('context.authorizer.') && !exactChallenge;
-        return [`gatewayresponse.header.${name}`, isMapped ? challenge : value];
-      },
+      ([name, value]) => [
+        `gatewayresponse.header.${name}`,
+        value.startsWith('context.authorizer.') ? challenge : value,
+      ],
     );
     const response = {
       ...(status !== undefined && { statusCode: `${status}` }),
@@ -182,6 +181,5 @@ function errors({ exactChallenge }: Pick<Options, 'exactChallenge'>) {
       responseTemplates: { 'application/json': body },
     };
     return [type, response];
-  });
-  return Object.fromEntries(entries);
-}
+  }),
+);

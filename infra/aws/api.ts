@@ -1,18 +1,18 @@
-import { hash } from 'node:crypto';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import { Construct, type IDependable } from 'constructs';
-import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { isExport, isGuide, isLarge, isSignIn } from '../../shared/http/route-load.ts';
-import { type Route, stage } from '../../shared/routes.ts';
+import { type Route, stage } from '../../shared/base/routes.ts';
+import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
+import { isExport, isGuide, isLarge, isSignIn } from '../../shared/core/http/route-load.ts';
 import { apiDefinition, isOwnAddressClosed, minimumCompressionSize } from './api-definition.ts';
 import { Edge } from './edge.ts';
 import { functionGroups, groupOf } from './function-groups.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
+import { allow } from './table-rights.ts';
 import { keepWarm, warmFunctions } from './warm.ts';
 
 /**
@@ -145,13 +145,13 @@ export class Api extends Construct {
     const add = (part: Part, name: string, props: Omit<TableFunctionProps, 'defaults'>) => {
       const functionName = this.#nameOf(name);
       const created = new TableFunction(parts[part], name, { ...props, defaults, functionName });
-      if (defaults.options.warm && warmFunctions.includes(name)) keepWarm(created);
+      if (defaults.options.isProduction && warmFunctions.includes(name)) keepWarm(created);
       return created;
     };
     const others = {
       authorizer: add('Functions', 'authorizer', {
         description: 'Verifies the access token',
-        table: 'read',
+        table: 'public',
         secrets: ['SIGNING_KEYS'],
       }),
       'no-route': add('Functions', 'no-route', {
@@ -185,6 +185,11 @@ export class Api extends Construct {
     this.restApi.latestDeployment?.node.addDependency(...others);
   }
 
+  /** Has these wait until the API is live. */
+  goesLiveBefore(...others: Construct[]): void {
+    for (const each of others) each.node.addDependency(this.restApi.deploymentStage);
+  }
+
   /** A nested stack for functions. The API goes live after it, with all that it calls. */
   #part(id: string, description: string) {
     const part = new NestedStack(this, id, { description: `Review service: ${description}` });
@@ -192,25 +197,22 @@ export class Api extends Construct {
     return part;
   }
 
-  /** The role of API Gateway, which may call the functions of the API and nothing else. */
+  /** The role of API Gateway, which may call the functions of this service and nothing else. */
   #caller() {
+    // One pattern, so that an update takes no right from a function that is still live.
+    const functions = Fn.sub(this.#arnOf('*'));
     const role = new Role(this, 'Caller', {
       description: 'Taken on by API Gateway to call functions',
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+      inlinePolicies: {
+        Calls: new PolicyDocument({ statements: allow(['lambda:InvokeFunction'], [functions]) }),
+      },
     });
-    const groups = functionGroups(this.#routes).map(({ name }) => name);
-    const names = Map.groupBy(['authorizer', 'no-route', ...groups], policyOf);
-    for (const [policy, own] of names) {
-      new ManagedPolicy(role, `Calls${policy}`, {
-        roles: [role],
-        statements: [
-          new PolicyStatement({
-            actions: ['lambda:InvokeFunction'],
-            resources: own.map((name) => Fn.sub(this.#arnOf(name))),
-          }),
-        ],
-      });
-    }
+    acknowledge(role, {
+      // As cdk-nag prints it.
+      [`IAM5[Resource::${this.#arnOf('*').replaceAll(/\$\{(.+?)\}/g, '<$1>')}]`]:
+        'The functions of this service by the prefix of their names. API Gateway calls those that its definition names',
+    });
     return role;
   }
 
@@ -223,21 +225,6 @@ export class Api extends Construct {
     const whole = this.#nameOf(name);
     return `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${whole}`;
   }
-}
-
-/**
- * Policies of calls. IAM takes 6,144 characters of one, which are some 50 calls, and ten policies
- * of a role. An operator feels it: 300 functions could not be deployed. A test sees that before.
- */
-const callPolicies = 6;
-
-/**
- * Returns the number of the policy that allows the call of a function. It depends on nothing but
- * the name, so a function more moves no right of another one. CloudFormation changes policies one
- * after the other, and live functions would be refused in between.
- */
-function policyOf(name: string): number {
-  return hash('sha256', name, 'buffer').readUInt32BE() % callPolicies;
 }
 
 /** The nested stacks of the functions with their roles and logs. A stack may have 500 resources. */

@@ -7,8 +7,8 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Arn, Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { consumers, isPrefix, type RecordKind } from '../../shared/background/consumers.ts';
-import { type Schedule, schedulesOf } from '../../shared/background/schedules.ts';
+import { consumers, isPrefix, type RecordKind } from '../../shared/base/background/consumers.ts';
+import { type Schedule, schedulesOf } from '../../shared/base/background/schedules.ts';
 import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
@@ -33,18 +33,17 @@ export class Background extends Construct {
       resources: [this.deadLetters.queueArn],
     });
 
-    const { table } = defaults;
-    const eventSourceArn = table.tableStreamArn;
+    const eventSourceArn = defaults.table.tableStreamArn;
     if (!eventSourceArn) throw new Error('The table has no stream');
     const fromStream = new PolicyStatement({
       actions: streaming.map((action) => `dynamodb:${action}`),
       resources: [eventSourceArn],
     });
-    this.consumers = consumers.map(({ operation, within, records, batchSize }) => {
+    this.consumers = consumers.map(({ operation, table, within, records, batchSize }) => {
       const consumer = new TableFunction(this, operation, {
         defaults,
         description: `Follows the stream: ${[...new Set(records.flatMap(({ sortKeys }) => sortKeys))].join(', ')}`,
-        table: 'write',
+        table,
         within,
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
@@ -59,8 +58,9 @@ export class Background extends Construct {
         maxBatchingWindow: Duration.seconds(defaults.options.batchWindow),
         reportBatchItemFailures: true,
         bisectBatchOnError: true,
-        // A failing record must not block later ones until the stream drops them, after a day. Age
-        // is the limit, because every attempt fails at once while totals are rebuilt.
+        // The consumer puts aside a record that alone fails. Where all fail, they must not block
+        // later ones until the stream drops them, after a day. Age is the limit, because every
+        // attempt fails at once while totals are rebuilt.
         retryAttempts: 10_000,
         maxRecordAge: Duration.hours(6),
         onFailure: new SqsDlq(this.deadLetters),
@@ -70,7 +70,11 @@ export class Background extends Construct {
 
     const { notices, mailFrom } = defaults.options;
     this.jobs = schedulesOf({ isMailing: notices }).map((schedule) => {
-      if (schedule.isForMails) return this.#everyMinute(schedule, defaults, sending(`${mailFrom}`));
+      if (schedule.isForMails) {
+        const job = this.#everyMinute(schedule, defaults, [sending(`${mailFrom}`)]);
+        acknowledge(job.role, anyIdentity);
+        return job;
+      }
       if (schedule.runs === 'every minute') return this.#everyMinute(schedule, defaults);
       return this.#daily(schedule, schedule.runs, { defaults, rights: [toDeadLetters] });
     });
@@ -126,28 +130,36 @@ export class Background extends Construct {
   }
 }
 
-/** Allows to send mails from this address, whose domain may be what is verified in Amazon SES. */
+/**
+ * Allows to send mails from this address alone. Amazon SES also checks the right for the verified
+ * domain above it, for the default configuration set of that identity, and for a recipient that is
+ * an identity of the account. So the sender is the limit, and not the resource.
+ */
 function sending(address: string) {
-  const identities = [address, address.slice(address.indexOf('@') + 1)];
-  return [
-    new PolicyStatement({
-      actions: ['ses:SendEmail', 'ses:SendRawEmail'],
-      resources: identities.map((name) =>
-        Arn.format({
-          service: 'ses',
-          resource: 'identity',
-          resourceName: name,
-          partition: Aws.PARTITION,
-          region: Aws.REGION,
-          account: Aws.ACCOUNT_ID,
-        }),
-      ),
-      conditions: { StringEquals: { 'ses:FromAddress': address } },
-    }),
-  ];
+  return new PolicyStatement({
+    actions: ['ses:SendEmail', 'ses:SendRawEmail'],
+    resources: ['identity', 'configuration-set'].map((resource) =>
+      Arn.format({
+        service: 'ses',
+        resource,
+        resourceName: '*',
+        partition: Aws.PARTITION,
+        region: Aws.REGION,
+        account: Aws.ACCOUNT_ID,
+      }),
+    ),
+    conditions: { StringEquals: { 'ses:FromAddress': address } },
+  });
 }
 
-/** Returns Lambda's filter pattern for the same records as `isFor` of shared/background. */
+const anySender = 'The condition limits the right to one sender';
+const anyIdentity = {
+  'IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]': anySender,
+  'IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:configuration-set/*]':
+    anySender,
+};
+
+/** Returns Lambda's filter pattern for the same records as `isFor` of shared/base/background. */
 function patternOf({ sortKeys, only }: RecordKind) {
   const S = sortKeys.map((each) => (isPrefix(each) ? { prefix: each } : each));
   const Keys = { sk: { S } };

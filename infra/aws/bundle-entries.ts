@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
-import { budgetOf } from '../../shared/http/route-load.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import { type Route, routes } from '../../shared/base/routes.ts';
+import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
+import { budgetOf } from '../../shared/core/http/route-load.ts';
 import { fileOf, operations } from '../functions.ts';
 import { activityOf } from './activities.ts';
 import { functionGroups } from './function-groups.ts';
@@ -37,7 +37,10 @@ function singleOperations() {
 }
 
 /** Writes modules into a folder, runs `use` on it, and deletes it. */
-export function withEntries<T>(names: readonly string[], use: (folder: string) => T): T {
+export async function withEntries<T>(
+  names: readonly string[],
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'entries-'));
   const write = (name: string, code: string) => writeFileSync(join(folder, `${name}.js`), code);
   for (const name of names) {
@@ -46,7 +49,7 @@ export function withEntries<T>(names: readonly string[], use: (folder: string) =
     write(name, pages ? sharedEntryOf(pages) : entryOf(single.get(name) ?? name));
   }
   try {
-    return use(folder);
+    return await use(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -63,8 +66,8 @@ function entryOf(name: string): string {
   const budget = route && budgetOf(route);
   const operation = JSON.stringify({ name, activity: route && activityOf(route) });
   const [runner, path] = budget
-    ? ['withinBudget', 'shared/table/budget.ts']
-    : ['runAs', 'shared/operation.ts'];
+    ? ['withinBudget', 'shared/base/table/budget.ts']
+    : ['runAs', 'shared/base/operation.ts'];
   const limits = budget ? `${operation}, ${JSON.stringify(budget)}` : operation;
   return `import { handler as handle } from ${file};
 import { ${runner} } from ${moduleOf(path)};
@@ -87,7 +90,9 @@ function sharedEntryOf(pages: readonly Route[]): string {
     ),
   );
   const usesTable = pages.some(({ table }) => table !== 'none');
-  const client = usesTable ? `export { table } from ${moduleOf('shared/table/client.ts')};\n` : '';
+  const client = usesTable
+    ? `export { table } from ${moduleOf('shared/base/table/client.ts')};\n`
+    : '';
   return `${client}const pages = {
 ${loads.join('\n')}
 };

@@ -22,7 +22,7 @@ export async function connect(name: string): Promise<{ environment: string | und
   const settings = settingsIn(service);
   if (settings) refuseOthers(settings);
   // Values set for a local stack would take precedence.
-  for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', ...keySecrets]) {
+  for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', 'OIDC_CLIENT_SECRET', ...keySecrets]) {
     delete process.env[variable];
   }
   Object.assign(process.env, {
@@ -31,6 +31,10 @@ export async function connect(name: string): Promise<{ environment: string | und
     SESSION_KEYS_ARN: output(data, 'SessionKeysArn'),
     WEBHOOK_KEYS_ARN: output(data, 'WebhookKeysArn'),
     AUTH_URL: output(service, 'AuthUrl'),
+    // An older version does not say these.
+    OIDC_ISSUER: findOutput(service, 'OidcIssuer') ?? '',
+    OIDC_CLIENT_ID: findOutput(service, 'OidcClientId') ?? '',
+    OIDC_CLIENT_SECRET_ARN: findOutput(service, 'OidcClientSecretArn') ?? '',
   });
   // An older version has no such output.
   const parameter = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');

@@ -1,68 +1,57 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { activities } from './activities.ts';
+import { errorsOf, iteratorAgeOf } from './alarms.ts';
 import type { Background } from './background.ts';
-import { errorsOf, iteratorAgeOf } from './background-alarms.ts';
 import { type Metrics, period } from './metrics.ts';
+import type { Options } from './options.ts';
 
-/** Adds a dashboard with the metrics of the service with this name. */
+/** Adds a dashboard: two graphs a row, each with metrics on its left and right axis. */
 export function addDashboard(
   scope: Construct,
   metrics: Metrics,
-  { background, name }: { background: Background; name: string },
+  { background, options: { name } }: { background: Background; options: Pick<Options, 'name'> },
 ): void {
   const by = (dimension: 'Route' | 'Operation', metricName: string) => {
     const expression = `SEARCH('{"${name}",${dimension}} MetricName="${metricName}"', 'Sum', 300)`;
-    return new cloudwatch.SearchExpression({ expression, period });
+    return [new cloudwatch.SearchExpression({ expression, period })];
   };
-  const { requests, clientErrors, serverErrors, latency, integrationLatency, tokens } = metrics;
-  const { throttled, tooMany, conflicts, deadLetters, authorizerFailures } = metrics;
-  const { outcomes } = metrics;
-  const failures = activities.map((activity) => outcomes[activity].failed);
-  const unavailable = activities.map((activity) => outcomes[activity].unavailable);
-  new cloudwatch.Dashboard(scope, 'Dashboard', {
-    widgets: [
+  const { outcomes, tokens, consumed } = metrics;
+  type Graph = readonly [string, cloudwatch.IMetric[], cloudwatch.IMetric[]?];
+  const graphs: readonly Graph[] = [
+    ['Requests', [metrics.requests], [metrics.clientErrors, metrics.serverErrors]],
+    ['Slowest one in a hundred, ms', [metrics.latency, metrics.integrationLatency]],
+    [
+      'Failures by what people do',
+      activities.map((activity) => outcomes[activity].failed),
+      activities.map((activity) => outcomes[activity].unavailable),
+    ],
+    ['Access tokens', [tokens.accepted], [tokens.refused, metrics.authorizerFailures]],
+    ['Requests of 2 s or more', by('Route', 'SlowRequests')],
+    ['Busy (503, 429), refused sign-ins', by('Route', 'Busy'), [metrics.refusedSignIns]],
+    ['Changes', by('Route', 'Changes')],
+    ['Request units of the table', [consumed.reads, consumed.writes]],
+    ['Behind the stream, ms', background.consumers.map(iteratorAgeOf)],
+    [
+      'Trouble',
       [
-        graph('Requests', [requests], [clientErrors, serverErrors]),
-        graph('Slowest one in a hundred, ms', [latency, integrationLatency]),
-      ],
-      [
-        graph('Failures by what people do', failures, unavailable),
-        graph('Access tokens', [tokens.accepted], [tokens.refused, authorizerFailures]),
-      ],
-      [
-        graph('Requests of 2 s or more', [by('Route', 'SlowRequests')]),
-        graph('Busy (503), refused sign-ins', [by('Route', 'Busy')], [metrics.refusedSignIns]),
-      ],
-      [
-        graph('Changes', [by('Route', 'Changes')]),
-        graph('Request units of the table', metrics.consumed),
-      ],
-      [
-        graph('Behind the stream, ms', background.consumers.map(iteratorAgeOf)),
-        graph('Trouble', [
-          throttled,
-          tooMany,
-          conflicts,
-          deadLetters,
-          ...background.jobs.map(errorsOf),
-        ]),
-      ],
-      [
-        graph('Writes repeated because of conflicts', [by('Operation', 'Retries')]),
-        graph('Oldest open case, hours', [metrics.oldestCase]),
-      ],
-      [
-        graph('Minutes with late or failing webhooks', [
-          metrics.lateWebhooks,
-          metrics.failingWebhooks,
-        ]),
-        graph('Requests over their budget', [by('Operation', 'OverBudget')]),
+        metrics.throttled,
+        metrics.tooMany,
+        metrics.conflicts,
+        metrics.deadLetters,
+        ...background.jobs.map(errorsOf),
       ],
     ],
-  });
-}
-
-function graph(title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) {
-  return new cloudwatch.GraphWidget({ title, left, right, width: 12, height: 6 });
+    ['Writes repeated because of conflicts', by('Operation', 'Retries')],
+    ['Oldest open case, hours', [metrics.oldestCase]],
+    ['Messages of webhooks, delivered and failed', [metrics.webhooksSent, metrics.webhooksFailed]],
+    ['Requests over their budget', by('Operation', 'OverBudget')],
+    ['Failed attempts of late mails, lost notices', [metrics.lateMails], [metrics.lostNotices]],
+  ];
+  const widgets = graphs.map(
+    ([title, left, right]) =>
+      new cloudwatch.GraphWidget({ title, left, right, width: 12, height: 6 }),
+  );
+  const rows = Map.groupBy(widgets, (widget) => Math.floor(widgets.indexOf(widget) / 2));
+  new cloudwatch.Dashboard(scope, 'Dashboard', { widgets: [...rows.values()] });
 }

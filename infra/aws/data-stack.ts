@@ -2,8 +2,8 @@ import * as cognito from 'aws-cdk-lib/aws-cognito';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type App, Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
-import { tableDefinition } from '../../shared/table/definition.ts';
-import { dataFormat } from '../../shared/table/format.ts';
+import { tableDefinition } from '../../shared/base/table/definition.ts';
+import { dataFormat } from '../../shared/base/table/format.ts';
 import { formatOutput } from './connect.ts';
 import { keepEnvironment } from './environment.ts';
 import { acknowledge } from './nag.ts';
@@ -43,7 +43,6 @@ export class DataStack extends Stack {
       ...protection(isProduction),
     });
     for (const index of tableDefinition.indexes) {
-      if (index.name === options.withoutIndex) continue;
       this.table.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: attribute(index.partitionKey),
@@ -92,7 +91,7 @@ export class DataStack extends Stack {
     return secret;
   }
 
-  #userPool({ isProduction, mailFrom }: Options) {
+  #userPool({ isProduction, mailFrom, mailDomainVerified }: Options) {
     const pool = new cognito.UserPool(this, 'UserPool', {
       selfSignUpEnabled: true,
       signInAliases: { email: true },
@@ -110,7 +109,11 @@ export class DataStack extends Stack {
         tempPasswordValidity: Duration.days(3),
       },
       email: mailFrom
-        ? cognito.UserPoolEmail.withSES({ fromEmail: mailFrom, sesRegion: Aws.REGION })
+        ? cognito.UserPoolEmail.withSES({
+            fromEmail: mailFrom,
+            sesRegion: Aws.REGION,
+            sesVerifiedDomain: mailDomainVerified ? mailFrom.split('@')[1] : undefined,
+          })
         : undefined,
       featurePlan: cognito.FeaturePlan.ESSENTIALS,
       ...protection(isProduction),
@@ -124,19 +127,14 @@ export class DataStack extends Stack {
 }
 
 /** Returns the limits of a table or index, and what it serves from the beginning. */
-function throughputOf({
-  maxReadRequestUnits,
-  maxWriteRequestUnits,
-  warmReadUnits,
-  warmWriteUnits,
-}: Options) {
-  const isWarm = warmReadUnits !== undefined || warmWriteUnits !== undefined;
+function throughputOf({ maxUnits, warmUnits }: Options) {
   return {
-    maxReadRequestUnits,
-    maxWriteRequestUnits,
-    warmThroughput: isWarm
-      ? { readUnitsPerSecond: warmReadUnits, writeUnitsPerSecond: warmWriteUnits }
-      : undefined,
+    maxReadRequestUnits: maxUnits?.read,
+    maxWriteRequestUnits: maxUnits?.write,
+    warmThroughput: warmUnits && {
+      readUnitsPerSecond: warmUnits.read,
+      writeUnitsPerSecond: warmUnits.write,
+    },
   };
 }
 

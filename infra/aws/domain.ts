@@ -5,7 +5,7 @@ import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-r
 import { ApiGatewayDomain, CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnOutput } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { stage } from '../../shared/routes.ts';
+import { stage } from '../../shared/base/routes.ts';
 import type { Options } from './options.ts';
 
 /** The API under a custom domain: `https://<name>/ws/1`. Only the stage, `ws`, is mapped. */
@@ -38,9 +38,8 @@ export class Domain extends Construct {
       : this.#atGateway(restApi, domain);
     this.name = target.name;
     this.addresses = [];
-    if (domain.hostedZone) {
-      const { id: hostedZoneId, name: zoneName } = domain.hostedZone;
-      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });
+    if (domain.hostedZoneId) {
+      const zone = HostedZone.fromHostedZoneId(this, 'Zone', domain.hostedZoneId);
       // One pair with either target: Route 53 refuses a second record of a name, and CloudFormation
       // would make the new one before it deletes the old one. The dot makes the name absolute.
       const record = {

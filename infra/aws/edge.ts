@@ -5,7 +5,7 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, CfnParameter, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { stage, version } from '../../shared/routes.ts';
+import { stage, version } from '../../shared/base/routes.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { securityText } from './security-text.ts';

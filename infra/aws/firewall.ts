@@ -2,7 +2,7 @@ import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { commonHeaders, strictTransport } from '../../shared/http/response.ts';
+import { commonHeaders, strictTransport } from '../../shared/core/http/response.ts';
 
 /** Requests of one IP address in five minutes. A list page needs a handful. */
 const perAddress = 3000;

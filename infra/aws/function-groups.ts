@@ -1,4 +1,4 @@
-import type { Route, Secret } from '../../shared/routes.ts';
+import type { Route, Secret } from '../../shared/base/routes.ts';
 
 /** A Lambda of the API, and the routes that it serves. */
 interface FunctionGroup {

@@ -1,11 +1,10 @@
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnHealthCheck } from 'aws-cdk-lib/aws-route53';
 import { type App, Duration, Stack } from 'aws-cdk-lib/core';
-import { stage } from '../../shared/routes.ts';
-import { addAlarms } from './alarm-topics.ts';
+import { stage } from '../../shared/base/routes.ts';
+import { expiry, type Ringing } from './alarms.ts';
+import { addAlarms } from './monitoring.ts';
 import type { Options } from './options.ts';
-import type { Ringing } from './ringing.ts';
-import { expiry } from './service-alarms.ts';
 
 /**
  * Asks the service from three continents whether it is well, and watches the certificate of
@@ -52,8 +51,7 @@ export class HealthStack extends Stack {
         period: Duration.minutes(1),
       }),
       description: `https://${host}/${stage}/health cannot be reached from outside or says that the service is not well`,
-      threshold: 1,
-      isBelow: true,
+      below: 1,
       periods: 3,
       isMissingBad: true,
     };

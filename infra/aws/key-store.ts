@@ -3,7 +3,7 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { secretLifetime } from '../../shared/secrets.ts';
+import { secretLifetime } from '../../shared/base/secrets.ts';
 import type { KeySecret, KeyStore } from '../rotate-keys.ts';
 
 /** Returns the keys of a deployed stack, in Secrets Manager. Call `connect` before. */

@@ -1,11 +1,10 @@
-import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterPattern, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { resourceOf } from '../../shared/http/match-route.ts';
-import { routes as allRoutes, type Route } from '../../shared/routes.ts';
-import { tableDefinition } from '../../shared/table/definition.ts';
+import { routes as allRoutes, type Route } from '../../shared/base/routes.ts';
+import { resourceOf } from '../../shared/core/http/match-route.ts';
 import { type Activity, activities, requestsOf } from './activities.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
@@ -27,6 +26,7 @@ const slowReads = `{ ${isSlow} && ($.method = "GET" || $.method = "HEAD") && ${w
 export const period = Duration.minutes(5);
 export const quarter = Duration.minutes(15);
 export const hour = Duration.hours(1);
+export const day = Duration.days(1);
 
 /** Requests of an activity, and its failures: counted at the gateway, and by functions. */
 export interface Outcome {
@@ -75,15 +75,18 @@ export function metricsOf(
     { dimensions: { Route: '$.route' } },
   );
   // Not API Gateway's own count, because a client can cause a 5xx: the 501 of oEmbed, the 500 of a
-  // preflight, and the 503 of a long query string. Many writes to one review are 503, too. A 5xx of
-  // API Gateway itself has an `error`. Functions count a 503 for a reason of ours as `Unavailable`.
+  // preflight, and the 503 of a long query string. A 5xx of API Gateway itself has an `error`.
+  // Functions count a 503 for a reason of ours as `Unavailable`.
   const failed =
     '$.status >= 500 && $.status != 501 && $.method != "OPTIONS" && ($.error != "-" || $.status != 503)';
   const serverErrors = logged('ServerErrors', `{ ${failed} }`);
   const summed = (metricName: string, dimensionsMap?: Record<string, string>) =>
     new Metric({ namespace: name, metricName, dimensionsMap, statistic: 'Sum', period });
   const outcomeOf = (activity: Activity): Outcome => {
-    const title = titleOf(activity);
+    // `SignIn`, as metrics name it.
+    const title = activity.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) =>
+      letter.toUpperCase(),
+    );
     const metrics = requestsOf(activity, routes).map((asked, i) => {
       const id = (metricName: string) => `${metricName}Logged${i === 0 ? '' : i + 1}`;
       const count = (metricName: string, pattern: string) =>
@@ -105,7 +108,10 @@ export function metricsOf(
     id: 'SlowRoutesLogged',
     dimensions: { Route: '$.route' },
   });
-  logged('Busy', '{ $.status = 503 && $.error = "-" }', { dimensions: { Route: '$.route' } });
+  // A 429 without an `error` is of a function: others kept changing the same items.
+  logged('Busy', '{ ($.status = 503 || $.status = 429) && $.error = "-" }', {
+    dimensions: { Route: '$.route' },
+  });
   return {
     serverErrors,
     unavailable: summed('Unavailable'),
@@ -137,9 +143,15 @@ export function metricsOf(
     lateWebhooks: logged('LateWebhooks', '{ $.message.message = "Webhooks are late" }', {
       logGroup: logGroupOf('send-webhooks'),
     }),
-    failingWebhooks: logged('FailingWebhooks', '{ $.message.message = "Most webhooks fail" }', {
+    failingWebhooks: logged('FailingWebhooks', '{ $.message.message = "All webhooks fail" }', {
       logGroup: logGroupOf('send-webhooks'),
     }),
+    webhooksSent: summed('WebhooksSent'),
+    webhooksFailed: summed('WebhooksFailed'),
+    // In two hours, because a late mail is tried once an hour.
+    lateMails: summed('LateMails').with({ period: Duration.hours(2) }),
+    lostNotices: summed('LostNotices'),
+    recordsAside: summed('RecordsAside'),
     overBudget: summed('OverBudget'),
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
@@ -150,7 +162,7 @@ export function metricsOf(
       'Throttles',
       '{ $.lambdaStatus = "429" || $.authorizerLambdaStatus = "429" }',
     ),
-    tooMany: logged('TooManyRequests', '{ $.status = 429 }'),
+    tooMany: logged('TooManyRequests', '{ $.status = 429 && $.error != "-" }'),
     latency: api.restApi.metricLatency({ statistic: 'p99', period }),
     integrationLatency: api.restApi.metricIntegrationLatency({ statistic: 'p99', period }),
     slow: logged('SlowReads', slowReads),
@@ -159,63 +171,21 @@ export function metricsOf(
       statistic: 'Maximum',
       period,
     }),
-    consumed: (['Read', 'Write'] as const).map((kind) =>
-      table.metric(`Consumed${kind}CapacityUnits`, { statistic: 'Sum', period }),
-    ),
+    consumed: {
+      reads: table.metric('ConsumedReadCapacityUnits', { statistic: 'Sum', period }),
+      writes: table.metric('ConsumedWriteCapacityUnits', { statistic: 'Sum', period }),
+    },
+    /** Changes by a route in an hour. */
+    changesBy(operation: string): Metric {
+      const route = routeOf(operation);
+      const Route = `${route.method} ${resourceOf(route)}`;
+      return summed('Changes', { Route }).with({ period: hour });
+    },
   };
-}
-
-/** Returns an activity as metrics name it: `SignIn`. */
-export function titleOf(activity: Activity): string {
-  return activity.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
 }
 
 function routeOf(operation: string) {
   const match = allRoutes.find((route) => route.operation === operation);
   if (!match) throw new Error(`there is no route ${operation}`);
   return match;
-}
-
-/** Returns the metric of changes by a route in an hour. */
-export function changesBy(name: string, operation: string): Metric {
-  const route = routeOf(operation);
-  return new Metric({
-    namespace: name,
-    metricName: 'Changes',
-    dimensionsMap: { Route: `${route.method} ${resourceOf(route)}` },
-    statistic: 'Sum',
-    period: hour,
-  });
-}
-
-/** Returns the largest of the metrics at each time. */
-export function anyOf(metrics: readonly IMetric[], label: string): MathExpression {
-  const usingMetrics = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
-  return new MathExpression({
-    expression: `MAX([${Object.keys(usingMetrics)}])`,
-    usingMetrics,
-    period,
-    label,
-  });
-}
-
-/**
- * Returns metrics of the table with its indexes by date, or of those by popularity. A throttled
- * index blocks writes of the table. An alarm takes ten metrics at most.
- */
-export function tableThrottles(
-  table: ITable,
-  kind: 'Read' | 'Write',
-  order: 'date' | 'popularity',
-): Metric[] {
-  const indexes = tableDefinition.indexes
-    .filter(({ name }) => name.endsWith(`-by-${order}`))
-    .map(({ name }) => ({ GlobalSecondaryIndexName: name }));
-  return [...(order === 'date' ? [{}] : []), ...indexes].map((index) =>
-    table.metric(`${kind}ThrottleEvents`, {
-      dimensionsMap: { TableName: table.tableName, ...index },
-      statistic: 'Sum',
-      period,
-    }),
-  );
 }

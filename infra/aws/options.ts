@@ -1,20 +1,13 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
-import { readGroups } from '../../shared/entity/group-names.ts';
-import { ownTypesIn } from '../../shared/entity/own-types.ts';
-import { readPictureHosts, readPictures, refuseUnknownTypes } from '../../shared/entity/picture.ts';
-import { readSite, siteSettings } from '../../shared/site/site.ts';
-import { tableDefinition } from '../../shared/table/definition.ts';
-import { Matching } from '../../shared/values.ts';
-import { readSiteFolder } from '../site/read.ts';
+import { Matching } from '../../shared/base/values.ts';
+import { readSettings, settingNames } from './service-settings.ts';
 
 /** Retention times of logs that CloudWatch supports, in days. */
 const retentions = Object.values(RetentionDays).filter(
   (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
-
-const indexNames = tableDefinition.indexes.map(({ name }) => name);
 
 const Name = matching(
   /^[a-z][a-z0-9-]{0,30}$/,
@@ -28,9 +21,6 @@ const Mail = matching(/^[!-?A-~]+@[\w-]+(\.[\w-]+)+$/, 'an e-mail address');
 const Url = matching(/^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
 const Domain = matching(/^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org');
 const Text = v.optional(v.string());
-const Interval = v.optional(whole(0, 60_000));
-const Units = v.optional(whole(1, 39_999));
-const PerDay = v.optional(whole(0, 1_000_000), '200');
 const LogDays = v.pipe(
   v.string(),
   v.transform(Number),
@@ -50,27 +40,23 @@ const Context = v.object({
   rateLimit: v.optional(whole(1, 99_999), '500'),
   /** Reserved and most concurrent executions of each function that signs in or issues tokens. */
   signInConcurrency: v.optional(whole(1, 1000)),
-  /** Request units a second that the table and each of its indexes may consume. */
-  maxReadRequestUnits: Units,
-  maxWriteRequestUnits: Units,
   /**
-   * Request units a second that the table and each of its indexes serve at once. The least values
-   * are those of a new table, the most are the usual quota of a table.
+   * The file with the settings that a server has too: name of the site, limits of accounts,
+   * databases of names, pictures.
    */
-  warmReadUnits: v.optional(whole(12_000, 40_000)),
-  warmWriteUnits: v.optional(whole(4_000, 40_000)),
-  /** An index to leave out of this deployment, because DynamoDB makes one new index at a time. */
-  withoutIndex: v.optional(v.picklist(indexNames, 'must be the name of an index of the table')),
+  settings: v.optional(v.string()),
+  /** Request units a second that the table and each of its indexes may consume: read/written. */
+  maxUnits: v.optional(pair([1, 39_999], [1, 39_999])),
+  /**
+   * Request units a second that the table and each of its indexes serve at once: read/written. The
+   * least values are those of a new table, the most are the usual quota of a table.
+   */
+  warmUnits: v.optional(pair([12_000, 40_000], [4_000, 40_000])),
   /**
    * Seconds for which a consumer of the stream waits for a fuller batch. With more than a minute,
    * the health check would take it for late.
    */
   batchWindow: v.optional(whole(0, 60), '5'),
-  /** Public reviews that an account needs until its further ones no longer wait for a moderator. */
-  heldReviews: v.optional(whole(0, 100), '0'),
-  /** New reviews and drafts, and edits, of an account in a UTC day. 0 is no limit. */
-  publicationsPerDay: PerDay,
-  editsPerDay: PerDay,
   logDays: v.optional(LogDays, '30'),
   /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
@@ -82,6 +68,8 @@ const Context = v.object({
   budget: v.optional(whole(1, 999_999)),
   /** The sender of the user pool's mails and of notices: an address verified in Amazon SES. */
   mailFrom: v.optional(Mail),
+  /** The identity in Amazon SES is the domain of `mailFrom`, and not the address. */
+  mailDomainVerified: v.optional(Flag, 'false'),
   /** Sends mails to authors and moderators, from `mailFrom`. */
   notices: v.optional(Flag, 'false'),
   domain: v.optional(Domain),
@@ -91,15 +79,8 @@ const Context = v.object({
       'the ARN of a certificate in Certificate Manager',
     ),
   ),
-  /** The contact in `/.well-known/security.txt` of the domain, as a URI (RFC 9116). */
-  securityContact: v.optional(
-    matching(
-      /^(https:\/\/|mailto:)[\w.~:/?@%&=+-]+$/,
-      'an address that begins with https:// or mailto:',
-    ),
-  ),
+  /** The Route 53 zone for the addresses of the domain. */
   hostedZoneId: Text,
-  hostedZoneName: Text,
   /** An identity provider other than the user pool. */
   oidcIssuer: v.optional(Url),
   oidcClientId: Text,
@@ -111,46 +92,12 @@ const Context = v.object({
     ),
   ),
   firewall: v.optional(Flag, 'false'),
-  /** CloudFront in front of the API. The firewall is then there, too. */
-  cdn: v.optional(Flag, 'false'),
-  /** Serves everybody at the address of API Gateway, between two steps to `cdn` or back. */
-  openAddress: v.optional(Flag, 'false'),
-  /** Calls the functions that most people meet every five minutes, so that they stay warm. */
-  warm: v.optional(Flag, 'true'),
+  /**
+   * CloudFront in front of the API. The firewall is then there, too. With `open`, the address of
+   * API Gateway serves everybody as well.
+   */
+  cdn: v.optional(v.picklist(['false', 'open', 'true'], 'must be true, open or false'), 'false'),
   tracing: v.optional(Flag, 'false'),
-  /** Readable stack traces. They cost 15 ms at each cold start. */
-  sourceMaps: v.optional(Flag, 'false'),
-  /** The header of a 403 names the missing scope, by a mapping that AWS does not document. */
-  exactChallenge: v.optional(Flag, 'false'),
-  // MUSICDB_API and the like, see shared/entity/metadata-provider.ts.
-  musicdbApi: Text,
-  musicdbPage: Text,
-  musicdbSearch: Text,
-  musicdbAgent: Text,
-  musicdbInterval: Interval,
-  bookdbApi: Text,
-  bookdbPage: Text,
-  bookdbSearch: Text,
-  bookdbAgent: Text,
-  bookdbInterval: Interval,
-  /** Types that members add, as OWN_TYPES, and pictures, as IMAGES and IMAGE_HOSTS. */
-  ownTypes: readBy(ownTypesIn),
-  /** Subjects of this place, as SHOWN_GROUPS. */
-  groups: readBy(readGroups),
-  images: readBy(readPictures),
-  imageHosts: readBy(readPictureHosts),
-  // SITE_NAME and the like, see shared/site/site.ts.
-  siteName: Text,
-  siteText: Text,
-  siteContact: Text,
-  siteAccent: Text,
-  siteImage: Text,
-  siteLicense: Text,
-  siteLanguage: Text,
-  /** The folder with the logo and the pages of the site. */
-  siteFolder: Text,
-  /** The address of the source code, for the home page. */
-  sourceUrl: v.optional(Url),
 });
 
 type ContextValues = v.InferOutput<typeof Context>;
@@ -158,15 +105,50 @@ type ContextValues = v.InferOutput<typeof Context>;
 /** The options in the form that the constructs take. */
 export type Options = ReturnType<typeof readOptions>;
 
+/** Options that mean something only beside another. */
+const companions = {
+  hostedZoneId: 'domain',
+  notices: 'mailFrom',
+  mailDomainVerified: 'mailFrom',
+  pageMail: 'alarmMail',
+  budget: 'alarmMail',
+} as const satisfies Partial<Record<keyof ContextValues, keyof ContextValues>>;
+
+/** Options of earlier versions, and what to do instead. */
+const formerOptions: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    settingNames.map((name) => [
+      name === 'SHOWN_GROUPS' ? 'groups' : camelCase(name),
+      `write ${name} into the file that the option settings names`,
+    ]),
+  ),
+  maxReadRequestUnits: 'set maxUnits to read/written units, such as 1000/2000',
+  maxWriteRequestUnits: 'set maxUnits to read/written units, such as 1000/2000',
+  warmReadUnits: 'set warmUnits to read/written units, such as 20000/8000',
+  warmWriteUnits: 'set warmUnits to read/written units, such as 20000/8000',
+  hostedZoneName: 'hostedZoneId is enough',
+  openAddress: 'set cdn to open',
+  withoutIndex: 'update to 1.2.0 first',
+  warm: 'production is kept warm, and development is not',
+  sourceMaps: 'remove it',
+  exactChallenge: 'remove it',
+};
+
+function camelCase(setting: string) {
+  return setting.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /**
  * Reads the options from the context of the app. Throws a sentence for the operator, also where AWS
  * would reject a value in the middle of a deployment.
  */
 export function readOptions(node: Node) {
-  const values = Object.keys(Context.entries).flatMap((key) => {
-    const value = `${node.tryGetContext(key) ?? ''}`;
-    return value === '' ? [] : [[key, value]];
-  });
+  const textOf = (key: string) => `${node.tryGetContext(key) ?? ''}`;
+  const former = Object.keys(formerOptions).find((key) => textOf(key) !== '');
+  if (former) throw new Error(`context: ${former} is no option any more: ${formerOptions[former]}`);
+  const values = Object.keys(Context.entries).flatMap((key) =>
+    textOf(key) === '' ? [] : [[key, textOf(key)]],
+  );
   const parsed = v.safeParse(Context, Object.fromEntries(values));
   if (!parsed.success) {
     const [issue] = parsed.issues;
@@ -175,64 +157,42 @@ export function readOptions(node: Node) {
   const options = parsed.output;
   const issuer = together(options, 'oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
   const domain = together(options, 'domain', 'certificateArn');
-  const zone = together(options, 'hostedZoneId', 'hostedZoneName');
-  const site = siteOf(options);
-  refuseUnknownTypes(options.images, options.ownTypes);
-  const { alarmMail, budget } = options;
+  for (const [name, other] of Object.entries(companions)) {
+    if (options[name as keyof typeof companions] && !options[other]) {
+      throw new Error(`context: ${other} is missing; ${name} needs it`);
+    }
+  }
   if (!issuer && /aws|amazon|cognito/.test(options.name)) {
     throw new Error(
       'context: name must not contain aws, amazon or cognito, because Cognito rejects such a sign-in domain',
     );
   }
-  if (zone && !`.${options.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
-    throw new Error(`context: domain must be in the zone ${zone.hostedZoneName}`);
-  }
-  if (options.cdn && domain && domain.certificateArn.split(':')[3] !== 'us-east-1') {
+  const cdn = options.cdn !== 'false';
+  if (cdn && domain && domain.certificateArn.split(':')[3] !== 'us-east-1') {
     throw new Error(
       'context: certificateArn must be of us-east-1 with cdn, because CloudFront takes certificates from there alone',
     );
   }
-  if (options.securityContact && !domain) {
-    throw new Error('context: domain is missing; securityContact is shown there');
-  }
-  if (options.notices && !options.mailFrom) {
-    throw new Error('context: mailFrom is missing; notices are sent from there');
-  }
-  if (options.pageMail && !alarmMail) {
-    throw new Error('context: alarmMail is missing; pageMail is for some alarms only');
-  }
-  if (budget && !alarmMail) {
-    throw new Error('context: alarmMail is missing; budget sends its mails there');
-  }
+  const { alarmMail, budget, hostedZoneId, notices, mailFrom } = options;
+  const { variables, content, securityContact } = readSettings(options.settings);
   return {
     ...options,
     isProduction: options.environment === 'production',
     budget: budget && alarmMail ? { dollars: budget, mail: alarmMail } : undefined,
-    domain: domain && {
-      name: domain.domain,
-      certificateArn: domain.certificateArn,
-      hostedZone: zone && { id: zone.hostedZoneId, name: zone.hostedZoneName },
-    },
+    domain: domain && { name: domain.domain, certificateArn: domain.certificateArn, hostedZoneId },
     issuer,
-    databases: databasesOf(options),
-    writing: {
-      HELD_REVIEWS: `${options.heldReviews}`,
-      PUBLICATIONS_PER_DAY: `${options.publicationsPerDay}`,
-      EDITS_PER_DAY: `${options.editsPerDay}`,
+    cdn,
+    /** True if CloudFront’s key is not demanded. */
+    openAddress: options.cdn === 'open',
+    settings: {
+      ...variables,
       // Without it, no notice is written.
-      MAIL_FROM: (options.notices && options.mailFrom) || '',
-    },
-    things: {
-      OWN_TYPES: options.ownTypes,
-      SHOWN_GROUPS: options.groups,
-      IMAGES: options.images,
-      IMAGE_HOSTS: options.imageHosts,
+      MAIL_FROM: (notices && mailFrom) || '',
       // DynamoDB restores any second of so many days.
       BACKUP_DAYS: '35',
     },
-    securityContact: options.securityContact ?? (domain && site.contact),
-    site,
-    sourceUrl: options.sourceUrl ?? '',
+    siteContent: content,
+    securityContact: domain && securityContact,
   };
 }
 
@@ -243,57 +203,6 @@ function together<K extends keyof ContextValues>(options: ContextValues, ...name
   if (missing.length > 0) throw new Error(`context: ${missing.join(', ')} is missing`);
   const values = Object.fromEntries(names.map((name) => [name, options[name]]));
   return values as { [N in K]: NonNullable<ContextValues[N]> };
-}
-
-/** Returns the environment variables of the entity databases. */
-function databasesOf(options: ContextValues): Record<string, string> {
-  const variables = Object.entries(options).flatMap(([option, value]) => {
-    const [, database, name] = /^(musicdb|bookdb)(\w+)$/.exec(option) ?? [];
-    return database ? [[`${database}_${name}`.toUpperCase(), `${value}`]] : [];
-  });
-  return Object.fromEntries(variables);
-}
-
-/** A text that a function of shared/ can read. */
-function readBy(read: (text: string) => unknown) {
-  return v.optional(
-    v.pipe(
-      v.string(),
-      v.rawCheck(({ dataset, addIssue }) => {
-        try {
-          read(`${dataset.value}`);
-        } catch (error) {
-          addIssue({ message: `is not valid: ${(error as Error).message}` });
-        }
-      }),
-    ),
-    '',
-  );
-}
-
-/** Returns the environment variables and the files of the site. Throws if a setting is invalid. */
-function siteOf(options: ContextValues) {
-  const folder = options.siteFolder ? readSiteFolder(options.siteFolder) : undefined;
-  const variables = Object.entries(options).flatMap(([option, value]) => {
-    const [, name] = /^site([A-Z]\w+)$/.exec(option) ?? [];
-    return name && name !== 'Folder' ? [[`SITE_${name.toUpperCase()}`, `${value}`]] : [];
-  });
-  // A function gets each variable that its code reads, also an empty one.
-  const unset = [...siteSettings, 'SITE_LOGO', 'SITE_PAGES'].map((name) => [name, '']);
-  const settings: Record<string, string> = {
-    ...Object.fromEntries(unset),
-    ...Object.fromEntries(variables),
-    ...folder?.settings,
-  };
-  try {
-    return { settings, contact: readSite(settings).contact, content: folder?.content };
-  } catch (error) {
-    const named = (error as Error).message.replace(
-      /^SITE_(\w)(\w+)/,
-      (_, initial, rest) => `site${initial}${rest.toLowerCase()}`,
-    );
-    throw new Error(`context: ${named}`);
-  }
 }
 
 function matching(expression: RegExp, must: string) {
@@ -307,5 +216,21 @@ function whole(least: number, most: number) {
     v.transform(Number),
     v.minValue(least, must),
     v.maxValue(most, must),
+  );
+}
+
+/** Units read and written, each within these limits. */
+function pair(reads: readonly [number, number], writes: readonly [number, number]) {
+  const range = ([least, most]: readonly [number, number]) => `${least} to ${most}`;
+  const must = `must be units read and written, such as ${writes[1]}/${writes[1]}: ${range(reads)}, and ${range(writes)}`;
+  const isWithin = (value: number, [least, most]: readonly [number, number]) =>
+    value >= least && value <= most;
+  return v.pipe(
+    Matching(/^\d{1,5}\/\d{1,5}$/, must),
+    v.transform((text) => {
+      const [read = 0, write = 0] = text.split('/').map(Number);
+      return { read, write };
+    }),
+    v.check(({ read, write }) => isWithin(read, reads) && isWithin(write, writes), must),
   );
 }

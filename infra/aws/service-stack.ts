@@ -1,5 +1,5 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
-import { type Route, version } from '../../shared/routes.ts';
+import { type Route, version } from '../../shared/base/routes.ts';
 import { dataSettingsIn } from '../settings.ts';
 import { Api } from './api.ts';
 import { Background } from './background.ts';
@@ -51,25 +51,24 @@ export class ServiceStack extends Stack {
         AUTH_URL: api.url,
         // An address at execute-api needs no certificate, DNS or key of ours.
         OWN_ADDRESS: domain || cdn ? api.url : '',
-        SOURCE_URL: options.sourceUrl,
         ...signIn.settings,
-        ...options.databases,
-        ...options.site.settings,
-        ...options.writing,
-        ...options.things,
+        ...options.settings,
       },
     };
     api.addFunctions(defaults);
     const background = new Background(this, 'Background', defaults);
-    new Monitoring(this, 'Monitoring', { api, background, table, options, routes, signIn });
+    const { mailed } = signIn;
+    new Monitoring(this, 'Monitoring', { api, background, table, options, routes, mailed });
     new SavedQueries(this, 'Queries', { name: options.name, accessLog: api.accessLog });
     if (domain) {
       const { restApi, edge } = api;
       const distribution = edge?.distribution;
       const { name, addresses } = new Domain(this, 'Domain', { restApi, domain, distribution });
       // The key of CloudFront is demanded once people are led to it. Otherwise everybody would be
-      // refused while it is made, which takes minutes, and for good if that fails.
-      if (distribution) api.goesLiveAfter(...addresses);
+      // refused while it is made, which takes minutes, and for good if that fails. An address that
+      // was closed is open before CloudFront leads people there.
+      if (distribution && !options.openAddress) api.goesLiveAfter(...addresses);
+      if (distribution && options.openAddress) api.goesLiveBefore(...addresses);
       // CloudFront answers this by itself, and has the firewall.
       if (name && securityContact) {
         new SecurityText(this, 'SecurityText', { name, domain: domain.name, securityContact });
@@ -81,8 +80,12 @@ export class ServiceStack extends Stack {
 
     new CfnOutput(this, 'BaseUrl', { value: api.url + version });
     new CfnOutput(this, 'AuthUrl', { value: api.url });
-    const settings = { ...options.databases, ...options.writing, ...options.things };
+    new CfnOutput(this, 'OidcIssuer', { value: `${signIn.settings.OIDC_ISSUER}` });
+    new CfnOutput(this, 'OidcClientId', { value: `${signIn.settings.OIDC_CLIENT_ID}` });
+    new CfnOutput(this, 'OidcClientSecretArn', { value: signIn.clientSecret.secretArn });
     // Read by the admin tool, see connect.ts.
-    new CfnOutput(this, settingsOutput, { value: JSON.stringify(dataSettingsIn(settings)) });
+    new CfnOutput(this, settingsOutput, {
+      value: JSON.stringify(dataSettingsIn(options.settings)),
+    });
   }
 }

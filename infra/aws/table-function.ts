@@ -5,31 +5,27 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { ownTypesIn } from '../../shared/entity/own-types.ts';
-import type { Route, Secret } from '../../shared/routes.ts';
-import type { Bundle } from './bundle.ts';
+import type { Secret } from '../../shared/base/routes.ts';
+import { ownTypesIn } from '../../shared/core/entity/own-types.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
+import type { TableUse } from './table-access.ts';
 import { allow, tableRights } from './table-rights.ts';
 
 /** Settings that all functions share. */
 export interface FunctionDefaults {
-  bundles: ReadonlyMap<string, Bundle>;
+  /** The folders of the code of functions, by their names. */
+  bundles: ReadonlyMap<string, string>;
   table: ITable;
   secrets: Readonly<Record<Secret, ISecret>>;
-  /** Environment variables by name. A function gets those that its code reads. */
+  /** Environment variables of every function, by name. */
   settings: Readonly<Record<string, string>>;
   options: Options;
 }
 
-export interface TableFunctionProps {
+export interface TableFunctionProps extends TableUse {
   defaults: FunctionDefaults;
   description: string;
-  /** The largest access to the table. The function gets only the rights that its code uses. */
-  table: Route['table'];
-  within?: Route['within'];
-  asks?: Route['asks'];
-  secrets?: readonly Secret[];
   rights?: iam.PolicyStatement[];
   timeout?: Duration;
   /** Reserved concurrent executions, which are also the maximum. Unset, they are shared. */
@@ -39,18 +35,19 @@ export interface TableFunctionProps {
 }
 
 /**
- * A Lambda, whose name is the id, with its own log group. Its role has only the rights that its
- * code uses. No construct adds to the role.
+ * A Lambda, whose name is the id, with its own log group. Its role has only the rights that the
+ * function declares. No construct adds to the role.
  */
 export class TableFunction extends Construct {
   readonly lambda: lambda.Function;
+  readonly role: iam.Role;
 
   constructor(scope: Construct, name: string, props: TableFunctionProps) {
     super(scope, name);
     const { defaults, description, secrets = [], rights = [], timeout } = props;
     const { options, bundles, table } = defaults;
-    const bundle = bundles.get(name);
-    if (!bundle) throw new Error(`there is no code of ${name}`);
+    const directory = bundles.get(name);
+    if (directory === undefined) throw new Error(`there is no code of ${name}`);
 
     const logGroup = new LogGroup(this, 'Logs', {
       retention: options.logDays,
@@ -58,32 +55,31 @@ export class TableFunction extends Construct {
     });
     const secretArns = secrets.map((name) => defaults.secrets[name].secretArn);
     const traced = options.tracing ? ['*'] : [];
+    const ownTypes = [...ownTypesIn(options.settings.OWN_TYPES).keys()];
     const statements = [
       // The ARN of a log group includes its streams.
       ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-      ...tableRights(table.tableArn, name, {
-        ...bundle,
-        allowed: props.table,
-        within: props.within,
-        asks: props.asks,
-        ownTypes: [...ownTypesIn(options.things.OWN_TYPES).keys()],
-        hasSessions: secrets.includes('SESSION_KEYS'),
-      }),
+      ...tableRights(table.tableArn, props, ownTypes),
       ...allow(['secretsmanager:GetSecretValue'], secretArns),
       ...allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], traced),
       ...rights,
     ];
-    const role = new iam.Role(this, 'Role', {
+    this.role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Rights: new iam.PolicyDocument({ statements }) },
     });
+    acknowledge(this.role, {
+      // As cdk-nag prints it.
+      [`IAM5[Resource::${options.name}-data:ExportsOutputFnGetAttTableCD117FA1ArnE2C8C204/index/*]`]:
+        'All are indexes of one table. The condition of the right names the partitions to list',
+    });
     if (options.tracing) {
-      acknowledge(role, { 'IAM5[Resource::*]': 'X-Ray has no resources to limit a right to' });
+      acknowledge(this.role, { 'IAM5[Resource::*]': 'X-Ray has no resources to limit a right to' });
     }
     this.lambda = new lambda.Function(this, 'Function', {
       functionName: props.functionName,
       description,
-      code: lambda.Code.fromAsset(bundle.directory),
+      code: lambda.Code.fromAsset(directory),
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -94,8 +90,13 @@ export class TableFunction extends Construct {
       memorySize: 1024,
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,
-      role: role.withoutPolicyUpdates(),
-      environment: environmentOf({ defaults, bundle, secrets }),
+      role: this.role.withoutPolicyUpdates(),
+      environment: {
+        TABLE_NAME: table.tableName,
+        METRICS_NAMESPACE: options.name,
+        ...defaults.settings,
+        ...Object.fromEntries(secrets.map((each, i) => [`${each}_ARN`, `${secretArns[i]}`])),
+      },
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
@@ -103,31 +104,4 @@ export class TableFunction extends Construct {
       tracing: options.tracing ? lambda.Tracing.ACTIVE : lambda.Tracing.DISABLED,
     });
   }
-}
-
-function environmentOf({
-  defaults: { table, secrets, settings, options },
-  bundle: { variables },
-  secrets: names,
-}: {
-  defaults: FunctionDefaults;
-  bundle: Bundle;
-  secrets: readonly Secret[];
-}) {
-  const isRead = (name: string) =>
-    variables.some((read) => (read.startsWith('*') ? name.endsWith(read.slice(1)) : name === read));
-  const values = {
-    TABLE_NAME: table.tableName,
-    METRICS_NAMESPACE: options.name,
-    ...settings,
-  };
-  const environment: Record<string, string> = {};
-  for (const [name, value] of Object.entries(values)) {
-    if (isRead(name)) environment[name] = value;
-  }
-  for (const name of names) {
-    environment[`${name}_ARN`] = secrets[name].secretArn;
-  }
-  if (options.sourceMaps) environment.NODE_OPTIONS = '--enable-source-maps';
-  return environment;
 }

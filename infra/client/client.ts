@@ -1,5 +1,6 @@
-import { errorOf } from './errors.ts';
-import { type Grant, Tokens } from './tokens.ts';
+import { errorOf, InvalidAnswer } from './errors.ts';
+import { baseOf, formSender, type Send, type SendOptions, sender } from './send.ts';
+import { type Grant, type TokenSource, Tokens } from './tokens.ts';
 import type {
   Answer,
   Inputs,
@@ -13,25 +14,19 @@ import type {
 
 export * from './errors.ts';
 export type * from './types.ts';
-export type { Grant };
+export type { Grant, TokenSource };
 
-export interface Options {
+export interface Options extends SendOptions {
   /** An access token that is never refreshed, such as a personal one. */
   token?: string;
   /** The tokens of a person. The access token is refreshed when it expires. */
-  grant?: Grant;
-  /** Attempts of a request that may be repeated, by default 5. */
-  attempts?: number;
-  /** Milliseconds for one attempt, by default 30,000. */
-  timeout?: number;
-  fetch?: typeof fetch;
+  grant?: Grant | TokenSource;
 }
-
-/** In milliseconds: a longer wait is the caller's decision. */
-const longestWait = 60_000;
 
 /** POST requests that take an Idempotency-Key: a publication and a report. */
 const keyed = /\/review(\/[^/]+\/report)?$/;
+
+const aReview = '/review/{review_id}';
 
 interface Request {
   path?: Record<string, unknown>;
@@ -42,7 +37,8 @@ interface Request {
 }
 
 /**
- * A client of the API at a base URL, such as `https://reviews.example.org/ws/1`.
+ * A client of the API at a base URL, such as `https://reviews.example.org/ws/1`. Its token goes to
+ * addresses below this URL alone.
  * @example
  *   const api = new ReviewClient(base, { token });
  *   const { id, etag } = await api.publish({ entity_id, entity_type: 'work', rating: 5, … });
@@ -50,20 +46,18 @@ interface Request {
  */
 export class ReviewClient {
   readonly base: string;
-  readonly #options: Required<Pick<Options, 'attempts' | 'timeout' | 'fetch'>> & Options;
-  readonly #tokens: Tokens | undefined;
+  readonly #token: string | undefined;
+  readonly #tokens: TokenSource | undefined;
+  readonly #repeat: Send;
 
-  constructor(base: string, options: Options = {}) {
-    this.base = base.replace(/\/$/, '');
-    // Called as a function alone: browsers refuse it as a method of another object.
-    const call: typeof fetch = options.fetch ?? ((...args) => fetch(...args));
-    this.#options = { attempts: 5, timeout: 30_000, ...options, fetch: call };
-    const { grant } = options;
-    this.#tokens =
-      grant &&
-      new Tokens(grant, (body) =>
-        this.#repeat(`${this.base}/oauth/token`, { method: 'POST', body }),
-      );
+  constructor(base: string, { token, grant, ...options }: Options = {}) {
+    this.base = baseOf(base);
+    this.#repeat = sender(options);
+    this.#token = token;
+    const isSource = grant && 'refresh' in grant;
+    this.#tokens = isSource
+      ? grant
+      : grant && new Tokens(grant, formSender(this.base, this.#repeat));
   }
 
   /** Reads. The path is that of the description, its parameters are in `path`. */
@@ -106,13 +100,13 @@ export class ReviewClient {
       const response: Response = await this.#send('get', url, input);
       const page = (await response.json()) as object;
       yield* (Object.values(page).find(Array.isArray) ?? []) as Item<P>[];
-      url = nextOf(response, url);
+      url = this.#nextOf(response, url);
     }
   }
 
   /**
-   * Publishes a review, or saves a draft. A lost answer is asked for again, so there is one review.
-   * `etag` is good for the next update.
+   * Publishes a review, or saves a draft. After a lost answer it asks again, and there is one
+   * review. `etag` is for the next update.
    */
   async publish(review: NewReview): Promise<{ id: string; etag: string }> {
     const response = await this.#send('post', this.#urlOf('/review', {}), { body: review });
@@ -122,7 +116,7 @@ export class ReviewClient {
 
   /**
    * Changes the fields of a review that are given. With `ifMatch`, the ETag of what was read, it
-   * throws PreconditionFailed if that has changed since. `etag` is good for the next update.
+   * throws PreconditionFailed if that has changed since. `etag` is for the next update.
    */
   async update(
     id: string,
@@ -131,14 +125,18 @@ export class ReviewClient {
   ): Promise<{ etag: string }> {
     const input: Request = { body: change };
     if (ifMatch !== undefined) input.headers = { 'If-Match': ifMatch };
-    const response = await this.#send('post', this.#urlOf(`/review/${id}`, {}), input);
+    const response = await this.#send(
+      'post',
+      this.#urlOf(aReview, { path: { review_id: id } }),
+      input,
+    );
     await response.body?.cancel();
     return { etag: etagOf(response) };
   }
 
   /** Reads a review with its ETag, for an update. */
   async read(id: string): Promise<Answer<'/review/{review_id}', 'get'> & { etag: string }> {
-    const response = await this.#send('get', this.#urlOf(`/review/${id}`, {}), {});
+    const response = await this.#send('get', this.#urlOf(aReview, { path: { review_id: id } }), {});
     const body = (await response.json()) as Answer<'/review/{review_id}', 'get'>;
     return { ...body, etag: etagOf(response) };
   }
@@ -149,12 +147,30 @@ export class ReviewClient {
   }
 
   #urlOf(path: string, { path: parts = {}, query = {} }: Request): URL {
-    const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(parts[name])));
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
+      const part = encodeURIComponent(`${parts[name] ?? ''}`);
+      if (!part) throw new TypeError(`${path} needs a value for ${name}, in “path”`);
+      return part;
+    });
     const url = new URL(this.base + filled);
+    // Dots, for example, would lead to another path.
+    if (!path.startsWith('/') || url.origin + url.pathname !== this.base + filled) {
+      throw new TypeError(`There is no path ${filled}: put ids and other values into “path”`);
+    }
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     return url;
+  }
+
+  /** Returns the address of the next page (RFC 8288), or undefined on the last one. */
+  #nextOf(response: Response, url: URL): URL | undefined {
+    const [, link] = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
+    if (link === undefined) return undefined;
+    const next = new URL(link, url);
+    const isOfService = next.href.startsWith(`${this.base}/`);
+    if (isOfService && next.href !== url.href) return next;
+    throw new InvalidAnswer(`The list cannot go on at ${next.href}`);
   }
 
   /** Sends with the access token. If it has expired, refreshes it and sends once more. */
@@ -170,7 +186,7 @@ export class ReviewClient {
       all['Content-Type'] = 'application/json';
       init.body = JSON.stringify(body);
     }
-    const token = this.#options.token ?? this.#tokens?.accessToken;
+    const token = this.#token ?? this.#tokens?.accessToken;
     if (token) all.Authorization = `Bearer ${token}`;
     // Once it was changed, the condition of a repetition would fail.
     const mayRepeat = !('If-Match' in all);
@@ -183,38 +199,6 @@ export class ReviewClient {
     if (!response.ok) throw await errorOf(response);
     return response;
   }
-
-  /** Repeats after a lost answer, and after a refusal for as long as `Retry-After` asks for. */
-  async #repeat(url: URL | string, init: RequestInit, mayRepeat = true): Promise<Response> {
-    const { attempts, timeout, fetch: call } = this.#options;
-    let isLost = false;
-    for (let attempt = 1; ; attempt++) {
-      const signals = [AbortSignal.timeout(timeout)];
-      if (init.signal) signals.push(init.signal);
-      let wait = 100 * 2 ** attempt * (1 + Math.random());
-      try {
-        const response = await call(url, { ...init, signal: AbortSignal.any(signals) });
-        const { status } = response;
-        // The attempt before has deleted it, and its answer was lost.
-        if (isLost && status === 404 && init.method === 'DELETE') return Response.json({});
-        const after = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000;
-        const isPassing = status === 429 || (status > 500 && mayRepeat);
-        if (!isPassing || !(after <= longestWait) || attempt >= attempts) return response;
-        await response.body?.cancel();
-        wait += after;
-      } catch (error) {
-        if (attempt >= attempts || !mayRepeat || init.signal?.aborted) throw error;
-        isLost = true;
-      }
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-  }
 }
 
 const etagOf = (response: Response) => response.headers.get('etag') ?? '';
-
-/** Returns the address of the next page (RFC 8288), or undefined on the last one. */
-function nextOf(response: Response, url: URL): URL | undefined {
-  const [, next] = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
-  return next === undefined ? undefined : new URL(next, url);
-}

@@ -41,9 +41,14 @@ export class AccessEnded extends ApiError {
   override readonly name = 'AccessEnded';
 }
 
-/** The daily limit of votes, reports, publications or edits is used up. */
+/** The daily limit of votes, reports, publications, edits or renames is used up. */
 export class LimitExceeded extends ApiError {
   override readonly name = 'LimitExceeded';
+}
+
+/** A success without what a service of this API answers. Another program may have answered. */
+export class InvalidAnswer extends Error {
+  override readonly name = 'InvalidAnswer';
 }
 
 const byStatus: Record<number, typeof ApiError> = {
@@ -55,9 +60,17 @@ const byStatus: Record<number, typeof ApiError> = {
 
 /** Makes the error of an answer, also of one that is not JSON. */
 export async function errorOf(response: Response): Promise<ApiError> {
+  // Browsers hide the status and the target of a redirect that they do not follow.
+  const { status, type } = response;
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) {
+    return new ApiError(response, {
+      error: 'redirect',
+      description: 'The base URL is redirected, and nothing follows. Use the address it leads to',
+    });
+  }
   const body = (await response.json().catch(() => ({}))) as Body;
   const { error } = body;
   if (error === 'limit_exceeded') return new LimitExceeded(response, body);
   if (error === 'invalid_grant') return new AccessEnded(response, body);
-  return new (byStatus[response.status] ?? ApiError)(response, body);
+  return new (byStatus[status] ?? ApiError)(response, body);
 }

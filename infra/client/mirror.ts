@@ -1,4 +1,4 @@
-import { Gone, type ReviewClient } from './client.ts';
+import { Gone, InvalidAnswer, type ReviewClient } from './client.ts';
 import type { Answer, components, Item } from './types.ts';
 import type { Message } from './webhooks.ts';
 
@@ -24,7 +24,21 @@ export interface MirrorState {
   things: Record<string, Thing>;
 }
 
-const nothing = (): MirrorState => ({ next: '', reviews: {}, versions: {}, users: {}, things: {} });
+/** Copies what a mirror holds, or nothing. */
+function copyOf(state: Partial<MirrorState> = {}): MirrorState {
+  const { next = '', reviews, versions, users, things } = state;
+  return {
+    next,
+    reviews: recordOf(reviews),
+    versions: recordOf(versions),
+    users: recordOf(users),
+    things: recordOf(things),
+  };
+}
+
+/** Makes a record that takes any key, also `__proto__`. */
+const recordOf = <T>(entries: Readonly<Record<string, T>> = {}): Record<string, T> =>
+  Object.assign(Object.create(null), entries);
 
 /** Times of dumps and changes are ISO 8601. */
 const iso = (date: string) => new Date(date).toISOString();
@@ -43,9 +57,9 @@ export class Mirror {
   #updating: Promise<void> | undefined;
   #isNews = false;
 
-  constructor(api: ReviewClient, state: MirrorState = nothing()) {
+  constructor(api: ReviewClient, state?: MirrorState) {
     this.#api = api;
-    this.#state = state;
+    this.#state = copyOf(state);
   }
 
   get state(): MirrorState {
@@ -57,7 +71,7 @@ export class Mirror {
    * Node.js, `openAsBlob` of `node:fs` opens a file.
    */
   async begin(files: Readonly<Record<string, Blob>>): Promise<void> {
-    const state = nothing();
+    const state = copyOf();
     for (const [name, file] of Object.entries(files)) {
       if (!name.endsWith('.jsonl.gz')) continue;
       for await (const { kind, ...record } of recordsOf(file)) {
@@ -112,9 +126,12 @@ export class Mirror {
       const page = await this.#api.get('/changes', { query });
       for (const change of page.changes) await this.#apply(change);
       for (const user of page.users) this.#state.users[user.id] = authorOf(user);
+      hasMore = page.has_more;
+      if (hasMore && page.next === query.since) {
+        throw new InvalidAnswer('The change feed has more, and its cursor stays where it was');
+      }
       // Last, so that a page is read again if it was not applied whole.
       this.#state.next = page.next;
-      hasMore = page.has_more;
     }
   }
 
@@ -154,7 +171,7 @@ export class Mirror {
   }
 
   async #readLists(): Promise<void> {
-    const state = nothing();
+    const state = copyOf();
     // First, so that changes meanwhile are read again.
     const { next } = await this.#api.get('/changes');
     const query = { include_metadata: true };

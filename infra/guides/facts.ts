@@ -1,42 +1,45 @@
-import { mostPageBytes } from '../../shared/changes/change-feed.ts';
-import { cursorLifetime } from '../../shared/changes/cursor.ts';
-import type { OpenApiDocument } from '../../shared/docs/openapi.ts';
-import { type Database, databaseTypes } from '../../shared/entity/databases.ts';
-import { groupOf } from '../../shared/entity/entity-type.ts';
-import { pageOf } from '../../shared/entity/metadata-provider.ts';
-import { newest } from '../../shared/feed/atom.ts';
-import { longestQueryString } from '../../shared/http/bulk.ts';
-import { largestForm } from '../../shared/http/form.ts';
-import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
-import { largestJson } from '../../shared/http/json-body.ts';
-import { mostApplications } from '../../shared/oauth/application-repository.ts';
-import { codeLifetime } from '../../shared/oauth/authorization-repository.ts';
-import { AuthorizationError, mostState } from '../../shared/oauth/authorization-request.ts';
-import { accessTokenLifetime } from '../../shared/oauth/grant.ts';
+import { licenses } from '../../shared/base/licenses.ts';
+import { version } from '../../shared/base/routes.ts';
+import { webhookSlots } from '../../shared/base/table/keys.ts';
+import { type Database, databaseTypes } from '../../shared/core/entity/databases.ts';
+import { groupOf } from '../../shared/core/entity/entity-type.ts';
+import { pageOf } from '../../shared/core/entity/metadata-provider.ts';
+import { longestQueryString } from '../../shared/core/http/bulk.ts';
+import { largestForm } from '../../shared/core/http/form.ts';
+import { keptSeconds, maxLength } from '../../shared/core/http/idempotency.ts';
+import { largestJson } from '../../shared/core/http/json-body.ts';
+import { mostApplications } from '../../shared/core/oauth/application-repository.ts';
+import { codeLifetime } from '../../shared/core/oauth/authorization-repository.ts';
+import { AuthorizationError, mostState } from '../../shared/core/oauth/authorization-request.ts';
+import { accessTokenLifetime } from '../../shared/core/oauth/grant.ts';
 import {
   mostConnections,
   mostGrants,
   repeatMilliseconds,
-} from '../../shared/oauth/grant-repository.ts';
-import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token-repository.ts';
-import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
-import { licenses } from '../../shared/review/licenses.ts';
-import { mostLookedUp } from '../../shared/review/page-size.ts';
-import { mostRevisionBytes } from '../../shared/review/revision-repository.ts';
-import { reasons } from '../../shared/review/verdict.ts';
-import { version } from '../../shared/routes.ts';
-import { webhookSlots } from '../../shared/table/keys.ts';
-import { mostFound } from '../../shared/things/find-things.ts';
-import { mostLatest } from '../../shared/things/list-things.ts';
-import { prior } from '../../shared/things/listing.ts';
-import { mostWords } from '../../shared/things/words.ts';
-import { writingsPerDay } from '../../shared/user/daily-limit.ts';
-import { blockedType, userTypes } from '../../shared/user/user-type.ts';
-import { longestRequest, longestRetryAfter } from '../../shared/webhooks/connection.ts';
-import { longestFailing, longestTesting, replayPause } from '../../shared/webhooks/decisions.ts';
-import { largestBody } from '../../shared/webhooks/message.ts';
-import { messagesPerSecond } from '../../shared/webhooks/replay-pace.ts';
-import { mostAttempts } from '../../shared/webhooks/webhook.ts';
+} from '../../shared/core/oauth/grant-repository.ts';
+import {
+  lifetimes,
+  mostPersonalTokens,
+} from '../../shared/core/oauth/personal-token-repository.ts';
+import { baseAbility, scopeAbilities } from '../../shared/core/oauth/scopes.ts';
+import { mostLookedUp } from '../../shared/core/review/page-size.ts';
+import { mostRevisionBytes } from '../../shared/core/review/revision-repository.ts';
+import { reasons } from '../../shared/core/review/verdict.ts';
+import { renamesPerDay, writingsPerDay } from '../../shared/core/user/daily-limit.ts';
+import { blockedType, userTypes } from '../../shared/core/user/user-type.ts';
+import { cursorLifetime, mostPageBytes } from '../../shared/features/changes/public.ts';
+import type { OpenApiDocument } from '../../shared/features/docs/public.ts';
+import { newest } from '../../shared/features/feed/public.ts';
+import { mostFound, mostLatest, mostWords, prior } from '../../shared/features/things/public.ts';
+import {
+  largestBody,
+  longestFailing,
+  longestRequest,
+  longestRetryAfter,
+  longestTesting,
+  mostAttempts,
+  replayPause,
+} from '../../shared/features/webhooks/public.ts';
 import { type Endpoint, type ErrorCode, errors, errorsOf } from '../openapi/responses.ts';
 
 const pages = { musicdb: 'musicbrainz.org/{type}/{id}', bookdb: 'bookbrainz.org/{type}/{id}' };
@@ -95,6 +98,7 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     revisions_kb: mostRevisionBytes / 1024,
     changes_kb: mostPageBytes / 1024,
     writings_per_day: writingsPerDay,
+    renames_per_day: renamesPerDay,
     cursor_days: cursorLifetime / 86_400_000,
     most_webhooks: webhookSlots.length,
     message_kb: largestBody / 1024,
@@ -104,7 +108,6 @@ export function factsOf({ info, paths, servers }: OpenApiDocument, endpoints: re
     failing_days: longestFailing / 86_400_000,
     most_attempts: mostAttempts,
     replay_minutes: replayPause / 60_000,
-    replay_rate: messagesPerSecond,
     body_kb: largestJson / 1024,
     form_kb: largestForm / 1024,
     key_length: maxLength,

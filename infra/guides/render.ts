@@ -5,6 +5,7 @@ import { markdown, slugOf, titleOf } from './markdown.ts';
 const slugs = [
   'quickstart',
   'oauth',
+  'clients',
   'lists',
   'publishing',
   'limits',
@@ -18,14 +19,11 @@ const slugs = [
   'versions',
 ];
 
-/** Returns the titles of the guides, in the order of the menu. */
-export function guideTitles() {
-  return slugs.map((slug) => ({ slug, title: titleOf(sourceOf(slug)) }));
-}
-
 const sourceOf = (slug: string) => readFileSync(new URL(`${slug}.md`, import.meta.url), 'utf8');
 
-/** Renders the guides for `shared/docs/guides.json`, with `facts` in place of `{{name}}`. */
+/**
+ * Renders the guides for `shared/features/docs/guides.json`, with `facts` in place of `{{name}}`.
+ */
 export function renderGuides(facts: Readonly<Record<string, string | number>>) {
   return { authUrl: facts.auth_url, guides: slugs.map((slug) => render(slug, facts)) };
 }

@@ -12,8 +12,9 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { databaseFile, lockFolder, makeFolder, refuseNewer } from './data-folder.ts';
+import { refuseForeign } from './database-file.ts';
 import { makeDurable, replaceFile } from './discovery.ts';
-import { refuseForeign } from './engine-records.ts';
+import { formerDatabaseFile, formerTable } from './former-database.ts';
 import { signInKeyFile } from './key-store.ts';
 
 /**
@@ -22,8 +23,11 @@ import { signInKeyFile } from './key-store.ts';
  */
 const smallFiles = ['signing-key', 'session-key', 'webhook-key', signInKeyFile, 'version.json'];
 
-/** Name of the database in a data folder until a restore has copied it. */
-const partialFile = `${databaseFile}.new`;
+/** Names of the database. A backup of a former release is moved by the first start on it. */
+const databaseFiles = [databaseFile, formerDatabaseFile];
+
+/** Name of a database in a data folder until a restore has copied it. */
+const partialOf = (name: string) => `${name}.new`;
 
 /** Name of a file in a data folder that was restored, until the service has started on it. */
 const restoredFile = 'restored';
@@ -77,7 +81,7 @@ export function deleteOldBackups(target: string, days: number): string[] {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(parent, name));
   const oldest = Date.now() - days * 86_400_000;
-  const isOld = (folder: string) => statSync(join(folder, databaseFile)).mtimeMs < oldest;
+  const isOld = (folder: string) => statSync(join(folder, 'version.json')).mtimeMs < oldest;
   const old = siblings.filter((folder) => isBackup(folder) && isOld(folder)).toSorted();
   for (const folder of old) rmSync(folder, { recursive: true });
   return old;
@@ -86,10 +90,11 @@ export function deleteOldBackups(target: string, days: number): string[] {
 /** Returns true for a folder with the files of a backup, and no others. */
 function isBackup(folder: string): boolean {
   const names = readdirSync(folder);
-  const known = [databaseFile, ...smallFiles];
-  const needed = [databaseFile, 'version.json'];
+  const known = [...databaseFiles, ...smallFiles];
   return (
-    needed.every((name) => names.includes(name)) && names.every((name) => known.includes(name))
+    databaseFiles.some((name) => names.includes(name)) &&
+    names.includes('version.json') &&
+    names.every((name) => known.includes(name))
   );
 }
 
@@ -98,8 +103,9 @@ function isBackup(folder: string): boolean {
  * sentence if the folder has data, or if the backup is damaged or from newer code.
  */
 export function restore(source: string, dataDir: string): CopyResult {
+  const name = databaseFiles.find((each) => existsSync(join(source, each))) ?? databaseFile;
   try {
-    closeSync(openSync(join(source, databaseFile), 'r'));
+    closeSync(openSync(join(source, name), 'r'));
   } catch (cause) {
     const isPrivate = (cause as NodeJS.ErrnoException).code === 'EACCES';
     const why = isPrivate
@@ -110,9 +116,10 @@ export function restore(source: string, dataDir: string): CopyResult {
   refuseNewer(source);
   const unlock = lockFolder(dataDir);
   try {
-    const databaseFiles = [databaseFile, `${databaseFile}-wal`];
     const existing = [
-      ...databaseFiles.filter((name) => existsSync(join(dataDir, name))),
+      ...databaseFiles
+        .flatMap((each) => [each, `${each}-wal`])
+        .filter((each) => existsSync(join(dataDir, each))),
       // Equal files are left over from an interrupted restore.
       ...smallFiles.filter((name) => isOther(join(dataDir, name), join(source, name))),
     ];
@@ -121,16 +128,16 @@ export function restore(source: string, dataDir: string): CopyResult {
         `the data folder ${dataDir} already contains ${existing.join(', ')}: move these files away, or choose another folder with --data-dir`,
       );
     }
-    const partial = join(dataDir, partialFile);
-    copyFileSync(join(source, databaseFile), partial);
-    refuseDamaged(source, partial);
+    const partial = join(dataDir, partialOf(name));
+    copyFileSync(join(source, name), partial);
+    refuseDamaged(join(source, name), partial);
     const names = copySmallFiles(source, dataDir);
     makeDurable(partial);
     replaceFile(join(dataDir, restoredFile), '');
     // The database comes last. Until then the restore can be repeated.
-    renameSync(partial, join(dataDir, databaseFile));
+    renameSync(partial, join(dataDir, name));
     makeDurable(dataDir);
-    return report(dataDir, names);
+    return report(dataDir, names, name);
   } finally {
     unlock();
   }
@@ -138,9 +145,11 @@ export function restore(source: string, dataDir: string): CopyResult {
 
 /** Throws a sentence if a restore was interrupted. A start would begin an empty database. */
 export function refusePartialRestore(dataDir: string): void {
-  if (existsSync(join(dataDir, databaseFile)) || !existsSync(join(dataDir, partialFile))) return;
+  const isIn = (name: string) => existsSync(join(dataDir, name));
+  const partial = databaseFiles.map(partialOf).find(isIn);
+  if (partial === undefined || databaseFiles.some(isIn)) return;
   throw new Error(
-    `a restore to the data folder ${dataDir} was interrupted: repeat it (npm run admin -- --data-dir ${dataDir} restore <backup>), or delete ${join(dataDir, partialFile)} to start with an empty database`,
+    `a restore to the data folder ${dataDir} was interrupted: repeat it (npm run admin -- --data-dir ${dataDir} restore <backup>), or delete ${join(dataDir, partial)} to start with an empty database`,
   );
 }
 
@@ -155,8 +164,9 @@ export async function afterRestore(dataDir: string, begin: () => Promise<unknown
 /** Throws a sentence, and deletes the copy, if the copied database is damaged or another's. */
 function refuseDamaged(source: string, copy: string) {
   const remedy = 'choose another backup. The data folder is unchanged';
+  const table = source.endsWith(formerDatabaseFile) ? formerTable : undefined;
   try {
-    refuseForeign(copy, { name: join(source, databaseFile), remedy });
+    refuseForeign(copy, { table, name: source, remedy });
   } catch (error) {
     for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
     throw error;
@@ -177,7 +187,7 @@ function copySmallFiles(from: string, to: string) {
   return names;
 }
 
-function report(folder: string, names: string[]): CopyResult {
-  const database_bytes = statSync(join(folder, databaseFile)).size;
-  return { folder: resolve(folder), database_bytes, files: [databaseFile, ...names] };
+function report(folder: string, names: string[], database = databaseFile): CopyResult {
+  const database_bytes = statSync(join(folder, database)).size;
+  return { folder: resolve(folder), database_bytes, files: [database, ...names] };
 }

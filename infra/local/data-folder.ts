@@ -1,11 +1,16 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { dataFormat } from '../../shared/table/format.ts';
 import { readDiscovery, replaceFile } from './discovery.ts';
 
 /** Name of the database file in a data folder. While in use it has `-wal` and `-shm` files. */
-export const databaseFile = 'dynamodb.sqlite';
+export const databaseFile = 'reviews.sqlite';
+
+/**
+ * Number of the format of a data folder. It is at least that of the data in it (format.ts). In
+ * format 4 the database is a file of SQLite, beside which older code would find its own.
+ */
+const folderFormat = 4;
 
 /** The format of a data folder, and the version of the code that last wrote it. */
 interface Mark {
@@ -58,9 +63,9 @@ export function makeFolder(path: string): void {
 /** Throws a sentence if newer code has written the data in the folder. */
 export function refuseNewer(folder: string): void {
   const mark = readMark(folder);
-  if (mark === undefined || mark.data_version <= dataFormat) return;
+  if (mark === undefined || mark.data_version <= folderFormat) return;
   throw new Error(
-    `the data in ${folder} has format ${mark.data_version}, and this code reads formats up to ${dataFormat}: run the newer code that wrote it (version ${mark.service_version}), or restore a backup from before the upgrade`,
+    `the data in ${folder} has format ${mark.data_version}, and this code reads formats up to ${folderFormat}: run the newer code that wrote it (version ${mark.service_version}), or restore a backup from before the upgrade`,
   );
 }
 
@@ -70,22 +75,21 @@ export function refuseNewer(folder: string): void {
  */
 export function markFolder(dataDir: string): string[] {
   refuseNewer(dataDir);
-  const mark: Mark = { data_version: dataFormat, service_version: serviceVersion() };
+  const mark: Mark = { data_version: folderFormat, service_version: serviceVersion() };
   const before = readMark(dataDir);
   replaceFile(join(dataDir, 'version.json'), `${JSON.stringify(mark)}\n`);
-  if (!existsSync(join(dataDir, databaseFile))) return [];
   if (before === undefined) return [];
   const isOtherVersion = before.service_version !== mark.service_version;
   const versions = isOtherVersion
     ? [`Upgrade from version ${before.service_version} to ${mark.service_version}.`]
     : [];
-  if (before.data_version !== dataFormat) {
+  if (before.data_version !== folderFormat) {
     return [
       ...versions,
-      `Upgrade of the data from format ${before.data_version} to ${dataFormat}. Code that reads formats up to ${before.data_version} can no longer start on it.`,
+      `Upgrade of the data from format ${before.data_version} to ${folderFormat}. Code that reads formats up to ${before.data_version} can no longer start on it.`,
     ];
   }
-  return isOtherVersion ? [...versions, `The data keeps format ${dataFormat}.`] : [];
+  return isOtherVersion ? [...versions, `The data keeps format ${folderFormat}.`] : [];
 }
 
 function readMark(folder: string): Mark | undefined {

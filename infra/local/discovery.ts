@@ -15,10 +15,13 @@ import type { DataSettings } from '../settings.ts';
 /** `<data folder>/stack.json` while the stack runs, for programs such as the admin tool. */
 export interface Discovery {
   pid: number;
-  engine_pid: number | null;
   url: string | null;
   /** The issuer of the embedded identity provider; null if people sign in at another provider. */
   identity_provider: string | null;
+  /** The file of the database; null on a DynamoDB. */
+  database: string | null;
+  /** True if people prove an address by a mail that a server sends. */
+  has_mail_server?: boolean;
   dynamodb_endpoint: string | null;
   table_name: string;
   /** Number of the format of the data. Older code leaves this out, and what follows. */

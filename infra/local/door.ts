@@ -42,6 +42,15 @@ const longestHead = { first: longestUrl + 64 * 1024, connections: 100, others: 3
 /** In milliseconds: a connection ends if nothing is sent or read for so long. */
 const longestSilence = 60_000;
 
+/**
+ * In milliseconds: a kept connection ends if no request follows for so long. Proxies keep theirs
+ * for a shorter time (Caddy 120 s, nginx 60 s), so they never send a request into one that ends.
+ */
+const longestPause = 125_000;
+
+/** With so many connections, those that wait for a request end, so that others find room. */
+const manyConnections = 0.9 * mostConnections;
+
 /** In milliseconds: for all of a stop. */
 const patience = 8_000;
 /**
@@ -73,6 +82,7 @@ export async function openDoor({
     headersTimeout: requestTimeout,
     requestTimeout,
     connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+    keepAliveTimeout: longestPause,
   });
   server.maxConnections = mostConnections;
   server.timeout = longestSilence;
@@ -90,6 +100,7 @@ export async function openDoor({
     accepted += 1;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    if (sockets.size > manyConnections) server.closeIdleConnections();
     const isFirst = sockets.size <= longestHead.connections;
     Object.assign(server, { maxHeaderSize: isFirst ? longestHead.first : longestHead.others });
   });

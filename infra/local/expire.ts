@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Schedule } from '../../shared/background/schedules.ts';
-import { tableDefinition } from '../../shared/table/definition.ts';
-import { epochSeconds } from '../../shared/time.ts';
-import { expiredItems } from './expiry-index.ts';
+import type { Schedule } from '../../shared/base/background/schedules.ts';
+import { tableDefinition } from '../../shared/base/table/definition.ts';
+import type { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
+import { tryTransact } from '../../shared/base/table/transact.ts';
+import { epochSeconds } from '../../shared/base/time.ts';
 
 /** The daily time of the sweep. */
 export const expirySchedule: Schedule = {
@@ -11,33 +12,27 @@ export const expirySchedule: Schedule = {
   table: 'write',
 };
 
-/** In milliseconds, after each 200 items, so that requests are answered meanwhile. */
+const pageSize = 200;
+
+/** In milliseconds, after each page, so that requests are answered meanwhile. */
 const pause = 10;
 
 /**
- * Deletes the expired items of the engine's `file` and returns their number. The embedded engine
- * stores a table's time to live but, unlike AWS, never acts on it. After the signal the rest waits
- * for the next sweep.
+ * Deletes the expired items of the storage, as DynamoDB does by itself, and returns their number.
+ * After the signal the rest waits for the next sweep.
  */
-export async function expireItems(file: string, signal: AbortSignal): Promise<number> {
-  // Imported here because the environment now has the address of the table.
-  const { tableName } = await import('../../shared/table/client.ts');
-  const { tryTransact } = await import('../../shared/table/transact.ts');
+export async function expireItems(storage: SqliteStorage, signal: AbortSignal): Promise<number> {
   const now = epochSeconds();
   let deleted = 0;
-  for (const keys of expiredItems(file, tableName(), now)) {
+  for (;;) {
+    const keys = await storage.expired(now, pageSize);
     for (const Key of keys) {
       if (signal.aborted) return deleted;
-      const deletion = {
-        Key,
-        // Keeps an item whose expiry was extended meanwhile.
-        ConditionExpression: `${tableDefinition.timeToLive} <= :now`,
-        ExpressionAttributeValues: { ':now': now },
-      };
-      if (await tryTransact([{ Delete: deletion }])) deleted++;
+      // Keeps an item whose expiry was extended meanwhile.
+      const where = [[tableDefinition.timeToLive, '<=', now]] as const;
+      if (await tryTransact([{ Delete: { Key, where } }])) deleted++;
     }
+    if (keys.length < pageSize) return deleted;
     await sleep(pause);
-    if (signal.aborted) break;
   }
-  return deleted;
 }

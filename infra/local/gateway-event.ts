@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { codingFor } from '../../shared/http/content-coding.ts';
-import { readPairs } from '../../shared/http/form.ts';
-import { type Match, resourceOf } from '../../shared/http/match-route.ts';
-import { stage } from '../../shared/routes.ts';
+import { stage } from '../../shared/base/routes.ts';
+import { codingFor } from '../../shared/core/http/content-coding.ts';
+import { readPairs } from '../../shared/core/http/form.ts';
+import { type Match, resourceOf } from '../../shared/core/http/match-route.ts';
 import { arrivalOf, type PublicAddress } from './public-address.ts';
 
 /** Names with values in the order sent. A name may be repeated. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { resourceOf } from '../../shared/http/match-route.ts';
-import { preflightHeaders } from '../../shared/http/response.ts';
-import { budgetOf } from '../../shared/http/route-load.ts';
-import { routes, stage, version } from '../../shared/routes.ts';
-import { withinBudget } from '../../shared/table/budget.ts';
+import { routes, stage, version } from '../../shared/base/routes.ts';
+import { withinBudget } from '../../shared/base/table/budget.ts';
+import { resourceOf } from '../../shared/core/http/match-route.ts';
+import { preflightHeaders } from '../../shared/core/http/response.ts';
+import { budgetOf } from '../../shared/core/http/route-load.ts';
 import { type Door, openDoor } from './door.ts';
 import {
   GatewayError,
@@ -23,12 +23,13 @@ import { type KeptAnswers, keyOf, unlessKnown } from './kept-answers.ts';
 import type { Served } from './log.ts';
 import { arrivalOf, localUrl, type PublicAddress } from './public-address.ts';
 import { limitClients } from './rate-limit.ts';
-import { countRoundTrips } from './round-trips.ts';
 import { limitUnfinished } from './unfinished.ts';
 
 /** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
 interface Mount {
   path: string;
+  /** Returns true for what costs a client as much as a consent. */
+  isDear?(url: string): boolean;
   serve(request: IncomingMessage, response: ServerResponse, client: string): void;
 }
 
@@ -51,7 +52,7 @@ type Way =
   | { kind: 'file'; file: APIGatewayProxyResult }
   | { kind: 'preflight' }
   | { kind: 'kept'; target: Target; kept: KeptAnswers; key: string }
-  | { kind: 'fresh'; target: Target };
+  | { kind: 'function'; target: Target };
 
 /** Budgets of requests, by operation. */
 const budgets = new Map(routes.map((route) => [route.operation, budgetOf(route)]));
@@ -61,8 +62,7 @@ const budgets = new Map(routes.map((route) => [route.operation, budgetOf(route)]
  * `timeout` is that of a function, the `requestTimeout` that of a request until all of its body has
  * arrived. Both are in milliseconds. The `address` is that of a proxy in front. Each client address
  * may send `clientRateLimit` requests a second. With 0, the default, there is no limit. A `door` is
- * a port that is open already: nothing is answered there before `begin`. Public answers are `kept`
- * while they are true.
+ * a port that is open already: nothing is answered there before `begin`. Public answers are `kept`.
  */
 export async function startGateway(options: {
   port: number;
@@ -75,7 +75,7 @@ export async function startGateway(options: {
   address?: PublicAddress;
   clientRateLimit?: number;
   securityContact?: string;
-  kept?: KeptAnswers;
+  kept?: KeptAnswers | undefined;
 }): Promise<Gateway> {
   const { load, log, timeout = 29_000, address, clientRateLimit = 0, kept } = options;
   const door = options.door ?? (await openDoor(options));
@@ -91,13 +91,15 @@ export async function startGateway(options: {
     );
   };
 
+  const mountOf = (url: string) => mounts.find(({ path }) => url.startsWith(`${path}/`));
+
   /** Finds what answers a request. Throws GatewayError if nothing does. */
   function wayOf(
     request: IncomingMessage,
     { url, protocol, target }: { url: string; protocol: string; target: Target | undefined },
   ): Way {
     const { method = 'GET' } = request;
-    const mount = mounts.find(({ path }) => url.startsWith(`${path}/`));
+    const mount = mountOf(url);
     if (mount) return { kind: 'mount', mount };
     const file = hostFile(method, url, options);
     if (file) return { kind: 'file', file };
@@ -105,7 +107,7 @@ export async function startGateway(options: {
     if (!target) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
     const isPublic = target.match?.route.access === 'public';
     const key = isPublic ? keyOf(request, protocol, url) : undefined;
-    if (!kept || key === undefined) return { kind: 'fresh', target };
+    if (!kept || key === undefined) return { kind: 'function', target };
     return { kind: 'kept', target, kept, key };
   }
 
@@ -114,7 +116,7 @@ export async function startGateway(options: {
     const requestId = randomUUID();
     const { method = 'GET' } = request;
     const url = localUrl(request.url, address?.path);
-    const served: Served = { method, url, requestId, milliseconds: 0, roundTrips: 0 };
+    const served: Served = { method, url, requestId, milliseconds: 0 };
     if (isFaulty(request)) response.shouldKeepAlive = false;
     if (log) {
       response.once('close', () => {
@@ -131,8 +133,7 @@ export async function startGateway(options: {
     const reply = async (result: APIGatewayProxyResult, own?: 'own') =>
       deliver(await toReply(request, result), own);
     const run = async (target: Target, isShared: boolean) => {
-      const context = { call, served, target, address, isShared };
-      const result = await countRoundTrips(served, () => answer(request, response, context));
+      const result = await answer(request, response, { call, served, target, address, isShared });
       return toReply(request, result);
     };
     try {
@@ -141,7 +142,8 @@ export async function startGateway(options: {
       refuseMalformed(request);
       const target = targetOf(method, url, address);
       if (target?.match) served.route = `/${stage}${resourceOf(target.match.route)}`;
-      await limit(arrival, target?.match?.route);
+      const mount = mountOf(url);
+      await limit(arrival, target?.match?.route, mount?.isDear?.(url));
       const way = wayOf(request, { url, protocol: arrival.protocol, target });
       switch (way.kind) {
         case 'mount':
@@ -162,7 +164,7 @@ export async function startGateway(options: {
           await deliver(unlessKnown(found, request.headers['if-none-match']));
           break;
         }
-        case 'fresh':
+        case 'function':
           await deliver(await run(way.target, false));
       }
     } catch (error) {

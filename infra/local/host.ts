@@ -1,12 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { authUrl } from '../../shared/auth-url.ts';
-import { commonHeaders, transportHeaders } from '../../shared/http/response.ts';
-import { isInRanges, loopbackRanges, parseRanges } from '../../shared/ip-ranges.ts';
+import { authUrl } from '../../shared/base/auth-url.ts';
+import { isInRanges, loopbackRanges, parseRanges } from '../../shared/base/ip-ranges.ts';
+import { stage, version } from '../../shared/base/routes.ts';
+import { readContact } from '../../shared/base/site/contact.ts';
+import { siteContent } from '../../shared/base/site/content.ts';
+import { site } from '../../shared/base/site/site.ts';
+import { commonHeaders, transportHeaders } from '../../shared/core/http/response.ts';
 import { iconImage } from '../../shared/pages/frame/mark.ts';
-import { stage, version } from '../../shared/routes.ts';
-import { readContact } from '../../shared/site/contact.ts';
-import { siteContent } from '../../shared/site/content.ts';
-import { site } from '../../shared/site/site.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
 
 export interface HostOptions {
@@ -103,8 +103,9 @@ export function hostFile(
     const paths = [api, `${top}account`, `${top}oauth/`, `${top}find?`];
     const hidden = paths.map((path) => `Disallow: ${path}`);
     const sitemap = `Sitemap: ${authUrl()}/sitemap.xml`;
-    // The page of the documentation loads the OpenAPI document.
-    return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden, sitemap]);
+    // The page of the documentation loads the OpenAPI document, and pages offer feeds.
+    const shown = [`Allow: ${api}openapi.json`, `Allow: ${api}*.atom`];
+    return plain(['User-agent: *', ...shown, ...hidden, sitemap]);
   }
   // Browsers ask for it when they show JSON. Pages have the icon inline.
   if (path === '/favicon.ico') return file('image/svg+xml', siteContent().logo ?? iconImage());

@@ -3,13 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html } from 'hono/html';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
-import { readPairs } from '../../shared/http/form.ts';
+import { site } from '../../shared/base/site/site.ts';
+import { readPairs } from '../../shared/core/http/form.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import { framed } from '../../shared/pages/frame/frame.ts';
 import { securityHeaders } from '../../shared/pages/frame/html-response.ts';
 import { style } from '../../shared/pages/frame/style.ts';
-import { site } from '../../shared/site/site.ts';
+import { carryInteractions } from './carried-interactions.ts';
 import { readBody } from './integration.ts';
+import { mailboxesOf, rememberMailbox } from './known-browsers.ts';
 import { addressField, type MailSignIn, type Step } from './mail-sign-in.ts';
 import type { PendingSignIns } from './pending-sign-ins.ts';
 
@@ -53,10 +55,10 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
   policy.get('login')?.checks.add(ask);
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const inMemory = createMemoryAdapter(0);
+  const interactions = carryInteractions(byMail?.steps);
   const provider = new Provider(issuer.href, {
     // The rest lasts for seconds after a sign-in, so a restart may lose it.
-    adapter: (model: string) =>
-      byMail && model === 'Interaction' ? byMail.pending.interactions : inMemory(model),
+    adapter: (model: string) => (model === 'Interaction' ? interactions.adapter : inMemory(model)),
     clients: [
       {
         client_id,
@@ -106,26 +108,32 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
   async function signIn(request: IncomingMessage, response: ServerResponse, client: string) {
     const fields = request.method === 'POST' ? await readFields(request, response) : new Map();
     if (fields === undefined) return;
+    if (isOfAnotherSite(request)) {
+      response.statusCode = 403;
+      response.end(
+        `${await errorPage('Another site has sent this form. Nothing was done.', false)}`,
+      );
+      return;
+    }
     if (fields.has('cancel')) {
       await provider.interactionFinished(request, response, { error: 'access_denied' });
       return;
     }
-    const step = await stepOf(request, { response, client, fields });
+    const step = await stepOf(request, { client, fields });
     if ('account' in step) {
+      const { mailbox } = step;
+      if (mailbox) response.appendHeader('Set-Cookie', await rememberMailbox(request, mailbox));
       await provider.interactionFinished(request, response, { login: { accountId: step.account } });
       return;
     }
     response.statusCode = step.status;
+    if (step.retryAfter) response.setHeader('Retry-After', step.retryAfter);
     response.end(`${await step.page}`);
   }
 
   async function stepOf(
     request: IncomingMessage,
-    {
-      response,
-      client,
-      fields,
-    }: { response: ServerResponse; client: string; fields: ReadonlyMap<string, string> },
+    { client, fields }: { client: string; fields: ReadonlyMap<string, string> },
   ): Promise<Step> {
     const isPost = request.method === 'POST';
     if (isPost && takesNames && (!byMail || fields.has('name'))) return { account: nameIn(fields) };
@@ -134,15 +142,17 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
     if (!byMail || (takesNames && !isPost && isBegin)) {
       return { status: 200, page: signInPage(byMail !== undefined) };
     }
-    // The library throws if the browser has no signed cookie of an interaction.
-    const interaction = await provider.interactionDetails(request, response).catch(() => undefined);
+    const browser = await interactions.browserOf(id);
     const url = `${issuer.href}/sign-in/${id}`;
-    const visit = { id, token: token || undefined, hasAsked: interaction?.uid === id, url, client };
+    const known = await mailboxesOf(request);
+    const agent = request.headers['user-agent'];
+    const visit = { id, token: token || undefined, browser, known, url, client, agent };
     return isPost ? byMail.steps.submit(visit, fields) : byMail.steps.open(visit);
   }
 
   return {
     path,
+    isDear: (url: string) => url.startsWith(`${path}/auth?`),
     environment: {
       OIDC_ISSUER: issuer.href,
       OIDC_CLIENT_ID: client_id,
@@ -162,9 +172,11 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
         return;
       }
       if (request.url?.startsWith(`${path}/sign-in/`)) {
-        signIn(request, response, client).catch((error) => {
-          response.writeHead(400, { 'Content-Type': 'text/plain' }).end(`${error}`);
-        });
+        interactions.during(request, response, () =>
+          signIn(request, response, client).catch((error) => {
+            response.writeHead(400, { 'Content-Type': 'text/plain' }).end(`${error}`);
+          }),
+        );
         return;
       }
       // As connect and express do for a mounted application.
@@ -175,9 +187,15 @@ export async function identityProvider(host: string, redirect_uri: string, byMai
         'x-forwarded-proto': issuer.protocol.slice(0, -1),
         'x-forwarded-host': issuer.host,
       });
-      callback(request, response);
+      interactions.during(request, response, () => callback(request, response));
     },
   };
+}
+
+/** Returns true for a form that another origin has sent. SameSite cookies are the other check. */
+function isOfAnotherSite({ method, headers }: IncomingMessage): boolean {
+  const from = headers['sec-fetch-site'];
+  return method === 'POST' && from !== undefined && from !== 'same-origin';
 }
 
 /** Returns nothing if the proof has expired, so that the sign-in begins again. */

@@ -1,6 +1,6 @@
 import { inspect, styleText } from 'node:util';
-import type { DescribedError } from '../../shared/describe-error.ts';
-import { stage, version } from '../../shared/routes.ts';
+import type { DescribedError } from '../../shared/base/describe-error.ts';
+import { stage, version } from '../../shared/base/routes.ts';
 
 /** A finished request, for the log. */
 export interface Served {
@@ -13,20 +13,18 @@ export interface Served {
   status?: number;
   milliseconds: number;
   requestId: string;
-  roundTrips: number;
   /** From the access token. An OAuth endpoint knows the application only, from its parameters. */
   user?: string;
   application?: string;
 }
 
-/** Returns the log line of a request, if verbose with round trips to the database and its id. */
+/** Returns the log line of a request, if verbose with its id. */
 export function requestLine(served: Served, isVerbose: boolean): string {
-  const { method, status = 0, milliseconds, user, application, roundTrips, requestId } = served;
-  const trips = `${roundTrips} round trip${roundTrips === 1 ? '' : 's'}`;
+  const { method, status = 0, milliseconds, user, application, requestId } = served;
   const details = [
     user && `user ${user}`,
     application && `application ${application}`,
-    ...(isVerbose ? [trips, `request ${requestId}`] : []),
+    isVerbose && `request ${requestId}`,
   ];
   return [
     styleText('bold', method),
@@ -42,10 +40,14 @@ function colourOf(status: number) {
   return status >= 400 ? 'yellow' : 'green';
 }
 
-/** Keeps queries of the API only. Those of pages contain codes, those of OAuth may have secrets. */
-function shown({ url }: Served) {
+/**
+ * Keeps addresses of the API only. Those of pages contain codes, and tokens of links in mails.
+ * Queries of OAuth may have secrets.
+ */
+function shown({ url, route }: Served) {
   const path = url.replace(/\?.*/, '');
-  return path.startsWith(`/${stage}${version}/`) && !path.includes('/oauth/') ? url : path;
+  if (!path.startsWith(`/${stage}${version}/`)) return route ?? path;
+  return path.includes('/oauth/') ? path : url;
 }
 
 /** Returns the line as JSON, without persons and, except for the method, the client's data. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mailer } from '../../shared/notices/mailer.ts';
+import type { Mailer } from '../../shared/features/notices/public.ts';
 import { makeFolder } from './data-folder.ts';
 
 /**

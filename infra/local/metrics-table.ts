@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import { type Health, readHealth } from '../../shared/health/health.ts';
-import { readLength } from '../../shared/list/totals.ts';
-import { countWaiting } from '../../shared/moderation/desk.ts';
-import { oldestNotice } from '../../shared/notices/queue.ts';
-import { countReviews } from '../../shared/review/review-list.ts';
+import { readLength } from '../../shared/base/list/totals.ts';
+import { countWaiting } from '../../shared/core/report/desk.ts';
+import { countReviews } from '../../shared/core/review/review-list.ts';
+import { type Health, readHealth } from '../../shared/features/health/public.ts';
+import { oldestNotice } from '../../shared/features/notices/public.ts';
 
 // The metrics that are read from the table: ages, sizes and open cases.
 
@@ -34,7 +34,7 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
   const readable = gauge('review_table_readable', '1 if the table could be read, otherwise 0.');
   const databaseBytes = gauge(
     'review_database_bytes',
-    'Size of the embedded database on the disk.',
+    'Size of the database with its log on the disk.',
   );
   const lag = new Gauge({
     name: 'review_consumer_lag_seconds',
@@ -56,7 +56,7 @@ export function tableGauges(registry: Registry, file: string | undefined): () =>
     ),
     webhookLag: gauge(
       'review_webhook_lag_seconds',
-      'Age of the oldest change that waits for a webhook whose receiver answers. Up to 60.',
+      'Time since no account waited for its first message of a run. Up to 60.',
     ),
     noticesLag: gauge(
       'review_notices_lag_seconds',

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { KeptUse } from './kept-answers.ts';
+import { mailFault } from '../../shared/core/user/mail-fault.ts';
 import type { Served } from './log.ts';
+import { mailCounts } from './mail-counts.ts';
 import { tableGauges } from './metrics-table.ts';
 
 /** The metrics of the service, in the text format of Prometheus, on a port of their own. */
@@ -22,17 +23,16 @@ const buckets = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 /**
- * Serves `GET /metrics` on `host` and `port`; 0 is any free port. `file` is the database, if it is
- * the embedded one, and `kept` the use of kept answers. No label has a value that a client chooses,
- * so the series are bounded. Throws a sentence if the port cannot be opened.
+ * Serves `GET /metrics` on `host` and `port`; 0 is any free port. `file` is the database, unless it
+ * is a DynamoDB elsewhere. No label has a value that a client chooses, so the series are bounded.
+ * Throws a sentence if the port cannot be opened.
  */
 export async function serveMetrics(options: {
   port: number;
   host: string;
-  file?: string;
-  kept?: Readonly<KeptUse>;
+  file?: string | undefined;
 }): Promise<Metrics> {
-  const { port, host, file, kept } = options;
+  const { port, host, file } = options;
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -49,7 +49,24 @@ export async function serveMetrics(options: {
     buckets,
     registers,
   });
-  if (kept) tellUse(registry, kept);
+  new Counter({
+    name: 'review_sign_in_mails_total',
+    help: 'Mails that sign people in: asked for, sent, failed, and held back by a limit.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, mails] of Object.entries(mailCounts)) this.inc({ outcome }, mails);
+    },
+  });
+  new Gauge({
+    name: 'review_mail_server_takes_mails',
+    help: '0 if the mail server takes no mails, otherwise 1.',
+    registers,
+    collect() {
+      this.set(mailFault() === undefined ? 1 : 0);
+    },
+  });
   const update = tableGauges(registry, file);
 
   async function answer(response: ServerResponse) {
@@ -95,28 +112,4 @@ export async function serveMetrics(options: {
       if (server.listening) await once(server, 'close');
     },
   };
-}
-
-/** Registers the metrics of kept answers, which are read when the metrics are. */
-function tellUse(registry: Registry, use: Readonly<KeptUse>) {
-  const registers = [registry];
-  new Counter({
-    name: 'review_kept_answers_total',
-    help: 'Requests for public answers. "hit" was answered by a kept answer, "miss" ran the function.',
-    labelNames: ['result'],
-    registers,
-    collect() {
-      this.reset();
-      this.inc({ result: 'hit' }, use.hits);
-      this.inc({ result: 'miss' }, use.misses);
-    },
-  });
-  new Gauge({
-    name: 'review_kept_answers_bytes',
-    help: 'Memory of the public answers that are kept, as estimated.',
-    registers,
-    collect() {
-      this.set(use.bytes);
-    },
-  });
 }

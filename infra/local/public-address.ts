@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
-import { isInRanges, loopbackRanges, parseRanges } from '../../shared/ip-ranges.ts';
-import { stage } from '../../shared/routes.ts';
-import { isLoopback } from '../../shared/values.ts';
+import { isInRanges, loopbackRanges, parseRanges } from '../../shared/base/ip-ranges.ts';
+import { stage } from '../../shared/base/routes.ts';
+import { isLoopback } from '../../shared/base/values.ts';
 
 export interface PublicAddress {
   /** For example `https://example.org/reviews`. */

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { isExport, isLarge, isSignIn, isStepOfSignIn } from '../../shared/http/route-load.ts';
-import type { Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { isExport, isLarge, isSignIn, isStepOfSignIn } from '../../shared/core/http/route-load.ts';
 import { type Client, largestShare, networksOf } from './client-networks.ts';
 import { GatewayError } from './gateway-response.ts';
 
@@ -12,7 +12,9 @@ const period = 10;
  */
 const points = {
   usual: 1,
-  /** A consent, a token, or a large answer of up to 1.7 MB. */
+  /** A write, for which consumers of the stream work too. */
+  write: 3,
+  /** A consent, a token, a sign-in that begins, or a large answer of up to 1.7 MB. */
   dear: 5,
   /** An own export: 4 MB and 0.14 s of CPU, as much as seven lists, of which none is kept. */
   export: 20,
@@ -29,9 +31,13 @@ export function limitClients(perSecond: number) {
     points: period * perSecond * largestShare,
     duration: period,
   });
-  return async ({ client, isInside }: Client, route: Route | undefined): Promise<void> => {
+  return async (
+    { client, isInside }: Client,
+    route: Route | undefined,
+    isDear = false,
+  ): Promise<void> => {
     if (perSecond === 0 || isInside) return;
-    const cost = route ? costOf(route) : points.usual;
+    const cost = route ? costOf(route) : points[isDear ? 'dear' : 'usual'];
     try {
       // The narrowest first, whose refused requests do not count for its neighbours.
       for (const { name, share } of networksOf(client)) {
@@ -46,11 +52,16 @@ export function limitClients(perSecond: number) {
 }
 
 /**
- * Returns the points of a request. The steps of a sign-in count once each. With the pages around
- * them they are six requests, so 30 people behind one address need 180 of the usual 200.
+ * Returns the points of a request. The steps of a sign-in count once each, and so does a new
+ * person's choice of a name, which has a daily limit. With the pages around them they are six
+ * requests, so 30 people behind one address need 180 of the usual 200. At the provider of a server,
+ * the first step costs five and the others one each: about ten for a person.
  */
 function costOf(route: Route): number {
+  const { method, table, operation } = route;
   if (isExport(route)) return points.export;
   const isDear = (isSignIn(route) && !isStepOfSignIn(route)) || isLarge(route);
-  return isDear ? points.dear : points.usual;
+  if (isDear) return points.dear;
+  const isWrite = method !== 'GET' && table === 'write' && operation !== 'update-account';
+  return isWrite ? points.write : points.usual;
 }

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type MailSettings, makeMailer } from '../../shared/notices/mailer.ts';
+import { opensAccount } from '../../shared/features/account/public.ts';
+import { type MailSettings, makeMailer } from '../../shared/features/notices/public.ts';
 import type { Gateway } from './gateway.ts';
 import { type ByMail, identityProvider } from './identity-provider.ts';
 import { signInKey } from './key-store.ts';
 import { writeMails } from './mail-folder.ts';
+import type { MailLimits } from './mail-limits.ts';
 import { signInByMail } from './mail-sign-in.ts';
 import { openPendingSignIns, signInsFile } from './pending-sign-ins.ts';
 
@@ -34,12 +36,15 @@ export async function setUpSignIn(gateway: Gateway, issuer: string | undefined, 
 export function openSignInByMail(
   dataDir: string,
   mail: MailSettings | undefined,
-  isLaptop: boolean,
+  { isLaptop, limits }: { isLaptop: boolean; limits: MailLimits },
 ): ByMail | undefined {
   if (mail) {
     const key = signInKey(dataDir);
     const pending = openPendingSignIns(join(dataDir, signInsFile));
-    return { pending, steps: signInByMail({ key, pending, send: makeMailer(mail) }) };
+    const send = makeMailer(mail);
+    const hasAccount = (subject: string, address: string) =>
+      opensAccount({ issuer: `${process.env.OIDC_ISSUER}`, subject }, address);
+    return { pending, steps: signInByMail({ key, pending, send, limits, hasAccount }) };
   }
   if (!isLaptop) return undefined;
   const folder = join(dataDir, 'mails');

@@ -6,7 +6,7 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { impatientOptions } from './database.ts';
+import { impatientOptions } from './dynamodb.ts';
 
 /** Records per read. Most match no consumer. A DynamoDB ends a read at 1 MB. */
 const pageSize = 1000;

@@ -1,35 +1,48 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumers } from '../../shared/background/consumers.ts';
-import { schedulesOf } from '../../shared/background/schedules.ts';
-import { readMailSettings } from '../../shared/notices/mailer.ts';
-import { provideSite } from '../../shared/site/content.ts';
-import { site } from '../../shared/site/site.ts';
-import { dataFormat } from '../../shared/table/format.ts';
+import { consumers, isFollowed } from '../../shared/base/background/consumers.ts';
+import { schedulesOf } from '../../shared/base/background/schedules.ts';
+import { provideSite } from '../../shared/base/site/content.ts';
+import { site } from '../../shared/base/site/site.ts';
+import { tableName } from '../../shared/base/table/client.ts';
+import { dataFormat } from '../../shared/base/table/format.ts';
+import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
+import { provideStorage } from '../../shared/base/table/storage.ts';
+import { hasFormerNodes } from '../../shared/core/aggregates/rebuild.ts';
+import { copySums } from '../../shared/core/aggregates/sums.ts';
+import { entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { readCounts } from '../../shared/core/review/review-list.ts';
+import { beginEpoch } from '../../shared/features/changes/public.ts';
+import { readMailSettings } from '../../shared/features/notices/public.ts';
+import { buildThings } from '../../shared/features/things/public.ts';
+import { upgradeTable } from '../../shared/features/transfer/public.ts';
 import { dataSettingsIn } from '../settings.ts';
 import { readSiteFolder } from '../site/read.ts';
 import { afterRestore, refusePartialRestore } from './backup.ts';
-import { noteCommandsOf } from './changes.ts';
+import { followCheckpoints } from './checkpoints.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
-import { databaseEnvironment, startDatabase } from './database.ts';
-import { announce, type Discovery, readDiscovery, retract } from './discovery.ts';
+import { refuseForeign } from './database-file.ts';
+import { announce, type Discovery, retract } from './discovery.ts';
 import { type Door, openDoor } from './door.ts';
-import { refuseForeign } from './engine-records.ts';
+import { databaseEnvironment } from './dynamodb.ts';
 import { expireItems, expirySchedule } from './expire.ts';
-import { indexExpiry } from './expiry-index.ts';
+import { followMailServer } from './follow-mail-server.ts';
+import { followProvider } from './follow-provider.ts';
+import { checkFormerDatabase, hasFormerDatabase, moveFormerDatabase } from './former-database.ts';
 import { startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host.ts';
 import { loadFunction } from './invoke.ts';
-import { type KeptUse, keepAnswers } from './kept-answers.ts';
+import { keepAnswers } from './kept-answers.ts';
 import { followKeys } from './key-store.ts';
 import type { Served } from './log.ts';
+import { defaultMailLimits, type MailLimits } from './mail-limits.ts';
+import { changesOf, type RecordSource, streamOf } from './record-source.ts';
 import { followClock } from './schedule.ts';
 import { openSignInByMail, setUpSignIn } from './set-up-sign-in.ts';
 import { followStream, type Stream } from './stream.ts';
 import { addIndexes, createTable } from './table.ts';
-import { skipSignatures } from './unsigned.ts';
 
 /** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
 const patience = 8_500;
@@ -37,24 +50,18 @@ const patience = 8_500;
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */
 const longestCatchUp = 1_000;
 
-/**
- * Throws a sentence for the operator if reviews have a type that the service has no longer. Without
- * a setting, what has reviews is what this place is about.
- */
-async function readReviewedTypes(): Promise<void> {
-  const { readCounts } = await import('../../shared/review/review-list.ts');
-  const { entityTypes, groupOf } = await import('../../shared/entity/entity-type.ts');
-  const { shownGroups } = await import('../../shared/entity/shown-groups.ts');
+/** Throws a sentence for the operator if reviews have a type that the service has no longer. */
+async function refuseMissingTypes(): Promise<void> {
   const types = [...(await readCounts()).keys()];
   const missing = types.find((type) => !entityTypes.includes(type));
-  if (missing === undefined) {
-    process.env.SHOWN_GROUPS ||= [...shownGroups(new Set(types.map(groupOf))).keys()].join();
-    return;
-  }
+  if (missing === undefined) return;
   throw new Error(
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
   );
 }
+
+/** Beginning of the names of folders for data in memory. */
+const temporaryName = 'review-service-';
 
 /** Steps that end what was started, in the order of the start. */
 type Undo = (() => unknown)[];
@@ -66,7 +73,6 @@ export interface Stack {
   local: string;
   /** The address of the metrics, if they are served. */
   metricsUrl: string | undefined;
-  endpoint: string;
   /** Has `stack.json`. A temporary folder if `dataDir` is in use and the data is in memory. */
   dataDir: string;
   stream: Stream;
@@ -74,48 +80,41 @@ export interface Stack {
   takesNames: boolean;
   /** Sentences about an upgrade of the data folder. */
   upgrade: string[];
-  /** Resolves with a sentence if the stack cannot continue. */
-  failure: Promise<string>;
   /** Answers the requests in flight, then ends everything that it started. */
   stop(): Promise<void>;
 }
 
-const guessable =
-  'This system has one loopback address. A web page in a browser of this machine could find the database there: open only pages that you trust while the service runs.';
+interface StackOptions extends HostOptions {
+  port: number;
+  dataDir: string;
+  /** The port, if it is open already. Requests wait there until everything is ready. */
+  door?: Promise<Door>;
+  /** Keeps the data for this run only. */
+  memory?: boolean;
+  /** A DynamoDB in place of the database in this process. DYNAMODB_ENDPOINT sets it as well. */
+  dynamodbEndpoint?: string;
+  /** A port for the metrics. Without it they are not served. */
+  metricsPort?: number;
+  /** The address for the metrics, by default one that only this machine reaches. */
+  metricsHost?: string;
+  log?: (served: Served) => void;
+  /** Mails for sign-ins in an hour, in all and for one client address. */
+  signInMails?: number;
+  signInMailsPerClient?: number;
+}
 
-/**
- * Starts everything or nothing. Throws a sentence for the user. Import no function before this
- * call, because it sets the environment variables that functions read. `memory` keeps the data for
- * this run only. `dynamodbEndpoint` or DYNAMODB_ENDPOINT replaces the embedded engine.
- */
-export async function startStack(
-  options: HostOptions & {
-    port: number;
-    dataDir: string;
-    /** The port, if it is open already. Requests wait there until everything is ready. */
-    door?: Promise<Door>;
-    memory?: boolean;
-    dynamodbEndpoint?: string;
-    /** Path of the embedded engine's program, by default that of the package for this machine. */
-    engine?: string;
-    /** A fixed port for the embedded engine, so that a firewall can guard it. */
-    enginePort?: number;
-    /** A port for the metrics. Without it they are not served. */
-    metricsPort?: number;
-    /** The address for the metrics, by default one that only this machine reaches. */
-    metricsHost?: string;
-    /** Megabytes of memory for public answers that are still true, by default 64. 0 keeps none. */
-    keptAnswers?: number;
-    log?: (served: Served) => void;
-  },
-): Promise<Stack> {
-  const { memory = false, keptAnswers = 64, log } = options;
-  const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
-  if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? '')) {
-    throw new Error(
-      `DYNAMODB_ENDPOINT ${dynamodbEndpoint} is not a URL: set it to one such as http://localhost:8000`,
-    );
-  }
+/** The table, and how its changes and its time to live are followed. */
+interface Table {
+  source: RecordSource;
+  /** Deletes what has expired. DynamoDB does it by itself. */
+  sweep: ((signal: AbortSignal) => Promise<number>) | undefined;
+  /** The file of the database, if it is on the disk. */
+  file: string | undefined;
+  endpoint: string | undefined;
+}
+
+/** Starts everything or nothing. Throws a sentence for the user. */
+export async function startStack(options: StackOptions): Promise<Stack> {
   readOwnSite();
   const mail = readMailSettings(process.env);
   const host = readHost({ ...options, hasMail: mail !== undefined });
@@ -126,20 +125,24 @@ export async function startStack(
     return stopped;
   };
   try {
-    const temporary = memory ? temporaryFolder(undo) : undefined;
-    const dataDir = hold(resolve(options.dataDir), undo, temporary);
+    const { dataDir, temporary } = openFolder(options, undo);
     const door = await (options.door ?? openDoor({ port: options.port, host: host.host }));
     undo.push(door.close);
-    await endLeftover(dataDir);
-    if (!memory && dynamodbEndpoint === undefined) refusePartialRestore(dataDir);
-    const upgrade = memory ? [] : markFolder(dataDir);
+    const isOnDisk = temporary === undefined && endpointOf(options) === undefined;
+    // Before the folder gets keys, or is marked as one that older code cannot use.
+    if (isOnDisk) {
+      refusePartialRestore(dataDir);
+      if (hasFormerDatabase(dataDir)) checkFormerDatabase(dataDir, tableName());
+    }
+    const upgrade = options.memory ? [] : markFolder(dataDir);
     const discovery: Discovery = {
       pid: process.pid,
-      engine_pid: null,
       url: null,
       identity_provider: null,
+      database: null,
+      has_mail_server: mail !== undefined,
       dynamodb_endpoint: null,
-      table_name: process.env.TABLE_NAME || 'reviews',
+      table_name: tableName(),
       data_format: dataFormat,
       settings: dataSettingsIn(process.env),
     };
@@ -147,105 +150,142 @@ export async function startStack(
     undo.push(() => retract(dataDir));
     undo.push(followKeys(dataDir));
     process.env.WEBHOOK_ALLOW = host.webhookAllow;
-
-    let file: string | undefined;
-    let failure = new Promise<string>(() => {});
-    let endpoint = dynamodbEndpoint;
-    if (endpoint === undefined) {
-      file = join(temporary ?? dataDir, databaseFile);
-      refuseForeign(file);
-      const { engine, enginePort: port } = options;
-      const database = await startDatabase({ engine, file, temporary, port });
-      undo.push(database.stop);
-      if (database.isGuessable) console.error(guessable);
-      ({ endpoint, failure, pid: discovery.engine_pid } = database);
-    }
-    discovery.dynamodb_endpoint = endpoint;
+    const table = await openTable(endpointOf(options), { dataDir, temporary }, undo);
+    discovery.dynamodb_endpoint = table.endpoint ?? null;
+    if (table.endpoint === undefined) discovery.database = table.file ?? null;
     announce(dataDir, discovery);
-
-    const { streamArn, missing } = await createTable(endpoint, discovery.table_name);
-    Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
-    // Imported here because the environment now has the address of the table.
-    const { table } = await import('../../shared/table/client.ts');
-    if (file !== undefined) skipSignatures(table);
-    const { hasFormerNodes } = await import('../../shared/aggregates/rebuild.ts');
-    const { copySums } = await import('../../shared/aggregates/sums.ts');
-    const { beginEpoch } = await import('../../shared/changes/log.ts');
-    const { buildThings } = await import('../../shared/things/rebuild-things.ts');
-    if (missing.length > 0 || (await hasFormerNodes())) {
-      console.error('Upgrading the data: about a minute for 30,000 reviews.');
-      const { upgradeTable } = await import('../../shared/transfer/upgrade.ts');
-      await upgradeTable();
-      // Last, because they tell the next start that the upgrade is complete.
-      await addIndexes(endpoint, discovery.table_name, missing);
-    }
-    // A table of older code has no sums, and older code changes totals without them.
-    await copySums();
-    await readReviewedTypes();
-    await buildThings();
-    if (file !== undefined) {
-      indexExpiry(file, discovery.table_name);
-      await afterRestore(dataDir, beginEpoch);
-    }
+    await prepareData(dataDir);
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
     const workers: Undo = [];
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
-    const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
+    const { source } = table;
+    const stream = await followStream({ source, consumers, load: loadFunction });
     workers.push(stream.stop);
-    const mostBytes = keptAnswers * 1024 * 1024;
-    const { changes } = stream;
-    const kept = changes && mostBytes > 0 ? keepAnswers({ changes, mostBytes }) : undefined;
-    if (kept) noteCommandsOf(table);
-    const metrics = await startMetrics(options, { file, kept: kept?.use });
+    const metrics = await startMetrics(options, table.file);
     if (metrics) undo.push(metrics.stop);
+    const log = metrics ? inBoth(metrics.count, options.log) : options.log;
     const gateway = await startGateway({
       ...host,
       port: door.port,
       door,
       load: loadFunction,
-      kept,
-      log: metrics ? inBoth(metrics.count, log) : log,
+      // Only the database in this process tells its version.
+      kept: table.endpoint === undefined ? keepAnswers(source.version) : undefined,
+      log,
     });
     workers.push(gateway.stop);
-    const byMail = options.oidcIssuer ? undefined : openSignInByMail(dataDir, mail, host.isLaptop);
-    if (byMail) undo.push(byMail.pending.close);
-    discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
-    const sweeps = new AbortController();
-    // Another database expires items itself.
-    const sweep = file === undefined ? undefined : () => expireItems(file, sweeps.signal);
-    const own = schedulesOf({ isMailing: mail !== undefined });
-    const jobs = sweep ? [...own, expirySchedule] : own;
-    const loadJob = async (operation: string) =>
-      sweep && operation === expirySchedule.operation ? sweep : loadFunction(operation);
-    const clock = followClock(jobs, loadJob, stream.version);
-    workers.push(() => sweeps.abort(), clock.stop);
+    const byMail = options.oidcIssuer
+      ? undefined
+      : openSignInByMail(dataDir, mail, { isLaptop: host.isLaptop, limits: mailLimitsOf(options) });
+    if (byMail) undo.push(byMail.steps.close);
+    const identityProvider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
+    const clock = followJobs(table, { isMailing: mail !== undefined });
+    workers.push(clock.stop);
     // Else the service would still seem to have stopped with its last run. Webhooks take longer.
     const ready = clock.begun.then(() => stream.idle());
     await Promise.race([ready, sleep(longestCatchUp, undefined, { ref: false })]);
     gateway.begin();
+    if (options.oidcIssuer) workers.push(followProvider());
+    if (mail) workers.push(followMailServer(mail));
 
-    announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
-    const metricsUrl = metrics?.url;
+    announce(dataDir, { ...discovery, url, identity_provider: identityProvider });
     const takesNames = !options.oidcIssuer && mail === undefined;
-    return {
-      url,
-      local,
-      metricsUrl,
-      endpoint,
-      dataDir,
-      stream,
-      takesNames,
-      upgrade,
-      failure,
-      stop,
-    };
+    return { url, local, metricsUrl: metrics?.url, dataDir, stream, takesNames, upgrade, stop };
   } catch (error) {
     await stop();
     // Only file errors have a path.
     throw (error as NodeJS.ErrnoException).path ? unusable(options.dataDir, error as Error) : error;
   }
+}
+
+function mailLimitsOf({ signInMails, signInMailsPerClient }: StackOptions): MailLimits {
+  return {
+    total: signInMails ?? defaultMailLimits.total,
+    perClient: signInMailsPerClient ?? defaultMailLimits.perClient,
+  };
+}
+
+function endpointOf(options: StackOptions): string | undefined {
+  const endpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
+  if (endpoint && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
+    throw new Error(
+      `DYNAMODB_ENDPOINT ${endpoint} is not a URL: set it to one such as http://localhost:8000`,
+    );
+  }
+  return endpoint;
+}
+
+/** Locks the data folder. In memory it is a temporary one if another stack uses the folder. */
+function openFolder({ dataDir, memory }: StackOptions, undo: Undo) {
+  const temporary = memory ? temporaryFolder(undo) : undefined;
+  return { dataDir: hold(resolve(dataDir), undo, temporary), temporary };
+}
+
+async function openTable(
+  endpoint: string | undefined,
+  { dataDir, temporary }: { dataDir: string; temporary: string | undefined },
+  undo: Undo,
+): Promise<Table> {
+  if (endpoint !== undefined) return openDynamoDb(endpoint, undo);
+  const isOnDisk = temporary === undefined;
+  const file = join(temporary ?? dataDir, databaseFile);
+  if (isOnDisk) {
+    if (hasFormerDatabase(dataDir)) await moveFormerDatabase(dataDir, tableName());
+    refuseForeign(file);
+  }
+  const durability = isOnDisk ? 'synced' : 'unsynced';
+  const storage = new SqliteStorage(file, { durability, isRecorded: isFollowed });
+  undo.push(storage.close.bind(storage));
+  if (isOnDisk) undo.push(followCheckpoints(file));
+  provideStorage(storage);
+  undo.push(() => provideStorage(undefined));
+  const source = changesOf(storage);
+  undo.push(source.close);
+  const sweep = (signal: AbortSignal) => expireItems(storage, signal);
+  return { source, sweep, file, endpoint };
+}
+
+async function openDynamoDb(endpoint: string, undo: Undo): Promise<Table> {
+  const { streamArn, missing } = await createTable(endpoint, tableName());
+  Object.assign(process.env, databaseEnvironment(endpoint, tableName()));
+  if (missing.length > 0 || (await hasFormerNodes())) {
+    console.error('Upgrading the data: about a minute for 30,000 reviews.');
+    await upgradeTable();
+    // Last, because they tell the next start that the upgrade is complete.
+    await addIndexes(endpoint, tableName(), missing);
+  }
+  const source = streamOf(endpoint, streamArn);
+  undo.push(source.close);
+  return { source, sweep: undefined, file: undefined, endpoint };
+}
+
+/** Adds what the data of older code lacks, and refuses data that needs another setting. */
+async function prepareData(dataDir: string): Promise<void> {
+  // A table of older code has no sums, and older code changes totals without them.
+  await copySums();
+  await refuseMissingTypes();
+  await buildThings();
+  await afterRestore(dataDir, beginEpoch);
+}
+
+function followJobs({ source, sweep }: Table, { isMailing }: { isMailing: boolean }) {
+  const sweeps = new AbortController();
+  const own = schedulesOf({ isMailing });
+  const jobs = sweep ? [...own, expirySchedule] : own;
+  const load = async (operation: string) =>
+    sweep && operation === expirySchedule.operation
+      ? () => sweep(sweeps.signal)
+      : loadFunction(operation);
+  const clock = followClock(jobs, load, source.version);
+  return {
+    begun: clock.begun,
+    stop() {
+      sweeps.abort();
+      return clock.stop();
+    },
+  };
 }
 
 /** Reads the settings and the folder of the site, before anything shows them. */
@@ -261,12 +301,12 @@ function readOwnSite(): void {
 
 /** Serves metrics if a port is given. Loaded here, because most services have none. */
 async function startMetrics(
-  { metricsPort, metricsHost = '127.0.0.1' }: { metricsPort?: number; metricsHost?: string },
-  service: { file: string | undefined; kept: Readonly<KeptUse> | undefined },
+  { metricsPort, metricsHost = '127.0.0.1' }: StackOptions,
+  file: string | undefined,
 ) {
   if (metricsPort === undefined) return undefined;
   const { serveMetrics } = await import('./metrics.ts');
-  return serveMetrics({ port: metricsPort, host: metricsHost, ...service });
+  return serveMetrics({ port: metricsPort, host: metricsHost, file });
 }
 
 function inBoth(count: (served: Served) => void, log: (served: Served) => void = () => {}) {
@@ -297,30 +337,31 @@ function hold(dataDir: string, undo: Undo, temporary?: string) {
     return dataDir;
   } catch (error) {
     if (!(error instanceof InUse) || temporary === undefined) throw error;
-    undo.push(lockFolder(temporary));
     return temporary;
   }
 }
 
-/** Ends an engine that outlived its stack. Two engines on one file would not notice each other. */
-async function endLeftover(dataDir: string) {
-  const pid = readDiscovery(dataDir)?.engine_pid;
-  const isOurs = () => {
-    const commandLine = pid ? `/proc/${pid}/cmdline` : '';
-    if (!existsSync(commandLine)) return false;
-    const words = readFileSync(commandLine, 'utf8').split('\0');
-    return words[0]?.endsWith('dynoxide') && words.includes(join(dataDir, databaseFile));
-  };
-  for (let i = 0; pid && isOurs(); i++) {
-    process.kill(pid, i < 40 ? 'SIGTERM' : 'SIGKILL');
-    await sleep(50);
-  }
-}
-
-/** In memory if the system can. The database needs a file, or its stream records would pile up. */
+/** In memory if the system can. It is a file, so that the operator's tool finds it. */
 function temporaryFolder(undo: Undo) {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  const folder = mkdtempSync(join(parent, 'review-service-'));
+  deleteLeftovers(parent);
+  const folder = mkdtempSync(join(parent, temporaryName));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  undo.push(lockFolder(folder));
   return folder;
+}
+
+/** Deletes temporary folders of killed stacks, which would take memory until a restart. */
+function deleteLeftovers(parent: string): void {
+  const folders = readdirSync(parent).filter((name) => name.startsWith(temporaryName));
+  for (const folder of folders.map((name) => join(parent, name))) {
+    try {
+      // One without a lock was made a moment ago.
+      if (!existsSync(join(folder, 'lock'))) continue;
+      lockFolder(folder)();
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // In use, or of another user.
+    }
+  }
 }

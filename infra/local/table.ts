@@ -10,8 +10,8 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type IndexName, tableDefinition } from '../../shared/table/definition.ts';
-import { impatientOptions, longestAnswer } from './database.ts';
+import { type IndexName, tableDefinition } from '../../shared/base/table/definition.ts';
+import { impatientOptions, longestAnswer } from './dynamodb.ts';
 
 /** The table, ready for use unless older code has made it. */
 interface LocalTable {

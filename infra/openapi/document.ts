@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { tags } from '../../shared/http/endpoint.ts';
-import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
-import { type Route, version } from '../../shared/routes.ts';
-import { guideTitles } from '../guides/render.ts';
+import { type Route, version } from '../../shared/base/routes.ts';
+import { tags } from '../../shared/core/http/endpoint.ts';
+import { type Ability, baseAbility, scopeAbilities } from '../../shared/core/oauth/scopes.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
 import { exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
 import { webhooks } from './webhooks.ts';
@@ -52,12 +51,6 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
     paths[path] ??= base === undefined ? {} : { servers: [{ url: authUrl + base }] };
     paths[path][method.toLowerCase()] = operationOf(endpoint);
   }
-  const introduction = readFileSync(new URL('introduction.md', import.meta.url), 'utf8').replace(
-    '{guides}',
-    guideTitles()
-      .map(({ slug, title }) => `- [${title}]({auth_url}/docs/${slug})`)
-      .join('\n'),
-  );
   const scopes = Object.entries(scopeAbilities).map(([scope, can]) => [scope, scopeText(can)]);
   return {
     openapi: '3.1.1',
@@ -65,13 +58,15 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       title: 'Review service',
       version: release,
       summary: 'Publish, read, vote on and report reviews',
-      description: introduction.replaceAll('{auth_url}', authUrl).trim(),
+      description:
+        'Everything public is read without a token. Everything else takes an access token, as `Authorization: Bearer …`. A slash at the end of a path makes no difference. Unknown fields and parameters are ignored.',
       contact: { name: 'Help of this service', url: `${authUrl}/help` },
       license: {
         name: 'MIT, for the software: each review has its own licence',
         identifier: 'MIT',
       },
     },
+    externalDocs: { description: 'Guides', url: `${authUrl}/docs` },
     servers: [{ url: authUrl + version, description: 'This service' }],
     tags: [...Object.entries(tags), webhookTag].map(([name, description]) => ({
       name,
@@ -96,7 +91,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
           },
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'An access token.' },
-        client: {
+        basic: {
           type: 'http',
           scheme: 'basic',
           description: 'Client id and client secret, instead of those in the form.',
@@ -134,7 +129,7 @@ function operationOf(endpoint: Endpoint) {
 }
 
 function securityOf({ route }: Endpoint) {
-  if (isOAuthForm({ route })) return [{}, { client: [] }];
+  if (isOAuthForm({ route })) return [{}, { basic: [] }];
   if (route.access === 'public') return [];
   return [{ oauth2: route.access === 'token' ? [] : [route.access] }, { bearer: [] }];
 }
@@ -172,14 +167,11 @@ function bodyOf({ route, docs }: Endpoint, body: v.GenericSchema) {
   const explained = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     return [name, { description: docs.fields?.[name], ...(property as object) }];
   });
-  const anyOf = docs.needsOneOf?.map((name) => {
-    return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
-  });
   return {
     required: !('wrapped' in body),
     content: {
       [isOAuthForm({ route }) ? 'application/x-www-form-urlencoded' : 'application/json']: {
-        schema: { ...schema, properties: Object.fromEntries(explained), anyOf },
+        schema: { ...schema, properties: Object.fromEntries(explained) },
         example: docs.example,
       },
     },

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/errors.ts';
-import type { Docs } from '../../shared/http/endpoint.ts';
-import type { errorCodes } from '../../shared/http/error-codes.ts';
+import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/base/errors.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import type { Docs } from '../../shared/core/http/endpoint.ts';
+import type { errorCodes } from '../../shared/core/http/error-codes.ts';
 import {
   type RequestParts,
   type RequestSchema,
   readRequest,
-} from '../../shared/http/read-request.ts';
-import type { Route } from '../../shared/routes.ts';
+} from '../../shared/core/http/read-request.ts';
 import { fieldsOf } from './schemas.ts';
 
 // Errors and headers in the OpenAPI document.
@@ -68,7 +68,7 @@ export const occasions: Partial<Record<ErrorCode, string>> = {
   payload_too_large: 'The body is larger than this endpoint reads: 128 KB of JSON, a form 64 KB.',
   unsupported_media_type: 'The body is not of the type, or not in UTF-8.',
   idempotency_mismatch: 'The `Idempotency-Key` was used for another request in the last 24 hours.',
-  too_many_requests: 'There were too many requests at once.',
+  too_many_requests: 'There were too many requests at once, or changes of one thing.',
   server_error: 'The fault is ours.',
   service_unavailable: 'The service is busy. Retry later.',
 };
@@ -123,7 +123,7 @@ export const headers = {
     schema: { type: 'string', enum: ['true'] },
   },
   'RateLimit-Policy': header(
-    'The daily limit of votes, reports, publications or edits.',
+    'The daily limit of votes, reports, publications, edits or changes of the public name.',
     '"votes";q=10;w=86400',
   ),
   RateLimit: header(

@@ -6,16 +6,16 @@ import {
   toJsonSchemaDefs,
 } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import * as account from '../../shared/account/presented.ts';
-import * as changes from '../../shared/changes/presented.ts';
-import * as entity from '../../shared/entity/presented.ts';
-import * as http from '../../shared/http/presented.ts';
-import * as oauth from '../../shared/oauth/presented.ts';
-import * as review from '../../shared/review/presented.ts';
-import * as summary from '../../shared/summary/presented.ts';
-import * as user from '../../shared/user/presented.ts';
-import * as vote from '../../shared/vote/presented.ts';
-import * as webhooks from '../../shared/webhooks/presented.ts';
+import * as entity from '../../shared/core/entity/presented.ts';
+import * as http from '../../shared/core/http/presented.ts';
+import * as oauth from '../../shared/core/oauth/presented.ts';
+import * as review from '../../shared/core/review/presented.ts';
+import * as summary from '../../shared/core/summary/presented.ts';
+import * as user from '../../shared/core/user/presented.ts';
+import * as vote from '../../shared/core/vote/presented.ts';
+import { presented as account } from '../../shared/features/account/public.ts';
+import { presented as changes } from '../../shared/features/changes/public.ts';
+import { presented as webhooks } from '../../shared/features/webhooks/public.ts';
 
 // Converts valibot schemas to JSON Schema for the OpenAPI document.
 
@@ -44,6 +44,9 @@ const config: ConversionConfig = {
   errorMode: 'ignore',
   definitions: named,
   overrideSchema: ({ valibotSchema, jsonSchema }) => improved(valibotSchema, jsonSchema),
+  // Generators of most languages make 32 bits of an integer without a format.
+  overrideAction: ({ jsonSchema }) =>
+    (jsonSchema.maximum ?? 0) >= 2 ** 31 ? { ...jsonSchema, format: 'int64' } : undefined,
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
@@ -86,6 +89,12 @@ function improved(schema: Shape, converted: JsonSchema): JsonSchema | undefined 
       if (preset === undefined) return undefined;
       if (type === 'integer') return { ...converted, default: Number(preset) };
       return type === 'boolean' ? { ...converted, default: preset === 'true' } : undefined;
+    case 'literal':
+      return { ...converted, type: typeof converted.const as JsonSchema['type'] };
+    case 'union': {
+      const { anyOf: oneOf, ...rest } = converted;
+      return { ...rest, oneOf };
+    }
     case 'variant':
       return merged(schema.key ?? '', (converted.oneOf ?? []) as JsonSchema[]);
     case 'picklist': {

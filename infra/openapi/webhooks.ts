@@ -1,13 +1,13 @@
 import {
   CaseMessage,
   EntityMessage,
+  messageTypes,
   PersonMessage,
   RestartMessage,
   ReviewMessage,
   TestMessage,
   type WebhookMessage,
-} from '../../shared/webhooks/presented.ts';
-import { messageTypes } from '../../shared/webhooks/webhook.ts';
+} from '../../shared/features/webhooks/public.ts';
 import { exampleOf, jsonSchemaOf } from './schemas.ts';
 
 // The messages of webhooks in the OpenAPI document, as requests to a receiver.
@@ -33,7 +33,8 @@ const header = (name: string, description: string, example: string | number) => 
   in: 'header',
   description,
   required: true,
-  schema: { type: typeof example === 'number' ? 'integer' : 'string' },
+  // Seconds since 1970 exceed 32 bits in 2038.
+  schema: typeof example === 'number' ? { type: 'integer', format: 'int64' } : { type: 'string' },
   example,
 });
 
@@ -91,7 +92,7 @@ function taken(type: MessageType) {
     description: 'The challenge, as text, as JSON, or as the field `challenge` of a JSON object',
     content: {
       'text/plain': { schema: { type: 'string' }, example: challenge },
-      'application/json': { schema: { type: ['string', 'object'] }, example: { challenge } },
+      'application/json': { schema: {}, example: { challenge } },
     },
   };
 }

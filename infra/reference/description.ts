@@ -16,6 +16,7 @@ export interface Schema {
   required?: readonly string[];
   items?: Schema;
   anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
   additionalProperties?: boolean | Schema;
 }
 

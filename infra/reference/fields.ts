@@ -56,19 +56,22 @@ function fieldsOf(schema: Schema, prefix = ''): Field[] {
 export function typeOf(schema: Schema): Markup {
   const name = nameOf(schema);
   if (name) return html`<a href="#${name}">${name}</a>`;
-  if (schema.anyOf && !schema.properties) return html`${joined(schema.anyOf.map(typeOf), ' or ')}`;
+  const either = schema.anyOf ?? schema.oneOf;
+  if (either) return html`${joined(either.map(typeOf), ' or ')}`;
   const [type = 'any value', ...others] = [schema.type ?? []].flat();
-  const either = others.map((other) => ` or ${other}`).join('');
-  if (schema.items) return html`array of ${typeOf(schema.items)}${either}`;
+  const orNull = others.map((other) => ` or ${other}`).join('');
+  if (schema.items) return html`array of ${typeOf(schema.items)}${orNull}`;
   if (typeof schema.additionalProperties === 'object') {
-    return html`object of ${typeOf(schema.additionalProperties)} by key${either}`;
+    return html`object of ${typeOf(schema.additionalProperties)} by key${orNull}`;
   }
-  return html`${schema.format ?? type}${either}`;
+  return html`${(type === 'string' && schema.format) || type}${orNull}`;
 }
 
 /** The values that a schema allows, and its default, without a range that the text has already. */
 export function limitsOf(schema: Schema, text = '', most = mostValues): Markup {
-  const { minimum, maximum, minLength, maxLength, pattern, default: preset } = schema;
+  const { minimum, minLength, maxLength, pattern, default: preset } = schema;
+  // The largest exact number is no limit that anybody reaches.
+  const maximum = schema.maximum === Number.MAX_SAFE_INTEGER ? undefined : schema.maximum;
   const values = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
   const limits: Markup[] = [];
   if (values.length > 0 && values.length <= most) {
@@ -82,7 +85,9 @@ export function limitsOf(schema: Schema, text = '', most = mostValues): Markup {
     const range = minLength === undefined ? `At most ${maxLength}` : `${minLength} to ${maxLength}`;
     if (!text.includes(range)) limits.push(html`${range} characters.`);
   }
-  if (pattern !== undefined && !schema.format) limits.push(html`Pattern: ${code(pattern)}.`);
+  // A long pattern is for machines, and its text says it in words.
+  if (pattern !== undefined && pattern.length < 80 && !schema.format)
+    limits.push(html`Pattern: ${code(pattern)}.`);
   if (preset !== undefined) limits.push(html`Default: ${code(preset)}.`);
   return html`<span class="soft">${joined(limits, ' ')}</span>`;
 }

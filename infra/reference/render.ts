@@ -16,7 +16,7 @@ interface Entry {
 /** Errors of every endpoint. They stand in the section on errors only. */
 const everywhere = ['too_many_requests', 'server_error', 'service_unavailable'];
 
-/** Renders the reference for `shared/docs/reference.json` from the OpenAPI description. */
+/** Renders the reference for `shared/features/docs/reference.json` from the OpenAPI description. */
 export function renderReference(description: Description, authUrl: string) {
   const calls = callsOf(description);
   const { schemas } = description.components;
@@ -136,7 +136,7 @@ function accessOf({ security }: Call): Markup {
   const scope = security.flatMap(({ oauth2 }) => oauth2 ?? [])[0];
   if (scope) return html`token with the <a href="#access">scope</a> ${code(scope)}`;
   if (security.some(({ bearer }) => bearer)) return html`any <a href="#access">token</a>`;
-  if (security.some(({ client }) => client)) return html`client id and secret, as form or Basic`;
+  if (security.some(({ basic }) => basic)) return html`client id and secret, as form or Basic`;
   return html`public`;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SiteContent, SitePage } from '../../shared/site/content.ts';
+import type { SiteContent, SitePage } from '../../shared/base/site/content.ts';
 import { markdown, titleOf } from '../guides/markdown.ts';
 
 /** Pages that come first in the footer. The others follow by name. */

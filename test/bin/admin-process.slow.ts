@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import { dataDir, dataFolder, root, spawnAdmin } from '../helpers/admin.ts';
+import { dataDir, dataFolder, dataFolderOn, root, spawnAdmin } from '../helpers/admin.ts';
 import { listen } from '../helpers/listen.ts';
+import { name } from '../helpers/table.ts';
 import { makeUsers } from '../helpers/world.ts';
 
 /** Returns the environment of an account at AWS whose CloudFormation answers so. */
@@ -83,7 +84,7 @@ describe('npm run admin, as a process', () => {
     const pipe = `"$0" bin/admin.ts user list | head -1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = spawnSync('bash', ['-c', pipe, process.execPath], {
       cwd: root,
-      env: { ...process.env, DATA_DIR: dataDir },
+      env: { ...process.env, DATA_DIR: dataFolderOn(name) },
       encoding: 'utf8',
     });
     expect(stdout).toBe('{\n0\n');

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
-import { table, tableName } from '../../shared/table/client.ts';
-import { applicationKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { applicationKey, reviewKey, userKey } from '../../shared/base/table/keys.ts';
 import { refuses, run } from '../helpers/admin.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
@@ -134,7 +133,7 @@ describe('npm run admin: reviews and decisions', () => {
       await friend.votes(review_id);
       await foe.deletes(review_id);
       const Key = applicationKey(grant.client_id);
-      await table.send(new DeleteCommand({ TableName: tableName(), Key }));
+      await batchWrite([{ delete: Key }]);
       const owner = await readItem(userKey(foe.id));
       await setAttributes(userKey(foe.id), { applications: Number(owner?.applications) - 1 });
       return { user: leaver.id, review: review_id, application: grant.client_id };

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { program } from '../../bin/admin/program.ts';
-import { insertApplication } from '../../shared/oauth/application-repository.ts';
+import { insertApplication } from '../../shared/core/oauth/application-repository.ts';
 import { admin, dataDir, dataFolder, refuses } from '../helpers/admin.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { makeGrant, makeUser } from '../helpers/world.ts';

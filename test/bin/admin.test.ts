@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openToken } from '../../shared/oauth/credentials.ts';
-import { tokenResponse } from '../../shared/oauth/grant.ts';
-import { findGrant, rotateRefreshToken } from '../../shared/oauth/grant-repository.ts';
-import { applicationKey, contactKey, userKey } from '../../shared/table/keys.ts';
+import { applicationKey, contactKey, userKey } from '../../shared/base/table/keys.ts';
+import { openToken } from '../../shared/core/oauth/credentials.ts';
+import { tokenResponse } from '../../shared/core/oauth/grant.ts';
+import { findGrant, rotateRefreshToken } from '../../shared/core/oauth/grant-repository.ts';
 import { refuses, run } from '../helpers/admin.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
@@ -57,6 +57,7 @@ describe('npm run admin', () => {
       token_type: 'Bearer',
       expires_in: 3600,
       refresh_token: expect.stringMatching(/^rvr_/),
+      scope: 'review vote',
     });
     const short = await run('token', 'issue', ...access, '--expires-in', '60');
     expect(short.expires_in).toBe(60);
@@ -73,11 +74,13 @@ describe('npm run admin', () => {
 
   test('finds accounts by name, e-mail address and id', async () => {
     const name = `Ünö ${randomUUID()}`;
-    const email = `${randomUUID()}@Mail.example`;
-    const { id, ...made } = await run('user', 'create', '--name', name, '--email', email);
+    const email = `${randomUUID()}@mail.example`;
+    const sent = email.replace('mail', 'Mail');
+    const { id, ...made } = await run('user', 'create', '--name', name, '--email', sent);
     const state = { is_moderator: false, blocked_at: null };
-    const user = { id, ...made, email, musicdb_username: null, ...state };
-    for (const text of [name.toUpperCase(), email.toLowerCase(), id.toUpperCase()]) {
+    const address = { email, email_verified: false, sign_in_email: null };
+    const user = { id, ...made, ...address, musicdb_username: null, ...state };
+    for (const text of [name.toUpperCase(), email.toUpperCase(), id.toUpperCase()]) {
       expect(await run('user', 'list', '--find', text)).toEqual({ users: [user] });
     }
     expect(await run('user', 'list', '--find', randomUUID())).toEqual({ users: [] });
@@ -86,6 +89,12 @@ describe('npm run admin', () => {
     const stored = (await scanTable()).filter(({ sk, deleted_at }) => sk === 'USER' && !deleted_at);
     expect(ids.toSorted()).toEqual(stored.map(({ id }) => id).toSorted());
     expect(ids.at(-1)).toBe(id);
+  });
+
+  test('moves no account where people sign in at a provider, and says what to do', async () => {
+    const { id } = await run('user', 'create', '--name', `Ann ${randomUUID()}`);
+    const move = ['user', 'move', id, '--to', 'ann@new.example'];
+    await refuses(1, [[move, /change the address there, and the account follows/]]);
   });
 
   test('lists more accounts than a page of the index has', async () => {
@@ -102,7 +111,8 @@ describe('npm run admin', () => {
     const mine = await makeClient(owner, 'https://client.example/callback', 'Änother');
     const theirs = await makeClient(other);
     const { client_id, name, website, redirect_uri, user_id, created } = mine;
-    const listed = { client_id, name, website, redirect_uri, user_id, created };
+    const client_type = 'confidential';
+    const listed = { client_id, client_type, name, website, redirect_uri, user_id, created };
     expect(await run('app', 'list', '--owner', owner.id)).toEqual({ applications: [listed] });
     for (const text of ['änOTHER', client_id, owner.id]) {
       expect(await run('app', 'list', '--find', text)).toEqual({ applications: [listed] });
@@ -139,6 +149,32 @@ describe('npm run admin', () => {
     expect(ended).toEqual({ ...rotated, previous_secret_until: null });
     expect(await tryOut(rotated)).toBe(200);
     expect(await tryOut(client)).toBe(401);
+  });
+
+  test('registers a public application, and changes the type of one', async () => {
+    const { id } = await makeUser();
+    const urls = ['--website', 'https://a.example', '--redirect-uri', 'https://a.example/cb'];
+    const create = ['app', 'create', '--owner', id, '--name', 'Page', '--desc', '', ...urls];
+    const { client_id, client_secret } = await run(...create, '--public');
+    expect(client_secret).toBeNull();
+    const open = { client_id, client_type: 'public' };
+    const shown = { ...open, client_secret: null };
+    expect(await run('app', 'show', client_id)).toMatchObject(shown);
+    expect(await run('app', 'list', '--owner', id)).toMatchObject({ applications: [open] });
+    await refuses(1, [
+      [['app', 'rotate', client_id], /^Error: A public application has no secret/],
+    ]);
+
+    const closed = await run('app', 'type', client_id, 'confidential');
+    expect(closed).toMatchObject({ client_type: 'confidential' });
+    expect(closed.client_secret).toMatch(/^rvs_/);
+    const type = ['app', 'type', client_id];
+    await refuses(2, [
+      [[...type, 'public'], /^error: option '--yes' is required .+end its access to every account/],
+      [[...type, 'secret'], /It must be one of confidential, public\.\n$/],
+    ]);
+    expect(await run('app', 'show', client_id)).toEqual(closed);
+    expect(await run(...type, 'public', '--yes')).toMatchObject(shown);
   });
 
   test('lists what was granted, and tells whose a token is', async () => {

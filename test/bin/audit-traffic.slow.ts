@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { runAudit } from '../../bin/audit.ts';
-import { auditPartitions } from '../../shared/audit/audit.ts';
-import { table, tableName } from '../../shared/table/client.ts';
-import type { Item, Key } from '../../shared/table/item.ts';
-import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { table } from '../../shared/base/table/client.ts';
+import type { Item, Key } from '../../shared/base/table/item.ts';
+import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/base/table/keys.ts';
+import { auditPartitions } from '../../shared/features/audit/audit.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
@@ -38,7 +38,9 @@ function afterCommands(act: (kind: string, key?: Key) => Promise<unknown>) {
 }
 
 function readBy({ Key, ExpressionAttributeValues: values = {} }: Input) {
-  return Key ?? (values[':from'] === '' ? { pk: `${values[':pk']}`, sk: '' } : undefined);
+  const { ':partition': pk, ':low': low, ':high': high } = values;
+  const isWhole = pk !== undefined && low === undefined && high === undefined;
+  return Key ?? (isWhole ? { pk: `${pk}`, sk: '' } : undefined);
 }
 
 /** Acts before the first transaction. */
@@ -173,7 +175,7 @@ describe('audit --repair', () => {
     const id = await author.publishes();
     await voter.votes(id);
     const { pk, sk, ...content } = (await readItem(reviewKey(id))) as Item;
-    await table.send(new DeleteCommand({ TableName: tableName(), Key: { pk, sk } }));
+    await batchWrite([{ delete: { pk, sk } }]);
     beforeRepair(() => setAttributes({ pk, sk }, content));
     const { repaired } = await auditPartitions([pk], { repair: true, settle: 0 });
     expect(repaired).toBe(0);

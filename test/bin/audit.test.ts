@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { runAudit } from '../../bin/audit.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { auditPartitions } from '../../shared/audit/audit.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import type { Key } from '../../shared/base/table/item.ts';
+import {
+  claimKey,
+  reviewKey,
+  revisionKey,
+  userKey,
+  voteKey,
+} from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import {
   deleteReview,
   finishDeletion,
   insertReview,
-} from '../../shared/review/review-repository.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import type { Key } from '../../shared/table/item.ts';
-import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/table/keys.ts';
+} from '../../shared/core/review/review-repository.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { auditPartitions } from '../../shared/features/audit/audit.ts';
 import { silence } from '../helpers/console.ts';
-import { readItem, setAttributes } from '../helpers/items.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { differences } from '../helpers/recount.ts';
 import { beforeFirst, beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -96,6 +103,24 @@ describe('npm run admin -- audit', () => {
     const counted = { EN: 1, b2: 1, release_group: 1, version: expect.any(Number) };
     expect(await readItem(entity())).toEqual({ ...entity(), ...counted });
     expect((await run()).lines).toEqual([]);
+  });
+
+  test('names the commands that mend a lost place of a thing', async () => {
+    await nameEntities({ [entity_id]: 'Blue Train' });
+    await applyStream();
+    const place = (await scanTable()).find((item) => /^(THINGS|WORD)#/.test(item.pk)) as Key;
+    const { pk, sk } = place;
+    await batchWrite([{ delete: { pk, sk } }]);
+    const { lines, exitCode } = await run();
+    expect(lines).toEqual([
+      `${pk} ${sk}: item is none, not entry`,
+      expect.stringContaining('aggregates rebuild'),
+    ]);
+    expect(lines[1]).toContain('audit --repair');
+    expect(exitCode).toBe(1);
+    process.exitCode = 0;
+    expect(await run({ repair: true })).toMatchObject({ sum: { repaired: 1 }, exitCode: 0 });
+    expect(await run()).toMatchObject({ lines: [], exitCode: 0 });
   });
 
   test('takes away what has lost its review', async () => {

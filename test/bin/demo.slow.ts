@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import type { PresentedReview } from '../../shared/review/presented.ts';
+import type { PresentedReview } from '../../shared/core/review/presented.ts';
 import { spawnAdmin } from '../helpers/admin.ts';
 import { openBrowser } from '../helpers/browser.ts';
 import { connectTo } from '../helpers/connect.ts';

@@ -16,6 +16,7 @@ writeFileSync(
 
 /** Answers of CloudFormation, and the clients that asked. Lambda lets 10 functions run. */
 let code = '';
+let message = 'no';
 const asked: string[] = [];
 const subscriptions = `<ListSubscriptionsResponse><ListSubscriptionsResult><Subscriptions><member>
   <TopicArn>arn:aws:sns:eu-north-1:123456789012:review-service-MonitoringPage1A2B-X</TopicArn>
@@ -35,7 +36,7 @@ const server = createServer((request, response) => {
   asked.push(/Credential=(\w+)/.exec(request.headers.authorization ?? '')?.[1] ?? '');
   response.writeHead(400, { 'Content-Type': 'text/xml' });
   response.end(
-    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>no</Message></Error></ErrorResponse>`,
+    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
   );
 });
 const AWS_ENDPOINT_URL_CLOUDFORMATION = await listen(server);
@@ -98,20 +99,35 @@ test.each(['ValidationError', 'AccessDenied'])('leaves %s to the CDK', async (na
   expect(asked).toEqual(['AKIAKNOWN', 'AKIAKNOWN']);
 });
 
-test('rehearses without an account', async () => {
-  const { status, stdout } = await deploy(['--rehearse', '--context', 'name=trial']);
-  expect(stdout).toMatch(/^trial: \d+ resources, \d+ bytes$/m);
-  expect(stdout).toMatch(/^trial-data: \d+ resources, \d+ bytes$/m);
-  expect(stdout).toMatch(/Nothing is wrong as far as this can be known without an account/);
-  expect({ status, asked }).toEqual({ status: 0, asked: [] });
-}, 120_000);
+describe('options that make a stack in us-east-1', () => {
+  beforeEach(() => {
+    code = 'ValidationError';
+  });
+  afterEach(() => {
+    message = 'no';
+  });
+  const choose = (...options: string[]) =>
+    deploy(['--help', ...options.flatMap((each) => ['--context', each])], { AWS_PROFILE: 'known' });
 
-test('says in a rehearsal that an option is invalid', async () => {
-  const { status, stderr } = await deploy(['--rehearse', '--context', 'rateLimit=none']);
-  expect(status).toBe(1);
-  expect(stderr).toContain('context: rateLimit');
-  expect(stderr).toContain('The templates cannot be made.');
-}, 60_000);
+  test.each([
+    ['healthCheck=reviews.example.org'],
+    ['cdn=true', 'domain=reviews.example.org'],
+    ['cdn=open', 'domain=reviews.example.org'],
+    ['cdn=true', 'firewall=true'],
+  ])('need that region to be bootstrapped: %s %s', async (...options) => {
+    message = 'Stack with id CDKToolkit does not exist';
+    const { status, stderr } = await choose(...options);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Error: .* npx cdk bootstrap aws:\/\/<account>\/us-east-1\n$/);
+    message = 'no';
+    expect(await choose(...options)).toMatchObject({ status: 0 });
+  });
+  test('are no others', async () => {
+    message = 'Stack with id CDKToolkit does not exist';
+    expect(await choose('cdn=true')).toMatchObject({ status: 0 });
+    expect(await choose('domain=reviews.example.org')).toMatchObject({ status: 0 });
+  });
+});
 
 test('quotas are those of the region that the CDK deploys to: that of the profile', async () => {
   code = 'ValidationError';

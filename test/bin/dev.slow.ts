@@ -84,7 +84,7 @@ test('a change is served, and so is the one after a typo', async () => {
 });
 
 test('a typo that ends the service is mended by the next save', async () => {
-  const routes = join(folder, 'shared/routes.ts');
+  const routes = join(folder, 'shared/base/routes.ts');
   const before = readFileSync(routes, 'utf8');
   writeFileSync(routes, `${before}oops oops`);
   await answers(undefined);

@@ -1,21 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseRecord } from '../../shared/transfer/record.ts';
+import { findThings } from '../../shared/features/things/find-things.ts';
+import { parseRecord } from '../../shared/features/transfer/record.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { membersFile } from '../helpers/printed-commands.ts';
+import { enterTable } from '../helpers/table.ts';
 import { ask, emptyTable, expectRight, file, importBroken } from '../helpers/transfer-commands.ts';
 
 const maria = '0d6ae4f4-2b0c-4d53-9d0e-3f0e6f3c7a11';
 const lines = membersFile().trimEnd().split('\n');
-const [, , , review = '', vote = ''] = lines;
+const [, , , thing = '', review = '', vote = ''] = lines;
 
 test('the file of the guide is imported as its explanation says', async () => {
   const { name, dataDir } = await emptyTable();
-  const written = { user: 2, review: 1, vote: 1 };
+  const written = { user: 2, entity: 1, review: 1, vote: 1 };
   expect(await ask(['import', file(membersFile())], dataDir)).toMatchObject({
     written,
     refused: {},
+    things_without_name: {},
+    // Jonas.
+    accounts_nobody_can_claim: 1,
   });
-  process.env.TABLE_NAME = name;
+  enterTable(name);
   const id = 'b8a3f5d6-4d6b-4bb0-9f35-6f0a1c2d3e33';
   expect(await readItem({ pk: `REVIEW#${id}`, sk: 'REVIEW' })).toMatchObject({
     user_id: maria,
@@ -28,12 +33,22 @@ test('the file of the guide is imported as its explanation says', async () => {
     votes_positive: 1,
     source: 'Our old forum',
   });
+  const [{ record } = {}] = (await findThings('coltrane')).things;
+  expect(record).toEqual({
+    entity_id: '6e335887-60ba-38f0-95af-fae7774336bf',
+    entity_type: 'release_group',
+    name: 'Blue Train',
+    about: 'John Coltrane · 1957',
+    url: 'https://forum.example.org/t/17',
+    origin: 'operator',
+    version: expect.any(Number),
+  });
   const items = await scanTable();
   expect(items.filter(({ sk }) => sk === 'ADDRESS')).toMatchObject([{ user_id: maria }]);
   const jonas = items.find(({ display_name }) => display_name === 'Jonas');
   expect(jonas).toMatchObject({ created: '2019-06-30T16:30:00.000Z', karma: 0 });
   expect(await readItem({ pk: `USER#${maria}`, sk: 'USER' })).toMatchObject({ karma: 1 });
-  await expectRight(name);
+  await expectRight();
   const again = await ask(['import', file(membersFile())], dataDir);
   expect(again).toMatchObject({ written: {}, present: written });
 });
@@ -42,7 +57,7 @@ test('a refused line is named with its field and what would be right', async () 
   const bad = membersFile().replace('"language":"en"', '"language":"english"');
   const { said, exitCode } = await importBroken(bad, (await emptyTable()).dataDir);
   expect(exitCode).toBe(1);
-  expect(said).toContain('line 4: language: must be an ISO 639-1 code, in lower case');
+  expect(said).toContain('line 5: language: must be an ISO 639-1 code, in lower case');
 });
 
 /** A line of the file of the guide, with other fields. */
@@ -103,6 +118,32 @@ describe('a line by hand', () => {
       lines[1] ?? '',
       { display_name: undefined },
       'display_name: is missing: it must be string',
+    ],
+    ['no name of a thing', thing, { name: undefined }, 'name: is missing: it must be a string'],
+    [
+      'an unknown type',
+      thing,
+      { entity_type: 'film' },
+      'entity_type: must be one of event, place, release_group, work, artist, label, recording, bk_edition_group, bk_literary_work, bk_author, bk_series, or a type of OWN_TYPES, with which the service must be started',
+    ],
+    ['a number of a thing', thing, { entity_id: '17' }, 'entity_id: must be a UUID'],
+    [
+      'a name that advertises',
+      thing,
+      { name: 'Buy at https://shop.example/' },
+      'name: must not contain an address of a website',
+    ],
+    [
+      'a picture in the clear',
+      thing,
+      { image: 'http://pictures.example/1.jpg' },
+      'image: must be the whole https address of a picture',
+    ],
+    [
+      'a page that is none',
+      thing,
+      { url: 'forum' },
+      'url: must be the whole address of a page, as https://example.org/page',
     ],
   ])('with %s is told so', (_, line, fields, expected) => {
     expect(parseRecord(but(line, fields))).toBe(expected);

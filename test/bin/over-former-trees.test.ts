@@ -1,10 +1,11 @@
+import '../helpers/engine.ts';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { mockClient } from 'aws-sdk-client-mock';
 import { overFormerTrees } from '../../bin/over-former-trees.ts';
 import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { handler } from '../../functions/background/update-aggregates.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import type { Item } from '../../shared/table/item.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import type { Item } from '../../shared/base/table/item.ts';
 import { feed, locks, records, silenceConsumer } from '../helpers/aggregates.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -39,7 +40,9 @@ beforeAll(async () => {
   silenceConsumer();
   // Connecting to a stack unsets the one for DynamoDB alone.
   process.env.AWS_ENDPOINT_URL = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  const [ann, ben] = await makeUsers(430);
+  const [ann, ben] = await makeUsers(43);
+  // A connection waits for at most a second, and few are open at a time.
+  for (let i = 1; i < 10; i++) await makeUsers(43);
   await ben?.votes(`${await ann?.publishes()}`);
   await feed(await records());
   const outputs = (entries: object) => ({

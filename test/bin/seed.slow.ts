@@ -1,7 +1,7 @@
-import { createTable } from '../../infra/local/table.ts';
-import { admin, dataFolder } from '../helpers/admin.ts';
+import { admin, dataFolderOn } from '../helpers/admin.ts';
 import { scanTable } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { enterTable, newTable } from '../helpers/table.ts';
 
 /** Items of the seed by key, without totals, trees and queues, which a rebuild makes. */
 async function seeded() {
@@ -25,9 +25,8 @@ test('npm run admin -- seed makes the same data for the same options, with all c
   const made = await seeded();
   expect(Object.keys(made).filter((key) => key.endsWith(' REVIEW'))).toHaveLength(150);
 
-  const again = `${process.env.TABLE_NAME}-again`;
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, again);
-  expect((await admin(options, dataFolder({ table_name: again }))).stdout).toBe(first.stdout);
-  expect(process.env.TABLE_NAME).toBe(again);
+  const again = await newTable();
+  expect((await admin(options, dataFolderOn(again))).stdout).toBe(first.stdout);
+  enterTable(again);
   expect(await seeded()).toEqual(made);
 });

@@ -2,19 +2,19 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { readChanges } from '../../shared/changes/change-feed.ts';
-import { reportKey } from '../../shared/table/keys.ts';
-import { Spool } from '../../shared/transfer/spool.ts';
+import { reportKey } from '../../shared/base/table/keys.ts';
+import { readChanges } from '../../shared/features/changes/change-feed.ts';
+import { Spool } from '../../shared/features/transfer/spool.ts';
 import { admin, refuses, spawnAdmin } from '../helpers/admin.ts';
 import { scanTable } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { enterTable } from '../helpers/table.ts';
 import {
   ask,
   emptyTable,
   expectRight,
   exported,
   file,
-  first,
   folder,
   importBroken,
   type Line,
@@ -35,8 +35,16 @@ describe('the files of npm run admin -- export, import', () => {
     const { name, dataDir } = await emptyTable();
     const answer = await ask(['import', '--dry-run', file(content)], dataDir);
     const [{ counts }] = records(content);
-    expect(answer).toEqual({ is_dry_run: true, written: counts, present: {}, refused: {} });
-    process.env.TABLE_NAME = name;
+    expect(answer).toEqual({
+      is_dry_run: true,
+      written: counts,
+      present: {},
+      refused: {},
+      things_without_name: {},
+      // Ann, Bob and Eve, who have no identity.
+      accounts_nobody_can_claim: 3,
+    });
+    enterTable(name);
     expect(await scanTable()).toEqual([]);
   });
 
@@ -85,6 +93,14 @@ describe('the files of npm run admin -- export, import', () => {
       [['export', '--public', '--out', out], /already exists/],
     ]);
     await refuses(2, [[['export', '--public'], /several files/]]);
+  });
+
+  test('takes no other table from a folder, which has one', async () => {
+    const out = path();
+    await refuses(1, [
+      [['export', '--table', 'restored', '--out', out], /has one table: --table is/],
+    ]);
+    expect(existsSync(out)).toBe(false);
   });
 
   test('tells bad lines by number and reason, and the rest goes on', async () => {
@@ -137,7 +153,8 @@ describe('the files of npm run admin -- export, import', () => {
     const inOrder = said.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
     const reasons = bad.map(([, reason], i) => `line ${lines.length + i + 1}: ${reason}`);
     expect(inOrder).toEqual(reasons.map((reason) => expect.stringContaining(reason)));
-    await expectRight(name);
+    enterTable(name);
+    await expectRight();
   });
 
   test('says what is wrong with a file as a whole', async () => {
@@ -152,9 +169,8 @@ describe('the files of npm run admin -- export, import', () => {
       [['import', file('{"id": 1}\n')], /this is not an export/, dataDir],
       [['import', file(`${newer}\n`)], /version 2 .* version 1/, dataDir],
     ]);
-    process.env.TABLE_NAME = name;
+    enterTable(name);
     expect(await scanTable()).toEqual([]);
-    process.env.TABLE_NAME = first;
     for (const [broken, fault] of [
       [content.slice(0, -20), `ends in the middle of line ${lines.length}`],
       [

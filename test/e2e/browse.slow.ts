@@ -64,7 +64,7 @@ describe('somebody who looks around', () => {
     await page.getByText('0 results for “Abbey Road”').waitFor();
     await expectAccessible();
     const id = '9162580e-5df4-32de-80cc-f45a8d8a9b1d';
-    await page.getByText('Have an address?').click();
+    await page.getByText('Add it by its address').waitFor();
     await expectAccessible();
     await page
       .getByRole('searchbox', { name: 'Search by name' })

@@ -15,7 +15,7 @@ Object.assign(process.env, { SMTP_URL: mailServer.url, SITE_NAME: 'Record club' 
 const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
 const { authUrl: at } = await startTestStack();
 const { run: admin } = await import('../helpers/admin.ts');
-const { sendNotices } = await import('../../shared/notices/run.ts');
+const { sendNotices } = await import('../../shared/features/notices/run.ts');
 afterAll(mailServer.stop);
 
 const minute = 60_000;
@@ -49,6 +49,8 @@ async function device(width: number) {
       await hands.arrive('Choose your public name');
       await hands.fill('Public name', name);
       await hands.click('Save and continue');
+      await hands.hear('Welcome');
+      await page.goto(`${at}/account`);
       await hands.arrive(name);
       return (await page.locator('dt:text-is("Your id") + dd').textContent()) ?? '';
     },
@@ -125,7 +127,7 @@ test('people sign in by mail, write, approve, and are told by mail until they wa
   // Mia is told that something waits, and nothing of what it says.
   const call = await mailAfter(minute, 'mia@example.org');
   expect(call.headers.from).toContain('club@example.org');
-  expect(call.text).toMatch(/waits? for (a moderator|moderators)\./);
+  expect(call.text).toContain('1 review or text of a new author');
   expect(call.text).not.toContain('listen');
   await laptop.page.goto(call.link);
   await laptop.follow('New authors');

@@ -338,7 +338,7 @@ describe.each([
     await mia.hear('The account may write again.');
     await ann.visit('/account');
     await ann.click('Save');
-    await ann.hear('Your profile is saved.');
+    await ann.hear('Welcome');
     // The reviews of the first account are erased, and with them the reports.
     do await mia.visit('/account/moderation');
     while ((await mia.page.getByText('There is nothing to decide.').count()) === 0);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/base/routes.ts';
 import { unescapeHtml } from '../helpers/browser.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { isJson } from '../helpers/contract.ts';

@@ -9,16 +9,10 @@ import { startTestStack } from '../helpers/stack.ts';
 const browser = await launchBrowser();
 const { authUrl: at, stream } = await startTestStack();
 const { makeUser, visitor } = await import('../helpers/world.ts');
-const { findThings } = await import('../../shared/things/find-things.ts');
-const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
+const { findThings } = await import('../../shared/features/things/find-things.ts');
+const { makeClient } = await import('../helpers/oauth-client.ts');
 
-const redirect_uri = 'https://client.example/callback';
-const { client_id } = await insertApplication((await makeUser()).id, {
-  name: 'Demo',
-  desc: '',
-  website: 'https://client.example/',
-  redirect_uri,
-});
+const { client_id, redirect_uri } = await makeClient(await makeUser());
 const consent = `${at}/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id, redirect_uri })}`;
 
 let context: BrowserContext;

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { createTable } from '../../infra/local/table.ts';
-import type { EntityType } from '../../shared/entity/entity-type.ts';
+import type { EntityType } from '../../shared/core/entity/entity-type.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { handsOn, violationsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -14,6 +13,7 @@ import { startTestStack } from '../helpers/stack.ts';
 const browser = await launchBrowser();
 const { url: api, authUrl: at, stream } = await startTestStack();
 const { run: admin, dataDir } = await import('../helpers/admin.ts');
+const { enterEmptyTable } = await import('../helpers/table.ts');
 const pictures = process.env.PICTURES;
 
 afterEach(async () => {
@@ -60,8 +60,8 @@ async function person(name: string, width: number) {
 }
 
 test('ten of one name are on two pages', async () => {
-  const { recordWrites } = await import('../../shared/entity/record.ts');
-  const { transact } = await import('../../shared/table/transact.ts');
+  const { recordWrites } = await import('../../shared/core/entity/record.ts');
+  const { transact } = await import('../../shared/base/table/transact.ts');
   for (let n = 0; n < 10; n++) {
     const thing = { entity_id: randomUUID(), entity_type: 'film' as EntityType };
     const words = { name: 'Greatest Tides', about: `Volume ${n}`, origin: 'operator' as const };
@@ -171,22 +171,19 @@ test('from the first page of an empty service to its third review, and to anothe
   await stream.idle();
   const file = join(dataDir, 'everything.jsonl');
   await admin('export', '--out', file);
-  const elsewhere = `elsewhere-${Date.now()}`;
-  const { TABLE_NAME = '', AWS_ENDPOINT_URL_DYNAMODB = '' } = process.env;
-  await createTable(AWS_ENDPOINT_URL_DYNAMODB, elsewhere);
-  process.env.TABLE_NAME = elsewhere;
+  const leave = await enterEmptyTable();
   const { importExport } = await import('../../bin/import.ts');
   const imported = await importExport(file, { isDryRun: false, onBegin: async () => {} });
   expect(imported.refused).toEqual({});
-  const { findThings } = await import('../../shared/things/find-things.ts');
-  const { listReviews } = await import('../../shared/review/review-list.ts');
+  const { findThings } = await import('../../shared/features/things/find-things.ts');
+  const { listReviews } = await import('../../shared/core/review/review-list.ts');
   const [film] = (await findThings('restored')).things;
   expect(film?.record).toMatchObject({ name: 'Metropolis Restored', about: 'Fritz Lang · 1926' });
   const first = { order: 'date', descending: true, limit: 10, offset: 0 } as const;
   const { count } = await listReviews({ ...first, entity_type: 'own' });
   expect(count).toBe(3);
   expect(readFileSync(file, 'utf8')).toContain('"decision":"correct"');
-  process.env.TABLE_NAME = TABLE_NAME;
+  leave();
 }, 180_000);
 
 test('a duplicate leads on and back, and a removed thing is nowhere', async () => {
@@ -272,18 +269,16 @@ test('a duplicate leads on and back, and a removed thing is nowhere', async () =
   expect(dump).not.toContain('Cheap watches');
   const file = join(dataDir, 'removed.jsonl');
   await admin('export', '--out', file);
-  const { TABLE_NAME = '', AWS_ENDPOINT_URL_DYNAMODB = '' } = process.env;
-  process.env.TABLE_NAME = `removed-${Date.now()}`;
-  await createTable(AWS_ENDPOINT_URL_DYNAMODB, process.env.TABLE_NAME);
+  const leave = await enterEmptyTable();
   const { importExport } = await import('../../bin/import.ts');
   await importExport(file, { isDryRun: false, onBegin: async () => {} });
-  const { readRecord } = await import('../../shared/entity/record.ts');
+  const { readRecord } = await import('../../shared/core/entity/record.ts');
   const entity = { entity_id: id, entity_type: 'film' } as never;
   expect(await readRecord(entity)).toMatchObject({
     name: 'Cheap watches, call now',
     state: 'removed',
   });
-  process.env.TABLE_NAME = TABLE_NAME;
+  leave();
 }, 180_000);
 
 test('the new pages are for everybody, at each width and in both schemes', async () => {

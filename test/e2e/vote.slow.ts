@@ -67,6 +67,19 @@ test('a person signs in on the way, and casts a vote by keys alone', async () =>
   expect(await votes()).toContain('so you sign in first');
 });
 
+test('the copied text of a list has names without the letters of their tiles', async () => {
+  const author = await makeUser({ display_name: 'Zora N.' });
+  await author.publishes();
+  await page.goto(`${at}/user/${author.id}`);
+  expect(await page.locator('.tile text').first().textContent()).toBe('Z');
+  await page.keyboard.press('Control+A');
+  const copied = await page
+    .locator('body')
+    .evaluate(({ ownerDocument }) => String(ownerDocument.defaultView?.getSelection()));
+  expect(copied).toContain('Zora N.');
+  expect(copied).not.toMatch(/Z\s*Zora/);
+});
+
 test('a vote in a list returns to its place in the list', async () => {
   const entity_id = randomUUID();
   const authors = await makeUsers(6);

@@ -135,6 +135,7 @@ test('two tabs that save one review show both texts', async () => {
   await first.signIn('Ben');
   await first.page.getByRole('radio', { name: '2 stars' }).check({ force: true });
   await first.page.getByLabel('Language of the text').selectOption('French');
+  await first.page.getByText('Choose another licence').click();
   await first.page.getByLabel('CC BY 4.0').check();
   await first.click('Publish');
   await first.arrive('Blue Train');
@@ -164,6 +165,7 @@ test('nothing typed is lost when a session ends, nor when the form is wrong', as
   await fill('Your review', '🎷🎷');
   await page.getByRole('radio', { name: '3 stars' }).check({ force: true });
   await page.getByLabel('Language of the text').selectOption('Japanese');
+  await page.getByText('Choose another licence').click();
   await page.getByLabel('CC0 1.0').check();
   await click('Publish');
   await page.getByText('It must have 25 to 5000 characters.').waitFor();
@@ -207,6 +209,7 @@ test('a double click and the way back make no second review', async () => {
   await signIn('Dan');
   await fill('Your review', 'One review, however often it is sent.');
   await page.getByLabel('Language of the text').selectOption('English');
+  await page.getByText('Choose another licence').click();
   await page.getByLabel('CC0 1.0').check();
   await page.getByRole('button', { name: 'Publish' }).dblclick();
   await arrive('Blue Train');

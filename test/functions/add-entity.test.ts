@@ -1,11 +1,12 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as getOpenapi } from '../../functions/api/get-openapi.ts';
 import { handler as listEntities } from '../../functions/api/list-entities.ts';
-import { ownTypesIn } from '../../shared/entity/own-types.ts';
-import { readRecord } from '../../shared/entity/record.ts';
+import { ownTypesIn } from '../../shared/core/entity/own-types.ts';
+import { readRecord } from '../../shared/core/entity/record.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { expectExact } from '../helpers/recount.ts';

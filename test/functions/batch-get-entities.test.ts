@@ -1,3 +1,4 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/batch-get-entities.ts';
@@ -17,6 +18,7 @@ describe('GET /entities', () => {
       const {
         state: _,
         leads_to: __,
+        led_from: ___,
         ...summary
       } = (await visitor.readsEntity(entity_id)).body.entity;
       return summary;

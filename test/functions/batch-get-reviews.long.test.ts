@@ -1,5 +1,6 @@
+import '../helpers/engine.ts';
 import { type Cost, measure, measureRun } from '../../bin/bench/measure.ts';
-import { findPublicReviews } from '../../shared/review/read-reviews.ts';
+import { findPublicReviews } from '../../shared/core/review/read-reviews.ts';
 import { imports, textOf } from '../helpers/transfer.ts';
 import { makeUser, makeUsers } from '../helpers/world.ts';
 

@@ -6,19 +6,19 @@ import { handler } from '../../functions/api/create-token.ts';
 import { handler as getMe } from '../../functions/api/get-me.ts';
 import { handler as listMyTokens } from '../../functions/api/list-my-tokens.ts';
 import { handler as revokeToken } from '../../functions/api/revoke-token.ts';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
+import type { Scope } from '../../shared/base/routes.ts';
+import { grantKey } from '../../shared/base/table/keys.ts';
 import {
   deleteApplication,
   endPreviousSecret,
   getOwnApplication,
   rotateSecret,
   updateApplication,
-} from '../../shared/oauth/application-repository.ts';
-import { clientSecret, openToken } from '../../shared/oauth/credentials.ts';
-import type { Grant } from '../../shared/oauth/grant.ts';
-import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
-import type { Scope } from '../../shared/routes.ts';
-import { grantKey } from '../../shared/table/keys.ts';
+} from '../../shared/core/oauth/application-repository.ts';
+import { openToken } from '../../shared/core/oauth/credentials.ts';
+import type { Grant } from '../../shared/core/oauth/grant.ts';
+import { deleteGrants, listGrants } from '../../shared/core/oauth/grant-repository.ts';
+import { deleteAccount } from '../../shared/features/account/delete-account.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
@@ -34,6 +34,7 @@ import {
   redeem,
   refresh,
   verifier,
+  withSecret,
 } from '../helpers/oauth-client.ts';
 import { afterSend, beforeSend } from '../helpers/sends.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
@@ -55,8 +56,7 @@ const hour = 3_600_000;
 /** Returns the client with its current secret. */
 async function renewed(client: Client) {
   const { client_id, user_id } = client;
-  const application = await getOwnApplication(client_id, user_id);
-  return { ...application, client_secret: await clientSecret(client_id, application.secret_id) };
+  return withSecret(await getOwnApplication(client_id, user_id));
 }
 
 /** Returns the tokens of a new grant. */
@@ -107,6 +107,7 @@ describe('POST /oauth/token', () => {
         token_type: 'Bearer',
         expires_in: 3600,
         refresh_token: expect.stringMatching(/^rvr_[\w-]+$/),
+        scope: 'user',
       },
     });
     expect(await isAccepted(answer.body.access_token)).toBe(true);
@@ -424,6 +425,7 @@ describe('POST /oauth/token', () => {
         token_type: 'Bearer',
         expires_in: 3600,
         refresh_token: expect.stringMatching(/^rvr_/),
+        scope: 'user',
       });
       expect(body.refresh_token).not.toBe(before.refresh_token);
       expect(body.access_token).not.toBe(before.access_token);
@@ -542,6 +544,79 @@ describe('POST /oauth/token', () => {
     });
   });
 
+  // As RFC 6749 section 6 has it, which the specification of the service does not describe.
+  describe('with a refresh token and HTTP Basic', () => {
+    const refreshBy = (
+      refresh_token: string,
+      fields: Record<string, string> = {},
+      by: Client = client,
+    ) =>
+      postForm(
+        handler,
+        { grant_type: 'refresh_token', refresh_token, ...fields },
+        basic(by.client_id, by.client_secret),
+      );
+
+    test.each([
+      ['without redirect_uri', {}],
+      ['with an empty one, which counts as not sent', { redirect_uri: '' }],
+      ['with the registered one', { redirect_uri }],
+      ['with the client id in the form', { client_id }],
+    ])('refreshes %s', async (_, fields) => {
+      const { refresh_token } = await tokens();
+      const answer = await refreshBy(refresh_token, fields);
+      expect(answer).toHaveStatus(200);
+      expect(answer.body.refresh_token).not.toBe(refresh_token);
+      expect(await isAccepted(answer.body.access_token)).toBe(true);
+    });
+
+    test.each([
+      'https://client.example/other',
+      `${redirect_uri}/`,
+      redirect_uri.toUpperCase(),
+      'null',
+    ])('refuses the redirect_uri %s, and the token stays valid', async (other) => {
+      const { refresh_token } = await tokens();
+      const answer = await refreshBy(refresh_token, { redirect_uri: other });
+      expectError(answer, 400, 'invalid_grant');
+      expect(await refreshBy(refresh_token)).toHaveStatus(200);
+    });
+
+    test('refuses it where the secret is in the form', async () => {
+      const { refresh_token } = await tokens();
+      const form = { grant_type: 'refresh_token', refresh_token, client_id, client_secret };
+      const answer = await postForm(handler, form);
+      expectError(answer, 400, 'invalid_request');
+      expect(answer.body.error_description).toBe(
+        'redirect_uri is required beside client_secret in the form; only HTTP Basic may leave it out',
+      );
+    });
+
+    test('rotates as elsewhere: an older token revokes the grant', async () => {
+      const first = await tokens();
+      const { body: second } = await refreshBy(first.refresh_token);
+      const { body: third } = await refreshBy(second.refresh_token);
+      expectError(await refreshBy(first.refresh_token), 400, 'invalid_grant');
+      expect(await isAccepted(third.access_token)).toBe(false);
+    });
+
+    test('refuses the token of another client', async () => {
+      const { refresh_token } = await tokens();
+      const other = await makeClient(owner);
+      expectError(await refreshBy(refresh_token, {}, other), 400, 'invalid_grant');
+      expect(await refreshBy(refresh_token)).toHaveStatus(200);
+    });
+
+    test('still demands redirect_uri for a code', async () => {
+      const code = await makeCode(client, user);
+      const form = { grant_type: 'authorization_code', code };
+      const { Authorization } = basic(client_id, client_secret);
+      const answer = await postForm(handler, form, { Authorization });
+      expectError(answer, 400, 'invalid_request');
+      expect(await redeem(client, code)).toHaveStatus(200);
+    });
+  });
+
   describe('with a refresh token and a scope', () => {
     const routes = { review: 'POST/1/review', vote: 'PUT/1/review/x/vote', user: 'POST/1/user/me' };
 
@@ -571,8 +646,11 @@ describe('POST /oauth/token', () => {
       const { refresh_token } = await granted(['review', 'user']);
       const { status, body } = await refresh(client, refresh_token, { scope });
       expect(status).toBe(200);
-      const names = ['access_token', 'expires_in', 'refresh_token', 'token_type'];
-      expect(Object.keys(body).sort()).toEqual(names);
+      // The answer names them, and never an empty scope (RFC 6749 sections 3.3 and 5.1).
+      expect(body.scope).toBe(expected.length > 0 ? expected.join(' ') : undefined);
+      const names = Object.keys(body).filter((name) => name !== 'scope');
+      const others = ['access_token', 'expires_in', 'refresh_token', 'token_type'];
+      expect(names.toSorted()).toEqual(others);
       expect(await scopesOf(body.access_token)).toEqual(expected);
       // The refresh token and the grant keep all scopes.
       const { body: next } = await refresh(client, body.refresh_token);

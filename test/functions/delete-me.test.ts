@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { decideUser } from '../../shared/moderation/account-decisions.ts';
-import { listGrants } from '../../shared/oauth/grant-repository.ts';
-import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
+import { contactKey, identityKey, userKey } from '../../shared/base/table/keys.ts';
+import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
+import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';

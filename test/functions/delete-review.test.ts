@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/delete-review.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { claimKey, entityKey, reviewKey, userKey } from '../../shared/base/table/keys.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { differences, expectExact } from '../helpers/recount.ts';

@@ -1,9 +1,12 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/background/eraser.ts';
-import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
-import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import {
+  deleteApplication,
+  insertApplication,
+} from '../../shared/core/oauth/application-repository.ts';
+import { insertGrant, listGrants } from '../../shared/core/oauth/grant-repository.ts';
 import { silence } from '../helpers/console.ts';
 import { scanTable, storeItems } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
@@ -94,14 +97,15 @@ describe('the eraser', () => {
     const Records = [one, two] as DynamoDBRecord[];
     const logged = silence('error');
     let writes = 0;
-    const interruption = Object.assign(new Error('ann@example.org'), { $metadata: {} });
+    const message = 'A key attribute cannot contain an empty string value';
+    const refusal = Object.assign(new Error(message), { name: 'ValidationException' });
     // The failure is in the middle of the second record.
     beforeSend((command) => {
-      if (command instanceof TransactWriteCommand && ++writes > 6) throw interruption;
+      if (command instanceof TransactWriteCommand && ++writes > 6) throw refusal;
     });
     const itemIdentifier = two?.dynamodb?.SequenceNumber;
     expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier }] });
-    const error = { name: 'Error', stack: expect.any(Array) };
+    const error = { name: 'ValidationException', message, stack: expect.any(Array) };
     const line = { message: 'Erasing failed', eventID: two?.eventID, error };
     expect(logged.mock.calls).toEqual([[line]]);
     jest.restoreAllMocks();

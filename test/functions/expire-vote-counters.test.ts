@@ -1,8 +1,8 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler } from '../../functions/background/expire-vote-counters.ts';
-import { readHealth } from '../../shared/health/health.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { dailyVotesKey } from '../../shared/table/keys.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { dailyVotesKey } from '../../shared/base/table/keys.ts';
+import { readHealth } from '../../shared/features/health/health.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, scanTable, setAttributes, storeItems } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';

@@ -1,7 +1,7 @@
-import { bytesOf } from '../../shared/bytes-of.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { claimKey } from '../../shared/table/keys.ts';
+import { bytesOf } from '../../shared/base/bytes-of.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { claimKey } from '../../shared/base/table/keys.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 
 const megabyte = 1024 * 1024;

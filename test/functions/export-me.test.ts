@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/export-me.ts';
-import { readOwnData } from '../../shared/account/export.ts';
-import type { OwnData } from '../../shared/account/presented.ts';
-import { sealCursor } from '../../shared/list/cursor.ts';
-import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
-import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
-import { deleteReview } from '../../shared/review/review-repository.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { sealCursor } from '../../shared/base/list/cursor.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import { createPersonalToken } from '../../shared/core/oauth/personal-token-repository.ts';
+import { appeal, setHidden } from '../../shared/core/report/decision-repository.ts';
+import { deleteReview } from '../../shared/core/review/review-repository.ts';
+import { readOwnData } from '../../shared/features/account/export.ts';
+import type { OwnData } from '../../shared/features/account/presented.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';
@@ -114,7 +114,13 @@ describe('GET /user/me/export', () => {
       { review_id: ids.hidden, ...decision, decided_at: expect.any(String) },
     ]);
     expect(body.votes).toEqual([
-      { review_id: ids.liked, vote: true, voted_at: expect.any(String), revision: 1 },
+      {
+        review_id: ids.liked,
+        vote: true,
+        voted_at: expect.any(String),
+        revision: 1,
+        entity: null,
+      },
     ]);
     expect(body.reports).toEqual([
       { review_id: ids.liked, reason: 'Too nice', reported_at: expect.any(String) },
@@ -128,6 +134,7 @@ describe('GET /user/me/export', () => {
         publications: 3,
         edits: 1,
         names: 0,
+        renames: 0,
       },
     ]);
     expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);

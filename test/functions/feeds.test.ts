@@ -165,7 +165,6 @@ describe('a feed', () => {
     const newest = entries[0] as Element;
     expect(all(newest, 'link').map(({ attributes }) => attributes)).toEqual([
       { rel: 'alternate', type: 'text/html', href: `${at}/review/${ids[0]}` },
-      { rel: 'alternate', type: 'application/json', href: `${at}/1/review/${ids[0]}` },
     ]);
     expect(only(only(newest, 'author'), 'uri').text).toBe(`${at}/user/${users[2]?.id}`);
     const before = only(feed, 'updated').text;
@@ -197,7 +196,7 @@ describe('a feed', () => {
     ['markup', `<script>alert(1)</script> <img src=x onerror="x()"> ${text}`],
     ['the end of CDATA', `]]> <![CDATA[ ]]]]>> --> ${text}`],
     ['entities', `&lt;b&gt; &amp; &amp;amp; &#0; &unknown; 'q' "q" & ${text}`],
-    ['characters that XML forbids', `${forbidden} ${text}`, `${'\ufffd'.repeat(6)} ${text}`],
+    ['characters that XML forbids', `${forbidden} ${text}`, ` ${text}`],
     ['several lines', `one\ntwo\n\nfour ${text}`],
   ])('shows a hostile text as written: %s', async (_, hostile, expected = hostile) => {
     const writer = await makeUser();
@@ -239,7 +238,7 @@ describe('a feed', () => {
     expect(only(ofEntity, 'title').text).toBe('Reviews of Blue & Green');
   });
 
-  test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10ffff}'])(
+  test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10fffd}'])(
     'shows a hostile name unchanged: %j',
     async (display_name) => {
       const writer = await makeUser({ display_name });

@@ -1,8 +1,9 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-entity.ts';
-import { databaseTypes } from '../../shared/entity/databases.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { databaseTypes } from '../../shared/core/entity/databases.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import {
   beginErasure,
@@ -27,6 +28,7 @@ const nothing = {
   languages: {},
   state: null,
   leads_to: null,
+  led_from: [],
 };
 
 describe('GET /entity/{entity_id}', () => {
@@ -70,6 +72,7 @@ describe('GET /entity/{entity_id}', () => {
       languages: { de: 4, en: 2, ja: 1 },
       state: null,
       leads_to: null,
+      led_from: [],
     });
     expect(Object.keys(entity.languages)).toEqual(['de', 'en', 'ja']);
   });

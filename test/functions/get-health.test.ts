@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-health.ts';
 import { handler as dailyJob } from '../../functions/background/expire-vote-counters.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { recordRun } from '../../shared/background/last-run.ts';
-import { queueEntities } from '../../shared/names/queue.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
-import { lastRunKey, reviewKey, webhookRunKey } from '../../shared/table/keys.ts';
-import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
-import { recordSending } from '../../shared/webhooks/run.ts';
+import { recordRun } from '../../shared/base/background/last-run.ts';
+import { batchDelete } from '../../shared/base/table/batch.ts';
+import { table } from '../../shared/base/table/client.ts';
+import { lastRunKey, reviewKey, webhookRunKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { queueEntities } from '../../shared/features/names/queue.ts';
+import { beginBulk, isEmptyTable } from '../../shared/features/transfer/bulk.ts';
+import { recordSending } from '../../shared/features/webhooks/run.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -73,8 +73,9 @@ describe('GET /health', () => {
       last_write_age_seconds: expect.any(Number),
       consumer_age_seconds: { 'update-aggregates': expect.any(Number), eraser: expect.any(Number) },
       webhook_lag_seconds: null,
-      failing_webhook_owners: null,
+      webhook_messages: { delivered: 0, failed: 0 },
       names_lag_seconds: 0,
+      mail_server_fault: null,
     });
     expect(body.last_write_age_seconds).toBeLessThan(30);
     expect(body.consumer_age_seconds.eraser).toBeLessThan(30);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-me.ts';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { contactKey } from '../../shared/table/keys.ts';
+import { contactKey } from '../../shared/base/table/keys.ts';
+import { deleteAccount } from '../../shared/features/account/delete-account.ts';
+import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

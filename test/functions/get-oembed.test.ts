@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-oembed.ts';
 import { handler as showEmbed } from '../../functions/pages/show-entity-embed.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { makeUser } from '../helpers/world.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-review.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { beginErasure, makeUser, text } from '../helpers/world.ts';

@@ -1,5 +1,6 @@
 import { handler } from '../../functions/api/get-server-metadata.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute } from '../../shared/core/http/match-route.ts';
+import { guides } from '../../shared/features/docs/guides.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 test.each(['https://api.example/ws', 'http://localhost:3000/ws'])(
@@ -14,12 +15,17 @@ test.each(['https://api.example/ws', 'http://localhost:3000/ws'])(
       authorization_endpoint: `${issuer}/oauth/authorize`,
       token_endpoint: `${issuer}/1/oauth/token`,
       revocation_endpoint: `${issuer}/1/oauth/revoke`,
+      service_documentation: `${issuer}/docs/oauth`,
       scopes_supported: ['review', 'vote', 'user'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
-      token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
-      revocation_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      revocation_endpoint_auth_methods_supported: [
+        'client_secret_basic',
+        'client_secret_post',
+        'none',
+      ],
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
     });
@@ -30,5 +36,7 @@ test.each(['https://api.example/ws', 'http://localhost:3000/ws'])(
     ] as const) {
       expect(matchRoute(method, body[`${name}_endpoint`].slice(issuer.length))).toBeDefined();
     }
+    const guide = body.service_documentation.slice(`${issuer}/docs/`.length);
+    expect(guides.map(({ slug }) => slug)).toContain(guide);
   },
 );

@@ -1,3 +1,4 @@
+import '../helpers/engine.ts';
 import { measure } from '../../bin/bench/measure.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy, storeReviews } from '../helpers/world.ts';

@@ -1,20 +1,20 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { type Cost as Measured, measure, measureEvent } from '../../bin/bench/measure.ts';
-import { withoutStream } from '../../bin/bulk.ts';
+import { withoutRecords } from '../../bin/bulk.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { currentCursor } from '../../shared/changes/change-feed.ts';
-import { logChanges } from '../../shared/changes/log.ts';
-import { recordKey } from '../../shared/entity/record.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
-import { proposalWrite } from '../../shared/moderation/proposal.ts';
-import { recountOwners } from '../../shared/review/recount.ts';
-import type { Route } from '../../shared/routes.ts';
-import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
-import { voteKey } from '../../shared/table/keys.ts';
-import { rebuildThings } from '../../shared/things/rebuild-things.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
+import { voteKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { recordKey } from '../../shared/core/entity/record.ts';
+import { resourceOf } from '../../shared/core/http/match-route.ts';
+import { recountOwners } from '../../shared/core/review/recount.ts';
+import { currentCursor } from '../../shared/features/changes/change-feed.ts';
+import { logChanges } from '../../shared/features/changes/log.ts';
+import { proposalWrite } from '../../shared/features/names/proposal.ts';
+import { rebuildThings } from '../../shared/features/things/rebuild-things.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { ownReads, publicReads, visitedPages } from '../helpers/routes.ts';
 import { type Sample, samplesOf, sceneOf } from '../helpers/samples.ts';
@@ -42,7 +42,7 @@ type Cost = Record<keyof typeof slack, number>;
 /** An empty table with so many of everything, and what each sample costs then. */
 async function costsOf(many: number) {
   await batchDelete(await scanTable());
-  const { member, scene } = await withoutStream(() => makeEverything(many));
+  const { member, scene } = await withoutRecords(() => makeEverything(many));
   const since = await currentCursor();
   await logChanges(
     scene.everyId.map((id) => ({

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
 import { handler } from '../../functions/api/list-changes.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { beginEpoch, logChanges } from '../../shared/changes/log.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { updateProfile } from '../../shared/user/name-repository.ts';
+import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
+import type { Item } from '../../shared/base/table/item.ts';
+import { reviewKey, revisionKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { updateProfile } from '../../shared/core/user/name-repository.ts';
+import { beginEpoch, logChanges } from '../../shared/features/changes/log.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
@@ -135,7 +135,7 @@ describe('GET /changes', () => {
     expect((await ask({ since })).body).toMatchObject({ changes: [], users: [] });
     // The eraser has not received the records that this test reads.
     await author.triesToLeave();
-    const { eraseAccount } = await import('../../shared/account/erase-account.ts');
+    const { eraseAccount } = await import('../../shared/features/account/erase-account.ts');
     await eraseAccount(author.id);
     await applyStream();
     expect((await follow(since)).told).toMatchObject([{ id, review: null }]);

@@ -1,11 +1,12 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure } from '../../bin/bench/measure.ts';
-import { bytesOf } from '../../shared/bytes-of.ts';
-import { logChanges } from '../../shared/changes/log.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { table } from '../../shared/table/client.ts';
-import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
+import { bytesOf } from '../../shared/base/bytes-of.ts';
+import { table } from '../../shared/base/table/client.ts';
+import { changesKey, laneKey, reviewKey } from '../../shared/base/table/keys.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { logChanges } from '../../shared/features/changes/log.ts';
 import { choices } from '../helpers/choices.ts';
 import { readItem, setAttributes, storeItems } from '../helpers/items.ts';
 import {
@@ -86,7 +87,7 @@ describe('a mirror', () => {
   );
 });
 
-// The last test, because the embedded engine slows down with every record in its stream.
+// The last test, because the emulator slows down with every record in its stream.
 describe('GET /changes, with very many changes', () => {
   test('ends a page at 512 KB, and says where the revisions beyond 256 KB are', async () => {
     const author = await makeUser();

@@ -1,5 +1,5 @@
 import { handler as listUsers } from '../../functions/api/list-users.ts';
-import { readFromCursor } from '../../shared/list/cursor.ts';
+import { readFromCursor } from '../../shared/base/list/cursor.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { idsOf, makeUsers, type Person, visitor } from '../helpers/world.ts';

@@ -1,3 +1,4 @@
+import '../helpers/engine.ts';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/list-entities.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';

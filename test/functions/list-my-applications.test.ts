@@ -1,5 +1,5 @@
 import { handler } from '../../functions/api/list-my-applications.ts';
-import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
+import { deleteApplication, rotateSecret } from '../../shared/core/oauth/application-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { type Client, makeClient, redeem } from '../helpers/oauth-client.ts';

@@ -1,4 +1,4 @@
-import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
+import { decideReview, setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { idsOf, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 

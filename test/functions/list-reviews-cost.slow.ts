@@ -1,14 +1,15 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { listed } from '../../bin/bench/oracle.ts';
-import { withoutStream } from '../../bin/bulk.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import type { WholeReview } from '../../shared/review/review.ts';
-import { insertReview } from '../../shared/review/review-repository.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
-import { countsKey } from '../../shared/table/keys.ts';
-import { userItem } from '../../shared/user/user-repository.ts';
+import { withoutRecords } from '../../bin/bulk.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { table } from '../../shared/base/table/client.ts';
+import { countsKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import type { WholeReview } from '../../shared/core/review/review.ts';
+import { insertReview } from '../../shared/core/review/review-repository.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { userItem } from '../../shared/core/user/user-repository.ts';
 import { readItem } from '../helpers/items.ts';
 import { idsOf, reviewBy, visitor } from '../helpers/world.ts';
 
@@ -43,7 +44,7 @@ beforeAll(async () => {
   reviews.push(...Array.from({ length }, (_, i) => makeReviewAt(i)));
   const user = { id: user_id, display_name: 'Ann', created: '2024-01-01T00:00:00.000Z', karma: 0 };
   const counts = { work: length, DE: 460, EN: length - 460, b4: 460, t: length - 460 };
-  await withoutStream(() =>
+  await withoutRecords(() =>
     batchWrite([
       { put: userItem(user) },
       { put: { ...countsKey(user_id), ...counts } },
@@ -122,7 +123,7 @@ describe('GET /review/ when few of many match', () => {
       const published_on = new Date(Date.UTC(2026, 0, 1) + i).toISOString();
       return { ...makeReviewAt(1500), published_on, created: published_on };
     });
-    await withoutStream(async () => {
+    await withoutRecords(async () => {
       for (const review of fresh) await insertReview(review);
     });
     for (const filter of filters) {

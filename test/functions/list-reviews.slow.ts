@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { listed } from '../../bin/bench/oracle.ts';
-import { withoutStream } from '../../bin/bulk.ts';
+import { withoutRecords } from '../../bin/bulk.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { countChanges } from '../../shared/review/owner-counts.ts';
-import type { Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { countsKey, entityKey, rankTreeKey } from '../../shared/table/keys.ts';
-import { userItem } from '../../shared/user/user-repository.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { countsKey, entityKey, rankTreeKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { countChanges } from '../../shared/core/review/owner-counts.ts';
+import type { Review } from '../../shared/core/review/review.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { userItem } from '../../shared/core/user/user-repository.ts';
 import { choices } from '../helpers/choices.ts';
 import { readItem } from '../helpers/items.ts';
 import { idsOf, reviewBy, text, visitor } from '../helpers/world.ts';
@@ -76,7 +76,7 @@ beforeAll(async () => {
     ...authors.map((id) => ({ put: { ...countsKey(id), ...counts.get(id) } })),
     ...entities.map((id) => ({ put: { ...entityKey(id), ...counts.get(id) } })),
   ];
-  await withoutStream(() => batchWrite(items));
+  await withoutRecords(() => batchWrite(items));
   await rebuildTotals();
 });
 

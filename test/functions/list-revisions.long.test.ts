@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
-import { getPublicReview } from '../../shared/review/read-reviews.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { reviewKey, revisionKey } from '../../shared/base/table/keys.ts';
+import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
 import { invalid, lambdaContext } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { afterSend } from '../helpers/sends.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler as listUsers } from '../../functions/api/list-users.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { userKey } from '../../shared/base/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';

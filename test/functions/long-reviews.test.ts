@@ -1,5 +1,5 @@
 import { measure } from '../../bin/bench/measure.ts';
-import type { Review } from '../../shared/review/review.ts';
+import type { Review } from '../../shared/core/review/review.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { idsOf, makeUsers, reviewBy, storeReviews, visitor } from '../helpers/world.ts';
 

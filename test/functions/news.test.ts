@@ -1,8 +1,8 @@
-import { appeal } from '../../shared/moderation/decision-repository.ts';
-import { metered } from '../../shared/table/budget.ts';
-import { tryUpdate } from '../../shared/table/transact.ts';
-import { countNews, newsKinds, newsUpdate } from '../../shared/user/news.ts';
-import { findUser } from '../../shared/user/user-repository.ts';
+import { metered } from '../../shared/base/table/budget.ts';
+import { tryUpdate } from '../../shared/base/table/transact.ts';
+import { appeal } from '../../shared/core/report/decision-repository.ts';
+import { countNews, newsKinds, newsUpdate } from '../../shared/core/user/news.ts';
+import { findUser } from '../../shared/core/user/user-repository.ts';
 import { expectExact } from '../helpers/recount.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeModerator, makeUser, type Person, visitor } from '../helpers/world.ts';

@@ -1,11 +1,10 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
-import { waitLonger } from '../../infra/local/connect.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { audit } from '../../shared/audit/audit.ts';
-import { recountOwners } from '../../shared/review/recount.ts';
-import type { WholeReview } from '../../shared/review/review.ts';
-import type { Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { recountOwners } from '../../shared/core/review/recount.ts';
+import type { WholeReview } from '../../shared/core/review/review.ts';
+import { audit } from '../../shared/features/audit/audit.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
@@ -22,8 +21,6 @@ import { makeWidestAccount, type WidestAccount } from '../helpers/widest-account
 let widest: WidestAccount;
 
 beforeAll(async () => {
-  // An operator's work follows, which reads 250 items at once. Beside other tests that takes long.
-  waitLonger();
   widest = await makeWidestAccount();
   for (const { entity_id, entity_type } of widest.others.slice(0, 2)) {
     await nameEntities({ [entity_id]: 'Blue' }, entity_type);

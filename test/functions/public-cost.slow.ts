@@ -1,7 +1,8 @@
+import '../helpers/engine.ts';
 import { measure } from '../../bin/bench/measure.ts';
-import { logChanges } from '../../shared/changes/log.ts';
-import { kindOf, type WholeReview } from '../../shared/review/review.ts';
-import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
+import { kindOf, type WholeReview } from '../../shared/core/review/review.ts';
+import { revisionItem, revisionOf } from '../../shared/core/review/revision.ts';
+import { logChanges } from '../../shared/features/changes/log.ts';
 import { storeItems } from '../helpers/items.ts';
 import { position } from '../helpers/list-changes.ts';
 import { itemsOf, makeUsers, reviewBy, visitor } from '../helpers/world.ts';

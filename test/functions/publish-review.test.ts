@@ -1,5 +1,5 @@
-import { decideUser } from '../../shared/moderation/account-decisions.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import {
   chosenIn,
@@ -101,12 +101,12 @@ describe('POST /review/new', () => {
     expect(contentOf(shown, 'text')).toBe(`A\ufffd${text}`);
   });
 
-  test('refuses neither text nor stars with the sentence of the API', async () => {
+  test('refuses neither text nor stars, and says what to give', async () => {
     const user = await makeUser();
     const form = filledForm({ text: '', rating: '' });
     const { status, html, shown } = await publishForm(user, newEntity(), form);
     expect(status).toBe(400);
-    expect(faultsOn(shown)).toEqual({ '': 'text or rating is required.' });
+    expect(faultsOn(shown)).toEqual({ '': 'Give stars, write a text, or both.' });
     expect(languageIn(html)).toBe('de');
     expect(chosenIn(html, 'license_choice')).toBe('CC BY 4.0');
   });

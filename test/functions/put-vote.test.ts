@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/base/table/keys.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invalid } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
@@ -55,6 +55,14 @@ describe('PUT /review/{review_id}/vote', () => {
     await voter.votes(id, 'down');
     expect(await counts()).toEqual([[0, 1], [0, 1], -1]);
     expect(await spent()).toBe(1);
+  });
+
+  test('spends another where the vote was taken back before', async () => {
+    await voter.votes(id, 'up');
+    await voter.withdrawsVote(id);
+    expect(await spent()).toBe(1);
+    await voter.votes(id, 'up');
+    expect(await spent()).toBe(2);
   });
 
   test('changes nothing when the same vote is cast again', async () => {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
-import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
-import { routes } from '../../shared/routes.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { routes } from '../../shared/base/routes.ts';
+import { userKey } from '../../shared/base/table/keys.ts';
+import { matchRoute, resourceOf } from '../../shared/core/http/match-route.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

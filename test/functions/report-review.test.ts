@@ -1,10 +1,11 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/report-review.ts';
 import { handler as expire } from '../../functions/background/expire-vote-counters.ts';
-import { listReports } from '../../shared/moderation/report-repository.ts';
-import { caseKey, dailyVotesKey, reportKey } from '../../shared/table/keys.ts';
-import { collect } from '../../shared/table/query.ts';
+import { caseKey, dailyVotesKey, reportKey } from '../../shared/base/table/keys.ts';
+import { collect } from '../../shared/base/table/query.ts';
+import { listReports } from '../../shared/core/report/report-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';

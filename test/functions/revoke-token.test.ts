@@ -1,5 +1,5 @@
 import { handler } from '../../functions/api/revoke-token.ts';
-import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
+import { deleteGrants, listGrants } from '../../shared/core/oauth/grant-repository.ts';
 import {
   basic,
   type Client,

@@ -4,7 +4,7 @@ import { handler as getEntity } from '../../functions/api/get-entity.ts';
 import { handler as entityFeed } from '../../functions/api/get-entity-feed.ts';
 import { handler as getOembed } from '../../functions/api/get-oembed.ts';
 import { handler as userFeed } from '../../functions/api/get-user-feed.ts';
-import { insertReport } from '../../shared/moderation/report-repository.ts';
+import { insertReport } from '../../shared/core/report/report-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type EntityRecord, readRecord, recordWrites } from '../../shared/entity/record.ts';
-import { writeRecords } from '../../shared/entity/write-records.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { proposalKey, userKey } from '../../shared/table/keys.ts';
-import { countNews } from '../../shared/user/news.ts';
-import { findUser } from '../../shared/user/user-repository.ts';
+import { proposalKey, userKey } from '../../shared/base/table/keys.ts';
+import { type EntityRecord, readRecord, recordWrites } from '../../shared/core/entity/record.ts';
+import { writeRecords } from '../../shared/core/entity/write-records.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { countNews } from '../../shared/core/user/news.ts';
+import { findUser } from '../../shared/core/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { decideUser } from '../../shared/moderation/account-decisions.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { contentOf, faultsOn, noticeOn } from '../helpers/browser.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { chosenIn, ownForm } from '../helpers/review-form.ts';
@@ -45,6 +45,25 @@ describe('/review/{review_id}/edit', () => {
     expect([answer.status, answer.headers.location]).toEqual([303, `${at}/review/${id}`]);
     expect(await stored(id)).toMatchObject({ text: other, rating: 2, edits: 1 });
     expect(await noticeAfter(answer, user, id)).toBe('Your review is saved.');
+  });
+
+  test.each([
+    ['CRLF', 'The first line of a longer text.\r\nAnd the second.\r\n'],
+    ['CR', 'The first line of a longer text.\rAnd the second.'],
+    ['controls', 'Some \u0085text\u0008 with controls, \ufffe which no form shows.'],
+  ])('adds no revision to a text with %s that is saved as it was shown', async (_, sent) => {
+    const user = await makeUser();
+    const id = await user.publishes({ text: sent });
+    const { shown } = await show(user, id);
+    // A form sends each line end as CRLF.
+    const form = `${contentOf(shown, 'text')}`.replaceAll(/\r\n?|\n/g, '\r\n');
+    const revision = contentOf(shown, 'revision') ?? '';
+    expect(await save(user, id, { text: form, rating: '4', revision })).toHaveStatus(303);
+    expect(await stored(id)).toMatchObject({ text: sent, edits: 0 });
+    expect(await save(user, id, { text: form, rating: '5', revision })).toHaveStatus(303);
+    // The rating alone has changed, also if the form is sent twice.
+    expect(await save(user, id, { text: form, rating: '5', revision })).toHaveStatus(303);
+    expect(await stored(id)).toMatchObject({ text: sent, rating: 5, edits: 1 });
   });
 
   test('shows both texts where another tab was faster, and replaces with the next press', async () => {
@@ -121,7 +140,7 @@ describe('/review/{review_id}/edit', () => {
     const revision = await revisionOf(user, id);
     const nothing = await save(user, id, { text: '', rating: '', revision });
     expect(nothing).toHaveStatus(400);
-    expect(faultsOn(nothing.shown)).toEqual({ '': 'text or rating must remain.' });
+    expect(faultsOn(nothing.shown)).toEqual({ '': 'Give stars, write a text, or both.' });
     const short = await save(user, id, { text: '\u202e <', rating: '4', revision });
     expect(faultsOn(short.shown).text).toBe('It must have 25 to 5000 characters.');
     expect(contentOf(short.shown, 'text')).toBe('\u202e <');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler as show } from '../../functions/pages/show-report.ts';
-import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
+import { dailyVotesKey, reportKey, userKey } from '../../shared/base/table/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
@@ -77,6 +77,18 @@ describe('/review/{review_id}/report', () => {
     const refused = await ask(blocked, review_id, { reason: 'spam' });
     expect(refused).toHaveStatus(403);
     expect(refused.body.includes('blocked')).toBe(true);
+  });
+
+  test('takes words of the reporter in the place of the reason', async () => {
+    const review_id = await author.publishes();
+    const reader = await makeUser();
+    expect((await ask(reader, review_id)).body).toContain('In your own words');
+    const words = '  It is copied from a newspaper of Tuesday. ';
+    expect(await ask(reader, review_id, { reason: 'other', words })).toHaveStatus(303);
+    expect((await ask(reader, review_id)).body).toContain('It is copied from a newspaper');
+    const other = await makeUser();
+    const long = await ask(other, review_id, { reason: 'other', words: 'x'.repeat(501) });
+    expect(long).toHaveStatus(400);
   });
 
   test('lets an account report whatever its karma', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { decideUser } from '../../shared/moderation/account-decisions.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
-import { endSessions } from '../../shared/user/user-repository.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import { endSessions } from '../../shared/core/user/user-repository.ts';
+import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
 import { routeOf } from '../helpers/routes.ts';

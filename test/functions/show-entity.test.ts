@@ -1,9 +1,10 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-entity.ts';
-import { entityTypes } from '../../shared/entity/entity-type.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
@@ -162,7 +163,7 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(await invoke(handler, { path: { entity_id: 'x' } })).toHaveStatus(404);
   });
 
-  test('leads machines to JSON, feed and frame', async () => {
+  test('leads machines to its feed and frame', async () => {
     const { entity_id } = await makeEntity([{ rating: 4 }]);
     await nameEntities({ [entity_id]: '"Blue"' });
     const page = await show(entity_id);
@@ -170,7 +171,6 @@ describe('GET /entity/{entity_id} for people', () => {
     const api = `${at}/1/entity/${entity_id}`;
     const asked = encodeURIComponent(`${at}/entity/${entity_id}`);
     expect([...links].map(([, type, href]) => [type, href?.replaceAll('&amp;', '&')])).toEqual([
-      ['application/json', api],
       ['application/atom+xml', `${api}/reviews.atom`],
       ['application/json+oembed', `${at}/oembed?url=${asked}&format=json`],
     ]);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { handler as docs } from '../../functions/pages/show-docs.ts';
 import { handler as guide } from '../../functions/pages/show-guide.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute } from '../../shared/core/http/match-route.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 const at = 'https://reviews.example/of/us/ws';
@@ -10,6 +10,7 @@ process.env.AUTH_URL = at;
 const slugs = [
   'quickstart',
   'oauth',
+  'clients',
   'lists',
   'publishing',
   'limits',

@@ -1,9 +1,10 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-home.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
-import { databaseTypes } from '../../shared/entity/databases.ts';
-import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { databaseTypes } from '../../shared/core/entity/databases.ts';
+import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke, lambdaContext } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
@@ -52,7 +53,7 @@ describe('GET /', () => {
     expect(body).not.toContain('What people talk about');
     expect(body).toMatch(new RegExp(`/ws/user/${ann.id}">.*<bdi>Ann &lt;b&gt;</bdi></a>`));
     expect(body).toContain('<bdi>Book without a name</bdi>');
-    expect(body).toContain('6 reviews by 2 members.');
+    expect(body).toContain('6 reviews · 2 members');
     expect(body).not.toContain('bk_literary_work');
     expect(body).toMatch(/<meta name="description" content="People’s reviews/);
     expect(body).toMatch(/<meta property="og:title" content="Open reviews">/);

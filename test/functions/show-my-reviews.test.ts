@@ -1,4 +1,4 @@
-import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { handler as reference } from '../../functions/pages/show-reference.ts';
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/base/routes.ts';
 import { unescapeHtml } from '../helpers/browser.ts';
 import { isJson } from '../helpers/contract.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -114,19 +114,9 @@ describe('GET /docs/api', () => {
     expect(textOf(menu)).toContain('Votes and reports Report a review Get your vote');
   });
 
-  test.each([
-    'quickstart',
-    'oauth',
-    'lists',
-    'publishing',
-    'limits',
-    'errors',
-    'entities',
-    'moderation',
-    'mirror',
-    'versions',
-  ])('links to the guide %s', (slug) => {
-    expect(article).toContain(`<a href="${at}/docs/${slug}">`);
+  test('leads to the guides, and from an error to its remedy', () => {
+    expect(page).toContain(`<a href="${at}/docs">Guides</a>`);
+    expect(article).toContain(`<a href="${at}/docs/errors#not_found">`);
   });
 
   test('says no sentence of its text twice', () => {

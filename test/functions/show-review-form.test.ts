@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { decideUser } from '../../shared/moderation/account-decisions.ts';
-import { dailyVotesKey } from '../../shared/table/keys.ts';
+import { dailyVotesKey } from '../../shared/base/table/keys.ts';
+import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { contentOf, faultsOn } from '../helpers/browser.ts';
 import { setAttributes } from '../helpers/items.ts';
 import {
@@ -20,11 +20,11 @@ import { makeUser, operator, text } from '../helpers/world.ts';
 const at = 'https://api.example/ws';
 
 describe('GET /review/new', () => {
-  test('proposes nothing to a person who has written nothing', async () => {
+  test('proposes no stars and no language, but a licence, to a person who has written nothing', async () => {
     const { status, html } = await showForm(await makeUser(), newEntity());
     expect(status).toBe(200);
     expect(chosenIn(html, 'rating')).toBe('');
-    expect(chosenIn(html, 'license_choice')).toBeUndefined();
+    expect(chosenIn(html, 'license_choice')).toBe('CC BY-SA 4.0');
     expect(languageIn(html)).toBeUndefined();
     const licences = [...html.matchAll(/name="license_choice" value="([^"]*)"/g)];
     expect(licences.map(([, id]) => id).toSorted()).toEqual([
@@ -84,9 +84,7 @@ describe('GET /review/new', () => {
   });
 
   test.each([
-    [{ entity_type: 'work' }, 'entity_id is required'],
     [{ entity_id: 'x', entity_type: 'work' }, 'entity_id must be a UUID'],
-    [{ entity_id: randomUUID() }, 'entity_type is required'],
     [{ entity_id: randomUUID(), entity_type: 'toString' }, 'entity_type must be one of event,'],
   ])('refuses %j', async (query, sentence) => {
     const user = await makeUser();
@@ -96,6 +94,48 @@ describe('GET /review/new', () => {
     ]) {
       expect(answer).toHaveStatus(400);
       expect(answer.html).toContain(sentence);
+    }
+  });
+
+  test('leads to the search without a thing, and to the thing without its type', async () => {
+    const user = await makeUser();
+    const entity_id = randomUUID();
+    for (const [query, location] of [
+      [{}, `${at}/find`],
+      [{ entity_type: 'work' }, `${at}/find`],
+      [{ entity_id }, `${at}/entity/${entity_id}`],
+    ] as const) {
+      const { status, headers } = await showForm(user, query as never);
+      expect([status, headers.location]).toEqual([303, location]);
+    }
+  });
+
+  test('says beforehand that the review of a newcomer waits, and to nobody else', async () => {
+    const words = 'a moderator looks at your review before others see it';
+    const ann = await makeUser();
+    const bob = await makeUser();
+    await bob.publishes();
+    expect((await showForm(ann, newEntity())).html).not.toContain(words);
+    process.env.HELD_REVIEWS = '1';
+    expect((await showForm(ann, newEntity())).html).toContain(words);
+    expect((await showForm(bob, newEntity())).html).not.toContain(words);
+    delete process.env.HELD_REVIEWS;
+  });
+
+  test('has no link that leaves it', async () => {
+    const ann = await makeUser();
+    const entity = newEntity();
+    const form = filledForm({ url: 'https://example.org/page' });
+    const refused = await publishForm(ann, entity, { ...form, rating: '9' });
+    const bob = await makeUser();
+    await publishForm(bob, entity, form);
+    const named = await showForm(ann, entity);
+    expect(named.html).toContain('described at');
+    for (const html of [refused.html, named.html]) {
+      const main = html.slice(html.indexOf('<main'), html.indexOf('</main'));
+      const leaving = (main.match(/<a [^>]*>/g) ?? []).filter((tag) => !tag.includes('_blank'));
+      expect(leaving).toEqual([]);
+      expect(main).toContain('target="_blank" rel="noreferrer">Change the name');
     }
   });
 
@@ -160,13 +200,14 @@ describe('GET /review/new', () => {
   });
 });
 
-test('the form says under which name it publishes, and leads to another name and back', async () => {
+test('the form says under which name it publishes, and leads to another name', async () => {
   const ann = await makeUser({ display_name: 'Ann <b>' });
   const { html } = await showForm(ann, newEntity());
   expect(html).toContain('Published as <bdi>Ann &lt;b&gt;</bdi>.');
-  const href = /<a href="([^"]*)">Change the name</.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const href =
+    /<a href="([^"]*)"[^>]*>Change the name/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const query = Object.fromEntries(new URL(href).searchParams);
-  expect(query.return_to).toMatch(/^https:\/\/api.example\/ws\/review\/new\?entity_id=/);
+  expect(query.return_to).toBe(`${at}/account`);
   const asked = await ask('show-account', ann, { query });
   expect(asked.html).toContain('<h1>Choose your public name</h1>');
   expect(asked.html).toContain('value="Ann &lt;b&gt;"');

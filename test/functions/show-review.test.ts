@@ -1,9 +1,10 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-review.ts';
-import { entityTypes } from '../../shared/entity/entity-type.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import { entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
@@ -74,12 +75,11 @@ describe('GET /review/{review_id} for people', () => {
     expect(page).toContain(`href="${at}/review/${id}/revisions">see all revisions</a>`);
   });
 
-  test('leads machines to its JSON, and names itself', async () => {
+  test('names itself, and offers readers no JSON', async () => {
     const { id } = await makeNamed('Blue', { text: null });
     const page = await show(id.toUpperCase());
     expect(page).toContain(`<link rel="canonical" href="${at}/review/${id}">`);
-    const json = `type="application/json" href="${at}/1/review/${id}"`;
-    expect(page).toContain(`<link rel="alternate" ${json}>`);
+    expect(page).not.toContain('type="application/json"');
     expect(page).toContain('<meta property="og:title" content="Blue, reviewed by Zoë &lt;i&gt;">');
     expect(page).toContain('<meta property="og:description" content="4 of 5 stars.">');
     expect(page).toContain(`<meta property="og:url" content="${at}/review/${id}">`);

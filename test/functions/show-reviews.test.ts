@@ -1,8 +1,9 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
@@ -111,7 +112,6 @@ describe('GET /reviews for people', () => {
     expect(page).toContain(`<form class="filters" action="${at}/reviews">`);
     expect(page).toContain(`<a href="${at}/reviews?sort=popularity">Show all reviews</a>`);
     expect(page).toContain(`<link rel="canonical" href="${at}/reviews">`);
-    expect(page).toContain(`<link rel="alternate" type="application/json" href="${at}/1/review/">`);
     const sorted = await show({ language: 'en' });
     expect(sorted).toContain(
       `href="${at}/reviews?language=en&amp;sort=popularity">Most popular</a>`,

@@ -1,7 +1,8 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { measureCalmly } from '../../bin/bench/measure.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { userKey } from '../../shared/base/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { routeOf } from '../helpers/routes.ts';

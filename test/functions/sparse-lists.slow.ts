@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { withoutStream } from '../../bin/bulk.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { typesOf } from '../../shared/entity/entity-type.ts';
-import { recountOwners } from '../../shared/review/recount.ts';
-import type { Review } from '../../shared/review/review.ts';
+import { withoutRecords } from '../../bin/bulk.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { typesOf } from '../../shared/core/entity/entity-type.ts';
+import { recountOwners } from '../../shared/core/review/recount.ts';
+import type { Review } from '../../shared/core/review/review.ts';
 import { idsOf, makeUsers, reviewBy, storeReviews, text } from '../helpers/world.ts';
 
 // Matches that lie far apart in a list, so that each of them takes a command of its own.
@@ -28,7 +28,7 @@ beforeAll(async () => {
     const last = reviews.at(-1);
     if (isMatch && last) matching.unshift(last);
   }
-  await withoutStream(() => storeReviews(reviews));
+  await withoutRecords(() => storeReviews(reviews));
   await recountOwners(() => {});
   await rebuildTotals(() => {}, { inTransactions: true });
 }, 300_000);

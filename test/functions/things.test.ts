@@ -1,15 +1,17 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler as listChanges } from '../../functions/api/list-changes.ts';
 import { handler as listEntities } from '../../functions/api/list-entities.ts';
-import type { Entity } from '../../shared/entity/record.ts';
-import { listDecisions } from '../../shared/moderation/decision-log.ts';
-import { decideReview } from '../../shared/moderation/decision-repository.ts';
-import { mostHidden } from '../../shared/moderation/record-decisions.ts';
-import { caseKey, reviewKey } from '../../shared/table/keys.ts';
+import { caseKey, reviewKey } from '../../shared/base/table/keys.ts';
+import { type Entity, recordKey } from '../../shared/core/entity/record.ts';
+import { listDecisions } from '../../shared/core/report/decision-log.ts';
+import { decideReview } from '../../shared/core/report/decision-repository.ts';
+import { mostHidden } from '../../shared/features/names/record-decisions.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { readItem } from '../helpers/items.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { correct, reviewNew, wordsOf } from '../helpers/names-by-people.ts';
 import { expectExact } from '../helpers/recount.ts';
 import { filledForm, publishForm } from '../helpers/review-form.ts';
@@ -244,6 +246,32 @@ describe('a removed thing', () => {
     expect((await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }))).status).toBe(303);
     expect(await publicly(entity)).toEqual({ state: 'removed', leads_to: null });
   });
+
+  test('is put before the moderators by its first new review, and not by the next', async () => {
+    const [ann, ben, eve] = await makeUsers(3);
+    const entity = await reviewNew(ann, { name: 'Removed Rook' });
+    await ann.deletes((await ann.listsOwnReviews()).body.reviews[0].id);
+    await decideThing(mia, entity, { decision: 'remove' });
+    const caseOf = (id: string) => readItem(caseKey(id));
+    const draft = await ben.publishes({ ...entity, is_draft: true });
+    expect(await caseOf(draft)).toBeUndefined();
+    const id = await eve.publishes({ ...entity });
+    expect(await caseOf(id)).toMatchObject({ all: 'CASE', state: 'open', reports: 0 });
+    await ben.edits(draft, { is_draft: false });
+    expect(await caseOf(draft)).toBeUndefined();
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('A moderator has removed it.');
+    expect(html).toContain('Leave it public');
+    await mia.decides(id, 'dismiss');
+    expect(await caseOf(id)).toMatchObject({ state: 'closed' });
+    await ben.deletes(draft);
+    await eve.deletes(id);
+    const later = await ben.publishes({ ...entity, is_draft: true });
+    await ben.edits(later, { is_draft: false });
+    expect(await caseOf(later)).toMatchObject({ all: 'CASE', state: 'open', reports: 0 });
+    await applyStream();
+    await expectExact();
+  });
 });
 
 describe('a duplicate', () => {
@@ -283,6 +311,81 @@ describe('a duplicate', () => {
     expect((await found('past lives')).toSorted()).toEqual(
       [entity, empty, other].map(({ entity_id }) => entity_id).toSorted(),
     );
+  });
+});
+
+describe('a thing that others lead to', () => {
+  test('is found by their names, and its page has their reviews, while each keeps its id', async () => {
+    const [ann, ben, cid] = await makeUsers(3);
+    const { entity: film } = await addFilm(ann, 'Parasite', { about: 'Bong Joon-ho · 2019' });
+    const { entity: korean } = await addFilm(ben, '기생충', { about: '봉준호' });
+    const own = await ann.publishes({ ...film, rating: 5, language: 'en' });
+    const led = [
+      await ben.publishes({ ...korean, rating: 2, language: 'ko' }),
+      await cid.publishes({ ...korean, rating: 2, language: 'ko' }),
+    ];
+    const join = { decision: 'lead', other: film.entity_id };
+    expect((await decideThing(mia, korean, join)).status).toBe(303);
+    await applyStream();
+    expect(await found('기생충')).toEqual([film.entity_id]);
+    expect(await found('parasite')).toEqual([film.entity_id]);
+    const path = { entity_id: film.entity_id };
+    const { html } = await ask('show-entity', ben, { path });
+    expect(html).toContain('<h2>3 reviews</h2>');
+    expect(html).toContain('content="3 of 5 stars from 3 ratings. 3 reviews."');
+    const at = (id: string) => html.indexOf(`id="review-${id}"`);
+    const places = [...led.toReversed(), own].map(at);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    const korean2 = await ask('show-entity', ben, { path, query: { language: 'ko' } });
+    expect(korean2.html).toContain('<h2>2 reviews in Korean</h2>');
+    expect(korean2.html).not.toContain(`id="review-${own}"`);
+    // The API has the reviews of each under its own id.
+    const { body } = await visitor.readsEntity(film.entity_id);
+    expect(body.entity).toMatchObject({ review_count: 1, leads_to: null });
+    expect(body.entity.led_from).toEqual([korean.entity_id]);
+    // Who adds it once more is asked whether this is meant.
+    const again = await ask('add-entity', cid, {
+      form: { ...film, entity_id: randomUUID(), name: '기생충' },
+    });
+    expect(again.html).toContain(`value="${film.entity_id}"`);
+    expect((await decideThing(mia, korean, { decision: 'return' })).status).toBe(303);
+    await applyStream();
+    expect(await found('기생충')).toEqual([korean.entity_id]);
+    expect((await ask('show-entity', ben, { path })).html).toContain('<h2>1 review</h2>');
+  });
+
+  test('has all reviews once in the pages of its list, in both orders', async () => {
+    const authors = await makeUsers(30);
+    const films = await Promise.all(
+      ['Solaris', 'Солярис', 'Soljaris'].map((name, i) => addFilm(authors[i] as Person, name)),
+    );
+    const [film, ...others] = films.map(({ entity }) => entity) as [Entity, Entity, Entity];
+    const ids: string[] = [];
+    for (const [i, author] of authors.entries()) {
+      ids.push(await author.publishes({ ...films[i % 3]?.entity }));
+    }
+    for (const id of ids.slice(0, 5)) await mia.votes(id);
+    for (const other of others) {
+      await decideThing(mia, other, { decision: 'lead', other: film.entity_id });
+    }
+    for (const sort of ['published_on', 'popularity']) {
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const query = { sort, ...(cursor && { cursor }) };
+        const { html } = await ask('show-entity', mia, {
+          path: { entity_id: film.entity_id },
+          query,
+        });
+        for (const [, id = ''] of html.matchAll(/id="review-([^"]*)"/g)) seen.push(id);
+        cursor = /rel="next" href="[^"]*cursor=([\w-]+)/.exec(html)?.[1];
+      } while (cursor !== undefined);
+      expect(seen).toHaveLength(30);
+      expect(seen.toSorted()).toEqual(ids.toSorted());
+      if (sort === 'published_on') expect(seen).toEqual(ids.toReversed());
+      else expect(seen.slice(0, 5).toSorted()).toEqual(ids.slice(0, 5).toSorted());
+    }
   });
 });
 
@@ -342,5 +445,42 @@ describe('decisions on things', () => {
     );
     expect(await thingFor(ann, entity)).not.toContain('Remove or join it');
     expect(await thingFor(mia, entity)).toContain('Remove or join it');
+  });
+});
+
+describe('a thing that its database has merged into another', () => {
+  const page = async ({ entity_id, entity_type }: Entity) =>
+    (await ask('show-thing', mia, { path: { entity_id }, query: { entity_type } })).html;
+  const merge = async (into: string) => {
+    const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    await nameEntities({ [entity.entity_id]: 'Blue Trane' }, 'work');
+    await setAttributes(recordKey(entity), { merged_into: into });
+    return entity;
+  };
+
+  test('is offered to moderators to be joined with it, if that has a name here', async () => {
+    const other = randomUUID();
+    const entity = await merge(other);
+    expect(await page(entity)).not.toContain('Its database has merged it');
+    await nameEntities({ [other]: 'Blue Train' }, 'work');
+    const html = await page(entity);
+    expect(html).toContain('Its database has merged it into this one');
+    expect(html).toContain(`value="${other}"`);
+    const joined = await decideThing(mia, entity, { decision: 'lead', other });
+    expect(joined.status).toBe(303);
+    expect(await stateOf(entity)).toMatchObject({ leads_to: other });
+    expect(await page(entity)).not.toContain('Its database has merged it');
+  });
+
+  test('is joined for good with one that only a search has found', async () => {
+    const other = { entity_id: randomUUID(), entity_type: 'work' } as const;
+    await nameEntities({ [other.entity_id]: 'Blue Train' }, 'work');
+    await setAttributes(recordKey(other), { expires_at: 2 ** 32 });
+    const entity = await merge(other.entity_id);
+    await setAttributes(recordKey(entity), { expires_at: 2 ** 32 });
+    await decideThing(mia, entity, { decision: 'lead', other: other.entity_id });
+    for (const each of [entity, other]) {
+      expect(await readItem(recordKey(each))).not.toHaveProperty('expires_at');
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Review } from '../../shared/review/review.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { batchDelete } from '../../shared/base/table/batch.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import type { Review } from '../../shared/core/review/review.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
 import { makeUser, reviewBy, storeReviews } from '../helpers/world.ts';

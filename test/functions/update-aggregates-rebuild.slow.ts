@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler } from '../../functions/background/update-aggregates.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { Tally } from '../../shared/aggregates/tally.ts';
-import { serviceUnavailable } from '../../shared/errors.ts';
-import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
+import { serviceUnavailable } from '../../shared/base/errors.ts';
+import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { Tally } from '../../shared/core/aggregates/tally.ts';
 import {
   deleteLocks,
   expectExactTotals,

@@ -104,8 +104,8 @@ describe('the consumer', () => {
     const Keys = { pk: { S: '' }, sk: { S: 'USER' } };
     const poisoned = { ...all[2], dynamodb: { ...all[2]?.dynamodb, Keys } };
     expect(await handler({ Records: all.with(2, poisoned) })).toEqual(failureAt(all[2]));
-    // Without the message, because an error message of DynamoDB may quote an item.
-    const error = { name: 'ValidationException', stack: expect.any(Array) };
+    const message = expect.stringContaining('a partition key has 1 to 2,048 bytes');
+    const error = { name: 'RefusedRequest', message, stack: expect.any(Array) };
     const retried = { message: 'A batch failed; retrying its records one by one', error };
     expect(jest.mocked(console.warn).mock.calls).toEqual([[retried]]);
     const failed = { message: 'A record failed', eventID: all[2]?.eventID, error };

@@ -1,4 +1,4 @@
-import { findApplication } from '../../shared/oauth/application-repository.ts';
+import { findApplication } from '../../shared/core/oauth/application-repository.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';

@@ -1,7 +1,7 @@
 import { handler as getMe } from '../../functions/api/get-me.ts';
 import { handler } from '../../functions/api/update-me.ts';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { contactKey, userKey } from '../../shared/table/keys.ts';
+import { contactKey, userKey } from '../../shared/base/table/keys.ts';
+import { deleteAccount } from '../../shared/features/account/delete-account.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { makeUser } from '../helpers/world.ts';
@@ -14,6 +14,12 @@ describe('POST /user/me', () => {
     [{ display_name: '名'.repeat(64) }],
     [{ display_name: '🎷'.repeat(64) }],
     [{ display_name: ' x ' }],
+    [{ display_name: 'J.R.R. Tolkien' }],
+    [{ display_name: 'M.I.A.' }],
+    [{ display_name: 'St. Vincent, Jr.' }],
+    [{ display_name: 'ann.smith' }],
+    [{ display_name: 'Mr.Robot 2.0' }],
+    [{ display_name: 'x.comet' }],
     [{ display_name: '👩‍💻 🏳️‍🌈 ❤️ 1️⃣ 👍🏽' }],
     [{ display_name: 'می‌خواهم' }],
     [{ display_name: 'ශ්‍රී' }],
@@ -67,6 +73,21 @@ describe('POST /user/me', () => {
     ...[...blank, ...invisible, ...directed, ...tagged, ...joined].map(
       (display_name): [unknown, string] => [{ display_name }, 'display_name'],
     ),
+    ...[
+      'Reviews team: account locked, see evil.com/login',
+      'https://x',
+      'www.evil',
+      'evil.com',
+      'See EVIL.Com!',
+      'Ann (evil.de)',
+      'ann@evil.example.org',
+      'evil。com',
+      'evil．com',
+      'évil.рф',
+      'evil.xn--p1ai',
+      '203.0.113.9',
+      'a.shop-b.online, now',
+    ].map((display_name): [unknown, string] => [{ display_name }, 'address of a website']),
     [{ display_name: 1 }, 'display_name'],
     [{ email: '' }, 'email'],
     [{ email: 'x' }, 'email'],
@@ -76,6 +97,9 @@ describe('POST /user/me', () => {
     [{ email: ' a@example.com' }, 'email'],
     [{ email: 'a@example.com\r\nBcc: b@example.com' }, 'email'],
     [{ email: `${'a'.repeat(64)}@${`${'b'.repeat(63)}.`.repeat(2)}${'d'.repeat(59)}.ef` }, 'email'],
+    ...['a@localhost', 'a..b@example.org', '.a@example.org', 'a.@example.org'].map(
+      (email): [unknown, string] => [{ email }, 'email must be one email address'],
+    ),
     [{ email: 1 }, 'email'],
     [{ email: ['a@example.com'] }, 'email'],
     [{ display_name: 'Ann', email: 'x' }, 'email'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/update-review.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { countsKey, entityKey, reviewKey } from '../../shared/table/keys.ts';
+import { countsKey, entityKey, reviewKey } from '../../shared/base/table/keys.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { beginErasure, makeUser, text, visitor } from '../helpers/world.ts';

@@ -1,8 +1,8 @@
-import { deleteApplication } from '../../shared/oauth/application-repository.ts';
-import { keysOf } from '../../shared/secrets.ts';
-import { setModerator } from '../../shared/user/name-repository.ts';
-import { webhookSecret } from '../../shared/webhooks/signature.ts';
-import { listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
+import { keysOf } from '../../shared/base/secrets.ts';
+import { deleteApplication } from '../../shared/core/oauth/application-repository.ts';
+import { setModerator } from '../../shared/core/user/name-repository.ts';
+import { webhookSecret } from '../../shared/features/webhooks/signature.ts';
+import { listWebhooks } from '../../shared/features/webhooks/webhook-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { applyStream } from '../helpers/stream.ts';

@@ -1,9 +1,10 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import '../helpers/engine.ts';
 import { gzipSync } from 'node:zlib';
 import { measureCalmly } from '../../bin/bench/measure.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { endSessions } from '../../shared/core/user/user-repository.ts';
 import { startSession } from '../../shared/pages/session/session.ts';
-import type { Route } from '../../shared/routes.ts';
-import { endSessions } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { ownReads, routeOf, visitedPages } from '../helpers/routes.ts';
 import { makeScene, sampleOf } from '../helpers/samples.ts';
@@ -58,9 +59,9 @@ describe.each(visitedPages)('GET $path for people', (route) => {
     const ended = await signInAs(another.id);
     stopClock(Date.now() + 1);
     await endSessions(another.id);
-    stopClock(Date.now() - 13 * 3_600_000);
+    stopClock(Date.now() - 31 * 24 * 3_600_000);
     const expired = (await startSession(member.id)).split(';')[0] ?? '';
-    stopClock(Date.now() + 13 * 3_600_000);
+    stopClock(Date.now() + 31 * 24 * 3_600_000);
     const forged = `${cookie.slice(0, -2)}~~`;
     for (const sent of [
       forged,

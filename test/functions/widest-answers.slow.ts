@@ -1,17 +1,18 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
-import { currentCursor } from '../../shared/changes/change-feed.ts';
-import { type EntityType, entityTypes } from '../../shared/entity/entity-type.ts';
-import { recordKey } from '../../shared/entity/record.ts';
-import { languages } from '../../shared/review/languages.ts';
-import { setApart } from '../../shared/review/long-text.ts';
-import { recountOwners } from '../../shared/review/recount.ts';
-import type { WholeReview } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { entityKey } from '../../shared/table/keys.ts';
-import { rebuildThings } from '../../shared/things/rebuild-things.ts';
+import { languages } from '../../shared/base/languages.ts';
+import { entityKey } from '../../shared/base/table/keys.ts';
+import { type EntityType, entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { recordKey } from '../../shared/core/entity/record.ts';
+import { setApart } from '../../shared/core/review/long-text.ts';
+import { recountOwners } from '../../shared/core/review/recount.ts';
+import type { WholeReview } from '../../shared/core/review/review.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { currentCursor } from '../../shared/features/changes/change-feed.ts';
+import { rebuildThings } from '../../shared/features/things/rebuild-things.ts';
 import { choices } from '../helpers/choices.ts';
 import { setAttributes, storeItems } from '../helpers/items.ts';
 import { publicReads } from '../helpers/routes.ts';

@@ -1,3 +1,4 @@
+import '../helpers/engine.ts';
 import { measure, measureCalmly } from '../../bin/bench/measure.ts';
 import { listed } from '../../bin/bench/oracle.ts';
 import { expectSmallItems } from '../helpers/sizes.ts';

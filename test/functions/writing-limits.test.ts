@@ -1,10 +1,13 @@
-import { countsKey, dailyVotesKey, userKey } from '../../shared/table/keys.ts';
-import { importRecords } from '../../shared/transfer/import.ts';
+import { handler as updateMe } from '../../functions/api/update-me.ts';
+import { countsKey, dailyVotesKey, userKey } from '../../shared/base/table/keys.ts';
+import { importRecords } from '../../shared/features/transfer/import.ts';
 import { stopClock } from '../helpers/clock.ts';
+import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { reviewRecord, sourced } from '../helpers/transfer.ts';
+import { ask } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person, reviewBody } from '../helpers/world.ts';
 
 const noon = '2026-11-20T12:00:00.000Z';
@@ -17,7 +20,11 @@ async function counterOf({ id }: Person) {
   return { publications: counter?.publications ?? 0, edits: counter?.edits ?? 0 };
 }
 
-function refusal(what: 'publications' | 'edits' | 'names', limit: number, description: string) {
+function refusal(
+  what: 'publications' | 'edits' | 'names' | 'renames',
+  limit: number,
+  description: string,
+) {
   return {
     status: 403,
     body: { error: 'limit_exceeded', description },
@@ -185,6 +192,39 @@ describe('names of a new account', () => {
   });
 });
 
+describe('changes of the public name', () => {
+  const description = 'You may change your public name 20 times a day (UTC)';
+  const rename = ({ caller }: Person, display_name: string) =>
+    invoke(updateMe, { caller, method: 'POST', body: { display_name } });
+
+  test('are twenty a day, by the API and the page, and none of them fails', async () => {
+    const ann = await makeUser();
+    for (let i = 1; i <= 19; i++) expect(await rename(ann, `Ann ${i}`)).toHaveStatus(200);
+    expect(await ask('update-account', ann, { form: { display_name: 'Ann 20' } })).toHaveStatus(
+      303,
+    );
+    const refused = refusal('renames', 20, description);
+    expect(await rename(ann, 'Ann 21')).toMatchObject(refused);
+    const page = await ask('update-account', ann, { form: { display_name: 'Ann 21' } });
+    expect(page).toHaveStatus(403);
+    expect(page.html).toContain(description);
+    // The name that somebody has costs nothing, nor does another field.
+    expect(await rename(ann, 'Ann 20')).toHaveStatus(200);
+    const form = { display_name: 'Ann 20', email: 'ann@example.com' };
+    expect(await ask('update-account', ann, { form })).toHaveStatus(303);
+    stopClock(Date.parse(noon) + 43_200_000);
+    expect(await rename(ann, 'Ann 21')).toHaveStatus(200);
+  });
+
+  test('are never more at once', async () => {
+    const ann = await makeUser();
+    await setAttributes(dailyVotesKey(ann.id, today), { renames: 18 });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const answers = await Promise.all(names.map((name) => rename(ann, name)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  });
+});
+
 test('an import does not count', async () => {
   process.env.PUBLICATIONS_PER_DAY = '1';
   const author = await makeUser();
@@ -199,6 +239,15 @@ test('the export of an account contains both counters', async () => {
   await author.edits(await author.publishes(), { rating: 1 });
   const { body } = await author.exports();
   expect(body.votes_by_day).toEqual([
-    { day: today, first_votes: 0, votes: 0, reports: 0, publications: 1, edits: 1, names: 0 },
+    {
+      day: today,
+      first_votes: 0,
+      votes: 0,
+      reports: 0,
+      publications: 1,
+      edits: 1,
+      names: 0,
+      renames: 0,
+    },
   ]);
 });

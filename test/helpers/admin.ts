@@ -4,8 +4,10 @@ import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { announce, type Discovery } from '../../infra/local/discovery.ts';
-import './table.ts';
+import type { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
+import { provideStorage, storage } from '../../shared/base/table/storage.ts';
 import { newFolder } from './folder.ts';
+import { name, sqlite } from './table.ts';
 
 const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
 
@@ -13,22 +15,26 @@ const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Makes a data folder that names this process as a running stack, on the database of this test
- * file.
+ * Makes a data folder that names this process as a running stack. Commands in this process use the
+ * table of the test file.
  */
 export function dataFolder(but: Partial<Discovery> = {}): string {
   const folder = newFolder();
   announce(folder, {
     pid: process.pid,
-    engine_pid: null,
     url: null,
     identity_provider: null,
+    database: null,
     dynamodb_endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '',
     table_name: process.env.TABLE_NAME ?? '',
     ...but,
   });
   return folder;
 }
+
+/** Makes a data folder as `dataFolder` does, on a table that commands of any process open. */
+export const dataFolderOn = (table: string) =>
+  dataFolder(sqlite ? { database: table } : { table_name: table });
 
 /** The data folder that commands use by default. */
 export const dataDir = dataFolder();
@@ -39,7 +45,7 @@ export const dataDir = dataFolder();
  */
 export async function spawnAdmin(
   args: string[],
-  DATA_DIR = dataDir,
+  DATA_DIR = dataFolderOn(name),
   env: Record<string, string> = {},
 ) {
   const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
@@ -55,19 +61,27 @@ export async function spawnAdmin(
   return { code, stdout, stderr };
 }
 
-/** Runs the admin tool in this process. */
+/** Runs the admin tool in this process, which uses its own table again afterwards. */
 export async function admin(args: string[], DATA_DIR = dataDir) {
   const said = { stdout: '', stderr: '' };
   process.env.DATA_DIR = DATA_DIR;
-  const code = await runAdmin(args, {
-    writeOut: (text) => {
-      said.stdout += text;
-    },
-    writeErr: (text) => {
-      said.stderr += text;
-    },
-  });
-  return { code, ...said };
+  const before = storage();
+  try {
+    const code = await runAdmin(args, {
+      writeOut: (text) => {
+        said.stdout += text;
+      },
+      writeErr: (text) => {
+        said.stderr += text;
+      },
+    });
+    return { code, ...said };
+  } finally {
+    const used = storage();
+    if (used !== before) (used as SqliteStorage).close();
+    provideStorage(before);
+    if (!sqlite) process.env.TABLE_NAME = name;
+  }
 }
 
 /** Runs a command that must succeed. Returns its one JSON document, and expects an empty stderr. */

@@ -1,12 +1,12 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/background/update-aggregates.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { type Consumer, consumers, isFor } from '../../shared/background/consumers.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { batchDelete, batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
-import { rebuildKeys } from '../../shared/table/keys.ts';
+import { type Consumer, consumers, isFor } from '../../shared/base/background/consumers.ts';
+import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
+import { table } from '../../shared/base/table/client.ts';
+import { rebuildKeys } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { silence } from './console.ts';
 import { scanTable, setAttributes } from './items.ts';
 import { aggregateDifferences } from './recount.ts';

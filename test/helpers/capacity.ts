@@ -1,7 +1,11 @@
-import { type Contribution, contribution, count } from '../../shared/aggregates/contribution.ts';
-import { consumers } from '../../shared/background/consumers.ts';
-import { datePath, entriesPerHalfUnit, isUpper } from '../../shared/list/rank-tree.ts';
-import { type Amounts, changesOf } from '../../shared/table/amounts.ts';
+import { consumers } from '../../shared/base/background/consumers.ts';
+import { datePath, entriesPerHalfUnit, isUpper } from '../../shared/base/list/rank-tree.ts';
+import { type Amounts, changesOf } from '../../shared/base/table/amounts.ts';
+import {
+  type Contribution,
+  contribution,
+  count,
+} from '../../shared/core/aggregates/contribution.ts';
 import { billBehindCdn, billOf, busiest, community, costs, perSecond, prices } from './costs.ts';
 import {
   dailyPartition,
@@ -210,7 +214,7 @@ export function walls(window = 5): Wall[] {
         load: units('new', kind),
         what: `${whole(tableUnits.new[kind])} ${kind} units of a new table`,
         see: '503 while the table grows, for minutes',
-        moves: kind === 'write' ? '`warmWriteUnits`' : '`warmReadUnits`',
+        moves: '`warmUnits`',
       },
       {
         load: units('quota', kind),
@@ -343,6 +347,34 @@ export function rowsOfKeys(): string[] {
     });
     return cells(`${what} in \`${pk.replaceAll('|', '\\|')}\``, ...rates);
   });
+}
+
+/** Bytes in the table and its indexes. A review has 1,500 characters, and a thing of its own. */
+export const stored = { 'a new review': 5_500, 'a vote': 780 };
+
+/** People of the user pool that cost nothing in a month. */
+const freePeople = 10_000;
+
+/** Returns what a month costs beside requests, some months after the beginning. */
+export function rowsOfGrowth(): string[] {
+  const months = [1, 12, 36];
+  const whole = (dollars: number) => `$${Math.round(dollars).toLocaleString('en')}`;
+  const bytes = (['a new review', 'a vote'] as const).reduce(
+    (sum, name) => sum + 1e6 * community[name] * stored[name],
+    0,
+  );
+  const people = (community['a vote'] * 1e6) / 30 / votesOfVoter;
+  const signedIn = whole((people - freePeople) * prices.person);
+  return [
+    cells(
+      'storage with backups',
+      ...months.map((month) => whole(month * (bytes / 1e9) * prices.gigabyteStored)),
+    ),
+    cells(
+      `Cognito, ${Math.floor(people).toLocaleString('en')} people`,
+      ...months.map(() => signedIn),
+    ),
+  ];
 }
 
 /** Dollars a month of the domain, the keys, the alarms and all that does not grow. */

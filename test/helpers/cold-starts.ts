@@ -1,5 +1,5 @@
 import { groupOf } from '../../infra/aws/function-groups.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import { type Route, routes } from '../../shared/base/routes.ts';
 
 // The share of requests that find no function running, computed. Requests come at random, and go to
 // routes by Zipf's law, in many random orders, because nobody knows which route is asked for most.

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { importFunction } from '../../infra/functions.ts';
-import { openApiAt } from '../../shared/docs/openapi.ts';
-import { matchRoute } from '../../shared/http/match-route.ts';
-import { ErrorBody, OAuthErrorBody } from '../../shared/http/presented.ts';
-import { type Route, routes, stage } from '../../shared/routes.ts';
+import { type Route, routes, stage } from '../../shared/base/routes.ts';
+import { matchRoute } from '../../shared/core/http/match-route.ts';
+import { ErrorBody, OAuthErrorBody } from '../../shared/core/http/presented.ts';
+import { openApiAt } from '../../shared/features/docs/openapi.ts';
 
 /** A response as a client received it, with its route. */
 interface Exchange {
@@ -63,7 +63,7 @@ function undocumented({ path, method }: Route, status: number, body: unknown): s
   const { paths } = openApiAt('https://api.example');
   const documented: Record<string, Record<string, unknown>> = paths;
   const operation = documented[path]?.[method.toLowerCase()];
-  if (!operation) return [`OpenAPI has no ${method} ${path} before \`npm run openapi\``];
+  if (!operation) return [`OpenAPI has no ${method} ${path}`];
   const { responses } = operation as { responses: Record<string, Documented> };
   const found = responses[status];
   if (!found) return [`OpenAPI has no status ${status}`];

@@ -17,6 +17,10 @@ export const prices = {
   /** A metric of our own, in a month with values. */
   customMetric: 0.3,
   secret: 0.4,
+  /** A gigabyte of the table for a month, with its backups. */
+  gigabyteStored: 0.45,
+  /** Somebody who signs in at the user pool in a month, beyond the first 10,000. */
+  person: 0.015,
   /** A check of an address at AWS by Route 53, with HTTPS. A month. */
   healthCheck: 1.5,
 };
@@ -53,7 +57,7 @@ export const costs = {
     plainKilobytes: 112.6,
   },
   'a vote': { read: 9.5, write: 58, milliseconds: [10, 20, 100], kilobytes: 0.6 },
-  'a new review': { read: 10.5, write: 54, milliseconds: [10, 20, 100], kilobytes: 0.6 },
+  'a new review': { read: 11, write: 54, milliseconds: [10, 20, 100], kilobytes: 0.6 },
 } as const satisfies Readonly<Record<string, Use>>;
 
 /** A month of a large community, in millions: new reviews, votes, and reads of three kinds. */
@@ -76,7 +80,7 @@ export function perSecond(name: keyof typeof community): number {
 /** Units with rank tree nodes grown to 4 KB, and roots to 8 KB. */
 export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
   'a vote': { read: 9.5, write: 134 },
-  'a new review': { read: 10.5, write: 106 },
+  'a new review': { read: 11, write: 106 },
 };
 
 /**

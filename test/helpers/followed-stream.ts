@@ -1,81 +1,71 @@
-/** A stream that a test follows, in a database of its own for each test. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The changes of a table that a test follows, in a file of its own for each test. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { clientOptions, type Database, startDatabase } from '../../infra/local/database.ts';
+import { changesOf, type RecordSource } from '../../infra/local/record-source.ts';
 import { followStream, type Stream } from '../../infra/local/stream.ts';
-import { createTable } from '../../infra/local/table.ts';
-import { chunks } from '../../shared/chunks.ts';
+import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { silenceAll } from './console.ts';
+import { newFolder } from './folder.ts';
 
 type Consume = (event: DynamoDBStreamEvent) => unknown;
 
-export const TableName = 'reviews';
 export const logged = silenceAll('error');
 
-let folder: string;
 export let file: string;
-export let database: Database;
-export let streamArn: string;
-export let table: DynamoDBDocumentClient;
+export let storage: SqliteStorage;
 let stream: Stream | undefined;
+let followed: RecordSource | undefined;
 
-beforeEach(async () => {
-  // In memory, where a write does not wait for the disk.
-  const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  folder = mkdtempSync(join(memory, 'stream-test-'));
-  file = join(folder, 'dynamodb.sqlite');
-  await start();
+beforeEach(() => {
+  file = join(newFolder(), 'reviews.sqlite');
+  open();
 });
 
 afterEach(async () => {
   await stopFollowing();
-  await stopDatabase();
-  rmSync(folder, { recursive: true });
+  storage.close();
 });
 
-export async function start(): Promise<void> {
-  database = await startDatabase({ file });
-  ({ streamArn } = await createTable(database.endpoint, TableName));
-  table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(database.endpoint)));
-}
-
-export async function stopDatabase(): Promise<void> {
-  table.destroy();
-  await database.stop();
+/** Opens the file, as a new process does. */
+export function open(): void {
+  storage = new SqliteStorage(file, { durability: 'unsynced' });
 }
 
 /** Stops the stream, if a test follows one. */
 export async function stopFollowing(): Promise<void> {
   await stream?.stop();
+  followed?.close();
   stream = undefined;
+  followed = undefined;
 }
 
 /** A consumer of reviews. */
 export function consumerOf(operation: string) {
-  return { operation, records: [{ sortKeys: ['REVIEW'] }], batchSize: 100 };
+  return {
+    operation,
+    table: 'write' as const,
+    records: [{ sortKeys: ['REVIEW'] }],
+    batchSize: 100,
+  };
 }
 
-/** Follows the stream of the database's file, or of another DynamoDB at `other`. */
+/** Follows the changes of the file, or another source. */
 export async function followAll(
   handlers: Record<string, Consume>,
-  other?: string,
+  source: RecordSource = changesOf(storage),
 ): Promise<Stream> {
   const consumers = Object.keys(handlers).map(consumerOf);
   const load = async (operation: string) => (event: unknown) =>
     handlers[operation]?.(event as DynamoDBStreamEvent);
-  const where = other === undefined ? { endpoint: database.endpoint, file } : { endpoint: other };
-  stream = await followStream({ ...where, streamArn, consumers, load });
+  followed = source;
+  stream = await followStream({ source, consumers, load });
   return stream;
 }
 
-/** Follows the stream with one consumer, as `followAll` does. */
-export function follow(consume: Consume, other?: string): Promise<Stream> {
-  return followAll({ 'update-aggregates': consume }, other);
+/** Follows with one consumer, as `followAll` does. */
+export function follow(consume: Consume, source?: RecordSource): Promise<Stream> {
+  return followAll({ 'update-aggregates': consume }, source);
 }
 
 /** A consumer that notes the names of what it has seen. */
@@ -84,7 +74,7 @@ export function noteIn(seen: string[]): Consume {
 }
 
 export async function put(pk: string, sk = 'REVIEW', rating = 1): Promise<void> {
-  await table.send(new PutCommand({ TableName, Item: { pk, sk, rating } }));
+  await storage.write([{ put: { pk, sk, rating } }]);
 }
 
 export async function putMany(count: number, from = 0): Promise<string[]> {
@@ -93,23 +83,14 @@ export async function putMany(count: number, from = 0): Promise<string[]> {
   return names;
 }
 
-/** Puts many items in few commands, in any order. */
-export async function putBatches(count: number): Promise<string[]> {
-  const names = Array.from({ length: count }, (_, i) => `m${i}`);
-  for (const some of chunks(names, 25)) {
-    const puts = some.map((pk) => ({ PutRequest: { Item: { pk, sk: 'REVIEW', rating: 1 } } }));
-    await table.send(new BatchWriteCommand({ RequestItems: { [TableName]: puts } }));
-  }
-  return names;
-}
-
 export function namesIn(records: DynamoDBRecord[]): string[] {
   return records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S ?? '');
 }
 
+/** The number of changes that are kept. */
 export function records(): number {
-  const engine = new DatabaseSync(file, { readOnly: true });
-  const [row] = engine.prepare('SELECT count(*) AS n FROM _stream_records').all();
-  engine.close();
+  const reader = new DatabaseSync(file, { readOnly: true });
+  const row = reader.prepare('SELECT count(*) AS n FROM change').get();
+  reader.close();
   return Number(row?.n);
 }

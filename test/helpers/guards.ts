@@ -1,5 +1,5 @@
-import { table } from '../../shared/table/client.ts';
-import type { Key } from '../../shared/table/item.ts';
+import { table } from '../../shared/base/table/client.ts';
+import type { Key } from '../../shared/base/table/item.ts';
 import { setAttributes } from './items.ts';
 
 /** The parts of a write that name an item. */

@@ -21,9 +21,9 @@ export async function startStackWithProvider(
   options: StackOptions = {},
   publish = async (local: string) => local,
 ) {
-  // Answers 503 until it knows the address of the service.
-  let answer: RequestListener = (_, response) => response.writeHead(503).end();
-  const provider = createServer((request, response) => answer(request, response));
+  // Answers when it knows the address of the service.
+  const { promise: answering, resolve } = Promise.withResolvers<RequestListener>();
+  const provider = createServer(async (request, response) => (await answering)(request, response));
   const issuer = await publish(await serve(provider));
   Object.assign(process.env, {
     OIDC_ISSUER: issuer,
@@ -31,7 +31,7 @@ export async function startStackWithProvider(
     OIDC_CLIENT_SECRET: client.client_secret,
   });
   const { url, authUrl, local } = await startTestStack({ oidcIssuer: issuer, ...options });
-  answer = await listenerOf(issuer, authUrl);
+  resolve(await listenerOf(issuer, authUrl));
   /** Signs in a person, in a browser of their own. */
   async function join(email: string) {
     const browser = openBrowser(authUrl, issuer);
@@ -40,7 +40,9 @@ export async function startStackWithProvider(
     const shown = await browser.submit(asked, 'Sign in', { email });
     const isNew = headingOf(shown) === 'Choose your public name';
     const name = { display_name: email.replace(/@.*/, '') };
-    const account = isNew ? await browser.submit(shown, 'Save and continue', name) : shown;
+    if (isNew) await browser.submit(shown, 'Save and continue', name);
+    // Somebody new begins at the front page.
+    const account = isNew ? await browser.visit('account') : shown;
     return { browser, account, id: userIdOn(account) };
   }
   return { issuer, url, authUrl, local, join };

@@ -1,9 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
-import { budgetOf } from '../../shared/http/route-load.ts';
-import type { Route } from '../../shared/routes.ts';
-import { type Budget, metered } from '../../shared/table/budget.ts';
+import { currentOperation, runAs } from '../../shared/base/operation.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { type Budget, metered } from '../../shared/base/table/budget.ts';
+import { budgetOf } from '../../shared/core/http/route-load.ts';
 import { checkResponse, routeOf } from './contract.ts';
 
 /** A response. A JSON body is parsed. */
@@ -50,10 +51,13 @@ export async function call(
   return { status: result.statusCode, headers, body };
 }
 
-/** Runs a handler as a host does. Throws if it passes the budget of its route. */
+/** Runs a handler as a host does, as its operation. Throws if it passes the budget of its route. */
 async function withinItsBudget(route: Route | undefined, run: () => Promise<unknown>) {
   const budget = route && budgetOf(route);
-  const { result, usage } = await metered(run, budget);
+  const current = currentOperation();
+  const isNamed = current !== undefined && current.name === route?.operation;
+  const operation = isNamed ? current : { name: `${route?.operation}` };
+  const { result, usage } = await metered(() => (route ? runAs(operation, run) : run()), budget);
   if (budget && Object.entries(budget).some(([what, most]) => usage[what as keyof Budget] > most)) {
     throw new Error(`${route.operation} used ${JSON.stringify(usage)} of the table`);
   }

@@ -1,57 +1,22 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  DynamoDBDocumentClient,
-  GetCommand,
-  ScanCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { table, tableName } from '../../shared/table/client.ts';
-import type { Item, Key } from '../../shared/table/item.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import type { Item, Key } from '../../shared/base/table/item.ts';
+import { getItem, scanItems } from '../../shared/base/table/query.ts';
+import { update } from '../../shared/base/table/transact.ts';
 import './table.ts';
 
 /** An item as it lies in the table. */
-export async function readItem(Key: Key): Promise<Item | undefined> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }),
-  );
-  return Item as Item | undefined;
-}
+export const readItem = (key: Key): Promise<Item | undefined> => getItem(key);
 
 /** Sets attributes of an item behind the back of everything. */
-export async function setAttributes(Key: Key, attributes: Record<string, unknown>): Promise<void> {
-  const names = Object.keys(attributes);
-  await table.send(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key,
-      UpdateExpression: `SET ${names.map((_, i) => `#n${i} = :v${i}`).join(', ')}`,
-      ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#n${i}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(
-        names.map((name, i) => [`:v${i}`, attributes[name]]),
-      ),
-    }),
-  );
+export async function setAttributes(Key: Key, set: Record<string, unknown>): Promise<void> {
+  await update({ Key, set });
 }
 
-/** Everything in the table, or in that of another database. */
-export async function scanTable(endpoint?: string): Promise<Item[]> {
-  const client = endpoint ? DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint })) : table;
-  const items: Item[] = [];
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: tableName(),
-        ConsistentRead: true,
-        Limit: 4000,
-        ExclusiveStartKey,
-      }),
-    );
-    items.push(...((page.Items ?? []) as Item[]));
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return items;
+/** Everything in the table. */
+export async function scanTable(): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const { items } of scanItems()) all.push(...items);
+  return all;
 }
 
 /** Stores items as they are, in the place of what is there. */

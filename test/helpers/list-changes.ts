@@ -1,12 +1,12 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/api/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
-import { consumers, isFor } from '../../shared/background/consumers.ts';
-import { reviewRecord } from '../../shared/changes/record.ts';
-import type { WholeReview } from '../../shared/review/review.ts';
-import { type Revision, revisionOf } from '../../shared/review/revision.ts';
-import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { wholeReview } from '../../shared/transfer/item-record.ts';
+import { consumers, isFor } from '../../shared/base/background/consumers.ts';
+import { reviewKey, revisionKey } from '../../shared/base/table/keys.ts';
+import type { WholeReview } from '../../shared/core/review/review.ts';
+import { type Revision, revisionOf } from '../../shared/core/review/revision.ts';
+import { reviewRecord } from '../../shared/features/changes/record.ts';
+import { wholeReview } from '../../shared/features/transfer/item-record.ts';
 import { invoke } from './invoke.ts';
 import { readItem, scanTable, setAttributes, storeItems } from './items.ts';
 import { applyStream, readStream } from './stream.ts';

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { handler } from '../../functions/api/list-entities.ts';
-import { auditPartitions } from '../../shared/audit/audit.ts';
-import type { EntityType } from '../../shared/entity/entity-type.ts';
-import { type Entity, type EntityRecord, recordWrites } from '../../shared/entity/record.ts';
-import { type Item, keyString } from '../../shared/table/item.ts';
-import { transact } from '../../shared/table/transact.ts';
+import { type Item, keyString } from '../../shared/base/table/item.ts';
+import { transact } from '../../shared/base/table/transact.ts';
+import type { EntityType } from '../../shared/core/entity/entity-type.ts';
+import { type Entity, type EntityRecord, recordWrites } from '../../shared/core/entity/record.ts';
+import { auditPartitions } from '../../shared/features/audit/audit.ts';
 import { invoke } from './invoke.ts';
 import { scanTable } from './items.ts';
 

@@ -6,6 +6,8 @@ import { listen } from './listen.ts';
 /** A mail as it has arrived, with headers unfolded and parts decoded. */
 export interface ReceivedMail {
   to: string[];
+  /** The name that the client said of itself. */
+  client: string;
   headers: Record<string, string>;
   text: string;
   html: string;
@@ -25,15 +27,30 @@ interface Behaviour {
 export const refusal = (responseCode: number) =>
   Object.assign(new Error('refused'), { responseCode });
 
-/** Starts a mail server on this machine. `inbox` has all mails that it took, for anybody. */
-export async function startMailServer() {
+/**
+ * Starts a mail server on this machine. `inbox` has all mails that it took, for anybody. One that
+ * offers STARTTLS has a certificate that nobody knows, as a distribution's mail server has. With a
+ * `password`, it takes mails from “reviews” alone.
+ */
+export async function startMailServer({
+  offersTls = false,
+  password,
+}: {
+  offersTls?: boolean;
+  password?: string;
+} = {}) {
   const inbox: ReceivedMail[] = [];
   const behaviour: Behaviour = {};
   const arrivals = new EventEmitter();
   const taken = new Set<ReceivedMail>();
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
+    authOptional: password === undefined,
+    disabledCommands: offersTls ? [] : ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ password: sent }, _, done) {
+      if (sent === password) done(null, { user: 'reviews' });
+      else done(refusal(535));
+    },
     onRcptTo({ address }, _, done) {
       try {
         behaviour.onRecipient?.(address);
@@ -42,12 +59,10 @@ export async function startMailServer() {
         done(error as Error);
       }
     },
-    async onData(stream, { envelope, id }, done) {
+    async onData(stream, { envelope, id, hostNameAppearsAs }, done) {
       const raw = await text(stream);
-      const mail = parsed(
-        raw,
-        envelope.rcptTo.map(({ address }) => address),
-      );
+      const to = envelope.rcptTo.map(({ address }) => address);
+      const mail = { ...parsed(raw), to, client: hostNameAppearsAs };
       try {
         if (behaviour.onMail?.(mail) === 'drop') {
           for (const connection of server.connections) {
@@ -88,7 +103,7 @@ interface Closing {
   close(): void;
 }
 
-function parsed(raw: string, to: string[]): ReceivedMail {
+function parsed(raw: string): Omit<ReceivedMail, 'to' | 'client'> {
   const [head = ''] = raw.split('\r\n\r\n');
   const headers = Object.fromEntries(
     head
@@ -111,7 +126,6 @@ function parsed(raw: string, to: string[]): ReceivedMail {
   };
   const plain = part('text/plain');
   return {
-    to,
     headers,
     text: plain,
     html: part('text/html'),

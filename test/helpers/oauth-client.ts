@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { handler as createToken } from '../../functions/api/create-token.ts';
-import type { Application } from '../../shared/oauth/application.ts';
-import { insertApplication } from '../../shared/oauth/application-repository.ts';
+import type { Scope } from '../../shared/base/routes.ts';
+import type { Application, ClientType } from '../../shared/core/oauth/application.ts';
+import { insertApplication } from '../../shared/core/oauth/application-repository.ts';
 import {
   answerAuthorization,
   insertAuthorizationRequest,
-} from '../../shared/oauth/authorization-repository.ts';
-import { clientSecret } from '../../shared/oauth/credentials.ts';
-import type { Scope } from '../../shared/routes.ts';
+} from '../../shared/core/oauth/authorization-repository.ts';
+import { clientSecret } from '../../shared/core/oauth/credentials.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import type { Person } from './world.ts';
 
-/** A registered application and its secret. */
+/** A registered application and its secret, empty if it has none. */
 export type Client = Application & { client_secret: string };
 
 /** A code verifier of 43 characters, the minimum of RFC 7636 section 4.1. */
@@ -25,11 +25,17 @@ export async function makeClient(
   owner: Pick<Person, 'id'>,
   redirect_uri = 'https://client.example/callback',
   name = 'Demo',
+  type: ClientType = 'confidential',
 ): Promise<Client> {
-  const website = 'https://client.example/';
-  const application = await insertApplication(owner.id, { name, desc: '', website, redirect_uri });
+  const registration = { name, desc: '', website: 'https://client.example/', redirect_uri };
+  return withSecret(await insertApplication(owner.id, registration, undefined, type));
+}
+
+/** Adds the secret of an application. */
+export async function withSecret(application: Application): Promise<Client> {
   const { client_id, secret_id } = application;
-  return { ...application, client_secret: await clientSecret(client_id, secret_id) };
+  const client_secret = secret_id === undefined ? '' : await clientSecret(client_id, secret_id);
+  return { ...application, client_secret };
 }
 
 /** Returns the code that a client receives when the user allows access. */

@@ -4,7 +4,10 @@ import { challenge, verifier } from './oauth-client.ts';
 
 type Environment = Awaited<ReturnType<typeof identityProvider>>['environment'];
 
-/** Opens the sign-in page for a new authorization request. Returns its address and cookies. */
+/**
+ * Opens the sign-in page for a new authorization request. Returns its address, and
+ * a `send` that follows no redirect and keeps the cookies in `jar`.
+ */
 export async function openSignIn(
   { OIDC_ISSUER, OIDC_CLIENT_ID }: Environment,
   callback: string,
@@ -19,10 +22,21 @@ export async function openSignIn(
     code_challenge_method: 'S256',
     ...hints,
   });
-  const { headers } = await fetch(`${OIDC_ISSUER}/auth?${query}`, { redirect: 'manual' });
-  const cookies = headers.getSetCookie().map((line) => line.split(';')[0]);
+  const jar = new Map<string, string>();
+  const cookies = () => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+  const send = async (to: string, init: RequestInit = {}) => {
+    const headers = { ...init.headers, Cookie: cookies() };
+    const response = await fetch(to, { redirect: 'manual', ...init, headers });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return response;
+  };
+  const { headers } = await send(`${OIDC_ISSUER}/auth?${query}`);
   const url = new URL(headers.get('location') ?? '', OIDC_ISSUER).href;
-  return { url, headers: { Cookie: cookies.join('; ') } };
+  return { url, send, jar };
 }
 
 /** Returns the claims of the ID token for the code in an answer's location. */

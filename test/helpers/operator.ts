@@ -6,10 +6,17 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readDiscovery } from '../../infra/local/discovery.ts';
+import { clientOptions, databaseEnvironment } from '../../infra/local/dynamodb.ts';
+import { createTable } from '../../infra/local/table.ts';
+import type { Key } from '../../shared/base/table/item.ts';
+import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { callerOf } from './api.ts';
 import { startAccount } from './aws/fake-account.ts';
 import { type Browser, openBrowser } from './browser.ts';
+import { startEmulator } from './emulator.ts';
 import { serve } from './listen.ts';
 import { fresh, root, type Service, start } from './service.ts';
 
@@ -66,6 +73,10 @@ export interface Operator {
   /** Variables of the operator's shell: `PATH`, the data folder, and an account of AWS. */
   env: NodeJS.ProcessEnv;
   browser: Browser;
+  /** Copies the data of the service to the table of the account. */
+  copyToAccount(): Promise<void>;
+  /** Lets the consumers of the account follow what the tool has written there. */
+  followAccount(): Promise<void>;
   /** Runs a command of the tool, on this machine. Throws its stderr if it fails. */
   admin(...args: string[]): Promise<never>;
 }
@@ -78,9 +89,12 @@ export async function startOperator(): Promise<Operator> {
   const local = { PATH, HOME, NODE_COMPILE_CACHE, DATA_DIR: dataDir };
   const authUrl = service.url.replace(/\/1$/, '');
   const key = (name: string) => readFileSync(join(dataDir, name), 'utf8');
-  const { dynamodb_endpoint, settings } = readDiscovery(dataDir) ?? {};
+  const { database, settings } = readDiscovery(dataDir) ?? {};
+  const emulator = await startEmulator(fresh('emulator.sqlite'));
+  afterAll(emulator.stop);
+  await createTable(emulator.endpoint, 'reviews');
   const account = await startAccount({
-    endpoint: `${dynamodb_endpoint}`,
+    endpoint: emulator.endpoint,
     outputs: {
       TableName: 'reviews',
       SigningKeysArn: 'arn:signing',
@@ -106,6 +120,12 @@ export async function startOperator(): Promise<Operator> {
     dataDir,
     env: { ...local, ...account },
     browser: openBrowser(authUrl),
+    copyToAccount: () => copyItems(`${database}`, emulator.endpoint),
+    async followAccount() {
+      Object.assign(process.env, databaseEnvironment(emulator.endpoint, 'reviews'));
+      const { applyStream } = await import('./stream.ts');
+      await applyStream();
+    },
     async admin(...args) {
       const quoted = args.map((each) => `'${each}'`).join(' ');
       const { code, stdout, stderr } = await shell(`npm run -s admin -- ${quoted}`, local);
@@ -113,6 +133,21 @@ export async function startOperator(): Promise<Operator> {
       return JSON.parse(stdout) as never;
     },
   };
+}
+
+async function copyItems(file: string, endpoint: string): Promise<void> {
+  const storage = new SqliteStorage(file);
+  const table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(endpoint)));
+  let after: Key | undefined;
+  do {
+    const page = await storage.scan(after, 25);
+    const puts = page.items.map((Item) => ({ PutRequest: { Item } }));
+    if (puts.length > 0)
+      await table.send(new BatchWriteCommand({ RequestItems: { reviews: puts } }));
+    after = page.next;
+  } while (after);
+  storage.close();
+  table.destroy();
 }
 
 /** A person with a token for everything. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatChanges } from '../../shared/changes/logged-change.ts';
-import type { EntityRecord } from '../../shared/entity/record.ts';
-import { countsIn } from '../../shared/review/owner-counts.ts';
-import { listedIn, type Review } from '../../shared/review/review.ts';
-import { tableDefinition } from '../../shared/table/definition.ts';
-import { changesLanes } from '../../shared/table/keys.ts';
-import { kinds } from '../../shared/table/kinds.ts';
-import { entriesOf } from '../../shared/things/thing.ts';
+import { tableDefinition } from '../../shared/base/table/definition.ts';
+import { changesLanes } from '../../shared/base/table/keys.ts';
+import { kinds } from '../../shared/base/table/kinds.ts';
+import type { EntityRecord } from '../../shared/core/entity/record.ts';
+import { countsIn } from '../../shared/core/review/owner-counts.ts';
+import { listedIn, type Review } from '../../shared/core/review/review.ts';
+import { formatChanges } from '../../shared/features/changes/logged-change.ts';
+import { entriesOf } from '../../shared/features/things/thing.ts';
 
 // Write units by partition key that many share, beside totals and rank trees: in indexes, in lists
 // of things and in the change log. From the code that writes them.
@@ -66,7 +66,7 @@ export function unitsInThings(): Map<string, number> {
   return units;
 }
 
-/** Changes in an item of the log: shared/changes/log.ts. */
+/** Changes in an item of the log: shared/features/changes/log.ts. */
 const changesPerItem = 20;
 
 /** Returns the write units of an event in its lane of the change log, by events in a batch. */

@@ -58,12 +58,13 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     // Mails that pages show are for a laptop.
     expect(asked.html).not.toContain('name="address"');
     const signedIn = await browser.submit(asked, 'Sign in', person);
-    const account =
-      headingOf(signedIn) === 'Choose your public name'
-        ? await browser.submit(signedIn, 'Save and continue', { display_name: 'Ann' })
-        : signedIn;
-    expect(account.url).toBe(`${authUrl}/account`);
-    return account;
+    if (headingOf(signedIn) === 'Choose your public name') {
+      const named = await browser.submit(signedIn, 'Save and continue', { display_name: 'Ann' });
+      expect(named.url).toBe(`${authUrl}/`);
+      return browser.visit('account');
+    }
+    expect(signedIn.url).toBe(`${authUrl}/account`);
+    return signedIn;
   }
 
   test('serves its pages and API at PUBLIC_URL', async () => {
@@ -148,6 +149,13 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     }
     const others = passed.flatMap(({ headers }) => headers.getSetCookie());
     for (const line of others) expect(line).toMatch(/; secure(;|$)/i);
+    const carried = others.filter((line) => /^[\w-]*interaction-/.test(line));
+    expect(carried.length > 0).toBe(provider === 'demo');
+    for (const line of carried) {
+      expect(line).toMatch(
+        /^__Host-interaction-[^;]*;.* Path=\/;.*HttpOnly; Secure; SameSite=Lax$/,
+      );
+    }
   });
 
   describePlainHttp(`${local}${path}/ws`, authUrl);

@@ -28,7 +28,7 @@ export function randomWriters(observe: Observer = () => {}) {
     isWhole = false,
   ): Promise<void> {
     const { reviewBody, text } = await import('./world.ts');
-    const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
+    const { setHidden } = await import('../../shared/core/report/decision-repository.ts');
     const until = Date.now() + 1000 * forSeconds;
     const send = async (token: string, method: string, path: string, body?: unknown) => {
       const answer = await callerOf(url, token)(method, path, body);

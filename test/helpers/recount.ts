@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { auditPartitions } from '../../shared/audit/audit.ts';
-import { tableName } from '../../shared/table/client.ts';
-import { type Item, keyString } from '../../shared/table/item.ts';
+import { type Item, keyString } from '../../shared/base/table/item.ts';
+import { auditPartitions } from '../../shared/features/audit/audit.ts';
 import { scanTable } from './items.ts';
 import { applyStream } from './stream.ts';
+import { name } from './table.ts';
 
 /** The items of each table at the last recount that found no difference, by their keys. */
 const exact = new Map<string, Map<string, Item>>();
@@ -16,7 +16,7 @@ const exact = new Map<string, Map<string, Item>>();
 export async function differences(): Promise<string[]> {
   const items = await scanTable();
   const current = new Map(items.map((item) => [keyString(item), item]));
-  const due = partitionsToRecount(exact.get(tableName()) ?? new Map(), current);
+  const due = partitionsToRecount(exact.get(name) ?? new Map(), current);
   const found: string[] = [];
   const { changing, differences } = await auditPartitions([...due], { settle: 0 });
   for (const { pk, sk } of changing) found.push(`${pk} ${sk} is changing`);
@@ -24,7 +24,7 @@ export async function differences(): Promise<string[]> {
     found.push(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`);
   }
   found.push(...aggregateDifferencesIn(items));
-  if (found.length === 0) exact.set(tableName(), current);
+  if (found.length === 0) exact.set(name, current);
   return found;
 }
 

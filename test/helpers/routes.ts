@@ -1,5 +1,5 @@
 /** Routes by what they are for, for tests of what holds for each of them. */
-import { type Route, routes } from '../../shared/routes.ts';
+import { type Route, routes } from '../../shared/base/routes.ts';
 
 /** Returns a route by its operation, which is there. */
 export function routeOf(operation: string): Route {
@@ -14,7 +14,13 @@ const reads = routes.filter(({ method, table }) => method === 'GET' && table !==
 export const publicReads = reads.filter(({ table }) => table === 'public');
 
 /** Those that programs and frames ask for, and the page of a secret link, which greets nobody. */
-const unvisited = ['get-sitemap', 'get-oembed', 'show-entity-embed', 'show-mail-stop'];
+const unvisited = [
+  'get-sitemap',
+  'get-oembed',
+  'show-entity-embed',
+  'show-mail-stop',
+  'show-move-undo',
+];
 
 /** Public pages, which greet people who are signed in. */
 export const visitedPages = publicReads.filter(

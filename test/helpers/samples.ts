@@ -1,11 +1,12 @@
-import { currentCursor } from '../../shared/changes/change-feed.ts';
-import { type EntityType, isOwnType } from '../../shared/entity/entity-type.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
-import { stopUrl } from '../../shared/pages/account/stop-mails.ts';
-import type { Review } from '../../shared/review/review.ts';
-import type { Route } from '../../shared/routes.ts';
-import { provideSite, siteContent } from '../../shared/site/content.ts';
-import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { provideSite, siteContent } from '../../shared/base/site/content.ts';
+import { type EntityType, isOwnType } from '../../shared/core/entity/entity-type.ts';
+import { resourceOf } from '../../shared/core/http/match-route.ts';
+import type { Review } from '../../shared/core/review/review.ts';
+import { currentCursor } from '../../shared/features/changes/change-feed.ts';
+import { stopUrl } from '../../shared/features/notices/pages/stop-mails.ts';
+import { undoUrl } from '../../shared/features/notices/undo-link.ts';
+import { insertWebhook } from '../../shared/features/webhooks/webhook-repository.ts';
 import { correct } from './names-by-people.ts';
 import { makeClient } from './oauth-client.ts';
 import { makeModerator, makeUser, newWork } from './world.ts';
@@ -27,6 +28,7 @@ type Name =
   | 'client_id'
   | 'token_id'
   | 'token'
+  | 'move'
   | 'webhook_id'
   | 'rev'
   | 'guide'
@@ -58,6 +60,12 @@ const stopToken = (
   await stopUrl({ user_id: 'f'.repeat(32), kind: 'news', address: 'ann@example.org' })
 ).replace(/.*\//, '');
 
+/** The end of the link that undoes a move. */
+const undoToken = (await undoUrl({ user_id: 'f'.repeat(32), from: 'f'.repeat(64) })).replace(
+  /.*\//,
+  '',
+);
+
 /** Returns the scene of a public review. Ids that are not given name nothing. */
 export function sceneOf(
   review: Pick<Review, 'id' | 'user_id' | 'entity_id' | 'entity_type'>,
@@ -73,6 +81,7 @@ export function sceneOf(
     client_id: nothing,
     token_id: nothing,
     token: stopToken,
+    move: undoToken,
     webhook_id: nothing,
     rev: '1',
     guide: 'oauth',

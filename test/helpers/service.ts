@@ -44,6 +44,8 @@ interface StartOptions {
   code?: string;
   /** More variables. */
   env?: NodeJS.ProcessEnv;
+  /** A command that runs JavaScript, by default Node.js as it runs here. */
+  node?: readonly string[];
   /** Matches the line to wait for, after the one with the address. */
   until?: RegExp;
 }
@@ -51,10 +53,16 @@ interface StartOptions {
 /** Starts the service on a free port. Throws its output if it does not start. */
 export async function start(
   dataDir: string,
-  { options = [], code = root, env = {}, until = /./ }: StartOptions = {},
+  {
+    options = [],
+    code = root,
+    env = {},
+    node: [program = '', ...begin] = [globalThis.process.execPath],
+    until = /./,
+  }: StartOptions = {},
 ): Promise<Service> {
-  const args = ['--require', './bin/ready.cjs', 'bin/start.ts', '--port', '0'];
-  const process = spawn(globalThis.process.execPath, [...args, '--data-dir', dataDir, ...options], {
+  const args = [...begin, '--require', './bin/ready.cjs', 'bin/start.ts', '--port', '0'];
+  const process = spawn(program, [...args, '--data-dir', dataDir, ...options], {
     cwd: code,
     env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -103,10 +111,10 @@ export async function admin(
   }
 }
 
-/** Makes an account. Returns an access token for it. */
-export async function makeToken(dataDir: string, code = root): Promise<string> {
+/** Makes an account. Returns an access token for it, with these scopes. */
+export async function makeToken(dataDir: string, code = root, scopes = 'review'): Promise<string> {
   const { id } = await admin(dataDir, ['user', 'create', '--name', 'Ann'], code);
-  const options = ['--user', id, '--name', 'Test', '--scope', 'review'];
+  const options = ['--user', id, '--name', 'Test', '--scope', scopes];
   return (await admin(dataDir, ['token', 'create', ...options], code)).access_token;
 }
 

@@ -11,16 +11,35 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
-import { consumers, isFor } from '../../shared/background/consumers.ts';
-import { heartbeatKey } from '../../shared/health/heartbeat.ts';
-import { tableName } from '../../shared/table/client.ts';
-import './table.ts';
+import { recordOf } from '../../infra/local/change-records.ts';
+import { consumers, isFor } from '../../shared/base/background/consumers.ts';
+import { tableName } from '../../shared/base/table/client.ts';
+import type { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
+import { heartbeatKey } from '../../shared/features/health/heartbeat.ts';
+import { sqlite } from './table.ts';
 
 let client: DynamoDBStreamsClient | undefined;
 let iterator: string | undefined;
+/** The last change that was read, by storage. */
+const positions = new WeakMap<SqliteStorage, number>();
 
 /** The records of the table's stream that nobody has asked for yet, as Lambda gives them. */
-export async function readStream(): Promise<DynamoDBRecord[]> {
+export function readStream(): Promise<DynamoDBRecord[]> {
+  return sqlite ? readChanges(sqlite) : readRecords();
+}
+
+async function readChanges(storage: SqliteStorage): Promise<DynamoDBRecord[]> {
+  const records: DynamoDBRecord[] = [];
+  for (;;) {
+    const changes = await storage.changes.after(positions.get(storage) ?? 0);
+    const last = changes.at(-1);
+    if (last === undefined) return records;
+    positions.set(storage, last.number);
+    records.push(...changes.map(recordOf));
+  }
+}
+
+async function readRecords(): Promise<DynamoDBRecord[]> {
   client ??= new DynamoDBStreamsClient({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB });
   iterator ??= await openStream(client);
   const records: DynamoDBRecord[] = [];
@@ -30,7 +49,7 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
     if (!page.Records?.length) break;
     records.push(...page.Records.map(toLambda));
   }
-  // The embedded engine also reports writes that change nothing; AWS does not.
+  // The emulator also reports writes that change nothing; AWS does not.
   return records.filter(
     ({ eventName, dynamodb }) =>
       eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage),

@@ -1,21 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { Browser } from './browser.ts';
 import { newFolder } from './folder.ts';
+import { freePort } from './listen.ts';
 import { root } from './service.ts';
-
-/** Returns a port that is free at this moment. */
-export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `${port}`;
-}
 
 /**
  * Starts the service as a reader does, in a home folder of its own and with the environment of a

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { EntityType } from '../../shared/entity/entity-type.ts';
-import { type Entity, type EntityRecord, readRecord } from '../../shared/entity/record.ts';
+import type { EntityType } from '../../shared/core/entity/entity-type.ts';
+import { type Entity, type EntityRecord, readRecord } from '../../shared/core/entity/record.ts';
 import { ask } from './visit.ts';
 import type { Person } from './world.ts';
 

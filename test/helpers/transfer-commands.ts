@@ -5,20 +5,19 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { handler as updateReview } from '../../functions/api/update-review.ts';
-import { createTable } from '../../infra/local/table.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { decideReview } from '../../shared/moderation/decision-repository.ts';
-import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
-import { admin, dataFolder } from './admin.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import { createPersonalToken } from '../../shared/core/oauth/personal-token-repository.ts';
+import { decideReview } from '../../shared/core/report/decision-repository.ts';
+import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
+import { admin, dataFolderOn } from './admin.ts';
 import { newFolder } from './folder.ts';
 import { invoke } from './invoke.ts';
 import { setAttributes } from './items.ts';
 import { differences } from './recount.ts';
+import { newTable } from './table.ts';
 import { makeGrant, makeUser, makeUsers, type Person, text } from './world.ts';
 
 export const folder = newFolder();
-export const first = process.env.TABLE_NAME ?? '';
 let files = 0;
 
 /** A path in the folder of this test that nothing has. */
@@ -26,11 +25,10 @@ export function path(end = '.jsonl'): string {
   return join(folder, `${files++}${end}`);
 }
 
-/** A data folder on an empty table. */
+/** An empty table, and a data folder on it. */
 export async function emptyTable(): Promise<{ name: string; dataDir: string }> {
-  const name = `reviews-${randomUUID()}`;
-  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
-  return { name, dataDir: dataFolder({ table_name: name }) };
+  const name = await newTable();
+  return { name, dataDir: dataFolderOn(name) };
 }
 
 export async function ask(args: string[], dataDir?: string) {
@@ -66,9 +64,8 @@ export async function importBroken(content: string | Buffer, dataDir?: string) {
   return { said, code, exitCode, answer: JSON.parse(stdout) };
 }
 
-/** Tests the numbers of a table. */
-export async function expectRight(name = first): Promise<void> {
-  process.env.TABLE_NAME = name;
+/** Tests the numbers of the table in use. */
+export async function expectRight(): Promise<void> {
   expect(await differences()).toEqual([]);
 }
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { nothingWritten, type Written } from '../../shared/review/written.ts';
-import { allRecords, scanInto } from '../../shared/transfer/export.ts';
-import { importRecords } from '../../shared/transfer/import.ts';
+import { nothingWritten, type Written } from '../../shared/core/review/written.ts';
+import { allRecords, scanInto } from '../../shared/features/transfer/export.ts';
+import { importRecords } from '../../shared/features/transfer/import.ts';
 import {
   type FullReviewRecord,
   parseRecord,
   type SourcedRecord,
   type TransferRecord,
-} from '../../shared/transfer/record.ts';
-import { Spool } from '../../shared/transfer/spool.ts';
+} from '../../shared/features/transfer/record.ts';
+import { Spool } from '../../shared/features/transfer/spool.ts';
 import { newFolder } from './folder.ts';
 
 /** Returns all records of an export of the table. */

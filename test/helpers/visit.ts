@@ -1,8 +1,8 @@
 import { eventOf } from '../../infra/local/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
+import type { Route } from '../../shared/base/routes.ts';
+import { resourceOf } from '../../shared/core/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
-import type { Route } from '../../shared/routes.ts';
 import { call, type TestResponse } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
 import { routeOf } from './routes.ts';

@@ -7,10 +7,10 @@ import {
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handler as sendWebhooks } from '../../functions/background/send-webhooks.ts';
-import { batchDelete } from '../../shared/table/batch.ts';
-import { webhookKey } from '../../shared/table/keys.ts';
-import type { MessageType, Webhook, WebhookForm } from '../../shared/webhooks/webhook.ts';
-import { insertWebhook, listWebhooks } from '../../shared/webhooks/webhook-repository.ts';
+import { batchDelete } from '../../shared/base/table/batch.ts';
+import { webhookKey } from '../../shared/base/table/keys.ts';
+import type { MessageType, Webhook, WebhookForm } from '../../shared/features/webhooks/webhook.ts';
+import { insertWebhook, listWebhooks } from '../../shared/features/webhooks/webhook-repository.ts';
 import { listen } from './listen.ts';
 import { makeClient } from './oauth-client.ts';
 import { applyStream } from './stream.ts';
@@ -19,6 +19,7 @@ import { makeUser, type Person } from './world.ts';
 process.env.WEBHOOK_ALLOW = '127.0.0.0/8';
 
 interface Received {
+  path: string;
   headers: IncomingHttpHeaders;
   text: string;
   type: string;
@@ -57,7 +58,8 @@ afterAll(() => {
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer(async (request, response) => {
     const text = (await Array.fromAsync(request)).join('');
-    const message = { headers: request.headers, text, ...JSON.parse(text) } as Received;
+    const { url: path, headers } = request;
+    const message = { path, headers, text, ...JSON.parse(text) } as Received;
     const isTest = message.type === 'webhook.test';
     (isTest ? receiver.tests : receiver.messages).push(message);
     if (receiver.respond) await receiver.respond(message, response);

@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { insertApplication, mostApplications } from '../../shared/oauth/application-repository.ts';
-import { insertGrant, mostConnections } from '../../shared/oauth/grant-repository.ts';
-import {
-  createPersonalToken,
-  mostPersonalTokens,
-} from '../../shared/oauth/personal-token-repository.ts';
-import type { WholeReview } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { revisionItem, revisionOf } from '../../shared/review/revision.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import type { Item, Key } from '../../shared/table/item.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import type { Item, Key } from '../../shared/base/table/item.ts';
 import {
   applicationKey,
   caseKey,
@@ -18,9 +9,21 @@ import {
   reportKey,
   voteKey,
   webhookSlots,
-} from '../../shared/table/keys.ts';
-import { messageTypes, type Webhook } from '../../shared/webhooks/webhook.ts';
-import { insertWebhook } from '../../shared/webhooks/webhook-repository.ts';
+} from '../../shared/base/table/keys.ts';
+import {
+  insertApplication,
+  mostApplications,
+} from '../../shared/core/oauth/application-repository.ts';
+import { insertGrant, mostConnections } from '../../shared/core/oauth/grant-repository.ts';
+import {
+  createPersonalToken,
+  mostPersonalTokens,
+} from '../../shared/core/oauth/personal-token-repository.ts';
+import type { WholeReview } from '../../shared/core/review/review.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { revisionItem, revisionOf } from '../../shared/core/review/revision.ts';
+import { messageTypes, type Webhook } from '../../shared/features/webhooks/webhook.ts';
+import { insertWebhook } from '../../shared/features/webhooks/webhook-repository.ts';
 import { readItem, scanTable } from './items.ts';
 import { makeClient } from './oauth-client.ts';
 import './webhooks.ts';

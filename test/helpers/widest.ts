@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { withoutStream } from '../../bin/bulk.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { entityTypes } from '../../shared/entity/entity-type.ts';
-import { languages } from '../../shared/review/languages.ts';
-import { recountOwners } from '../../shared/review/recount.ts';
-import type { Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { claimKey } from '../../shared/table/keys.ts';
-import { userItem } from '../../shared/user/user-repository.ts';
+import { withoutRecords } from '../../bin/bulk.ts';
+import { languages } from '../../shared/base/languages.ts';
+import { claimKey } from '../../shared/base/table/keys.ts';
+import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { recountOwners } from '../../shared/core/review/recount.ts';
+import type { Review } from '../../shared/core/review/review.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { userItem } from '../../shared/core/user/user-repository.ts';
 import { choices } from './choices.ts';
 import { storeItems } from './items.ts';
 import { reviewBy, text } from './world.ts';
@@ -73,7 +73,7 @@ export async function makeWidestLists({ reviewsEach = 50 } = {}): Promise<Widest
     ...reviews.map(reviewItem),
     ...reviews.map((each) => ({ ...claimKey(each.user_id, each.entity_id), review_id: each.id })),
   ];
-  await withoutStream(() => storeItems(items));
+  await withoutRecords(() => storeItems(items));
   await recountOwners(() => {});
   await rebuildTotals(() => {}, { inTransactions: true });
   return { reviews, entity_id, user_id };

@@ -1,6 +1,5 @@
 /** People and what they do, through the real handlers; and data that nobody has to act for. */
 import { randomUUID } from 'node:crypto';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as createReview } from '../../functions/api/create-review.ts';
 import { handler as deleteMe } from '../../functions/api/delete-me.ts';
 import { handler as deleteReview } from '../../functions/api/delete-review.ts';
@@ -18,21 +17,20 @@ import { handler as putVote } from '../../functions/api/put-vote.ts';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { handler as updateMe } from '../../functions/api/update-me.ts';
 import { handler as updateReview } from '../../functions/api/update-review.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { leafCapacity } from '../../shared/list/rank-tree.ts';
-import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
-import { insertApplication } from '../../shared/oauth/application-repository.ts';
-import type { Grant } from '../../shared/oauth/grant.ts';
-import { tokenResponse } from '../../shared/oauth/grant.ts';
-import { insertGrant } from '../../shared/oauth/grant-repository.ts';
-import { setApart } from '../../shared/review/long-text.ts';
-import { newReview, type Review, type WholeReview } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-writes.ts';
-import { nothingWritten } from '../../shared/review/written.ts';
-import { table, tableName } from '../../shared/table/client.ts';
-import { countsKey, entityKey, userKey } from '../../shared/table/keys.ts';
-import { setModerator } from '../../shared/user/name-repository.ts';
-import { userItem } from '../../shared/user/user-repository.ts';
+import { leafCapacity } from '../../shared/base/list/rank-tree.ts';
+import { countsKey, entityKey, userKey } from '../../shared/base/table/keys.ts';
+import { insertApplication } from '../../shared/core/oauth/application-repository.ts';
+import type { Grant } from '../../shared/core/oauth/grant.ts';
+import { tokenResponse } from '../../shared/core/oauth/grant.ts';
+import { insertGrant } from '../../shared/core/oauth/grant-repository.ts';
+import { decideReview, setHidden } from '../../shared/core/report/decision-repository.ts';
+import { setApart } from '../../shared/core/review/long-text.ts';
+import { newReview, type Review, type WholeReview } from '../../shared/core/review/review.ts';
+import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { nothingWritten } from '../../shared/core/review/written.ts';
+import { setModerator } from '../../shared/core/user/name-repository.ts';
+import { userItem } from '../../shared/core/user/user-repository.ts';
+import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes, storeItems } from './items.ts';
 
@@ -201,8 +199,7 @@ export const visitor = {
 export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promise<Person> {
   const person = new Person(randomUUID(), display_name);
   const { id, created } = person;
-  const Item = userItem({ id, display_name, created, karma });
-  await table.send(new PutCommand({ TableName: tableName(), Item }));
+  await storeItems([userItem({ id, display_name, created, karma })]);
   return person;
 }
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  dataSettings,
   dataSettingsIn,
   refuseNewerFormat,
   refuseOthers,
+  settingsWith,
 } from '../../infra/settings.ts';
 
 /** Variables that change no answer of the operator's tool, or that `connect` sets itself. */
@@ -31,6 +31,10 @@ const others = [
   '<PREFIX>_AGENT',
   '<PREFIX>_INTERVAL',
   'IMAGE_HOSTS',
+  'MEMBERS',
+  'SMTP_URL',
+  'OWN_ADDRESS',
+  '<GROUP>_SEARCH',
   'BACKUP_DAYS',
   'METRICS_NAMESPACE',
   'OPERATION',
@@ -62,7 +66,12 @@ test('the operator’s tool takes over every setting that its code reads', () =>
     );
     return [...named, ...built];
   });
-  const known = [...dataSettings, ...others, '<PREFIX>_API', '<PREFIX>_PAGE'];
+  const known: string[] = [
+    ...settingsWith(({ isOfData }) => isOfData),
+    ...others,
+    '<PREFIX>_API',
+    '<PREFIX>_PAGE',
+  ];
   const site = (name = '') => name.startsWith('SITE_');
   expect([...new Set(read)].filter((name) => !known.includes(`${name}`) && !site(name))).toEqual(
     [],

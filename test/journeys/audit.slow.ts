@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { audit } from '../../shared/audit/audit.ts';
+import { audit } from '../../shared/features/audit/audit.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream, followStream } from '../helpers/stream.ts';
 import { makeUsers, type Person } from '../helpers/world.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { table } from '../../shared/table/client.ts';
-import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import { transact } from '../../shared/table/transact.ts';
+import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/base/table/keys.ts';
+import { transact } from '../../shared/base/table/transact.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { choices } from '../helpers/choices.ts';
 import { silence } from '../helpers/console.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, makeUsers, type Person, reviewBody, text, visitor } from '../helpers/world.ts';
 
@@ -20,18 +20,13 @@ const again = { text: `${text} Again.` };
 
 /** Does `act`, and `meanwhile` before each of its transactions. */
 async function disturb<T>(act: () => Promise<T>, meanwhile: () => Promise<unknown>) {
-  table.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName === 'TransactWriteItemsCommand') await meanwhile();
-        return next(args);
-      },
-    { name: 'meanwhile', step: 'initialize' },
-  );
+  const sends = beforeSend(async ({ input }) => {
+    if (input.TransactItems) await meanwhile();
+  });
   try {
     return await act();
   } finally {
-    table.middlewareStack.remove('meanwhile');
+    sends.mockRestore();
   }
 }
 
@@ -140,6 +135,7 @@ describe('in parallel', () => {
       entity_type: 'work',
       state: null,
       leads_to: null,
+      led_from: [],
       review_count: 20,
       languages: { en: 20 },
       average_rating: { rating, count: stars.length },
@@ -151,6 +147,21 @@ describe('in parallel', () => {
       expect(list.body.count).toBe(expected);
       expect(list.body.reviews).toHaveLength(expected);
     }
+    await expectExactCounts();
+  });
+
+  test('18 changes of one name beside 30 votes on its owner all succeed', async () => {
+    const ids = [await author.publishes(), await author.publishes()];
+    const voters = await makeUsers(30);
+    const [answers, votes] = await Promise.all([
+      many(18, (i) => author.updatesProfile({ display_name: `Ann ${i}` })),
+      many(30, (i) => (voters[i] as Person).triesToVote(`${ids[i % 2]}`, { vote: true })),
+      applyStream(),
+    ]);
+    expect(statuses(answers)).toEqual({ 200: 18 });
+    expect(statuses(votes)).toEqual({ 200: 30 });
+    const user = await readItem(userKey(author.id));
+    expect(user).toMatchObject({ display_name: expect.stringMatching(/^Ann \d+$/), karma: 30 });
     await expectExactCounts();
   });
 

@@ -1,21 +1,22 @@
+import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { findLeftovers } from '../../shared/account/erase-leftovers.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { routes } from '../../shared/base/routes.ts';
+import { batchWrite } from '../../shared/base/table/batch.ts';
+import { tableName } from '../../shared/base/table/client.ts';
+import type { Item } from '../../shared/base/table/item.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import { bytesIn } from '../../shared/base/table/merge.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { eraseRemains } from '../../shared/core/review/erase.ts';
+import { findPublicReviews, getWholeReview } from '../../shared/core/review/read-reviews.ts';
+import { findLeftovers } from '../../shared/features/account/erase-leftovers.ts';
+import { publicReviews, scanInto } from '../../shared/features/transfer/export.ts';
+import { importRecords } from '../../shared/features/transfer/import.ts';
+import { Spool } from '../../shared/features/transfer/spool.ts';
+import { upgradeTable } from '../../shared/features/transfer/upgrade.ts';
+import { reviewMessage } from '../../shared/features/webhooks/message.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
-import { eraseRemains } from '../../shared/review/erase.ts';
-import { findPublicReviews, getWholeReview } from '../../shared/review/read-reviews.ts';
-import { routes } from '../../shared/routes.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { tableName } from '../../shared/table/client.ts';
-import type { Item } from '../../shared/table/item.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
-import { bytesIn } from '../../shared/table/merge.ts';
-import { publicReviews, scanInto } from '../../shared/transfer/export.ts';
-import { importRecords } from '../../shared/transfer/import.ts';
-import { Spool } from '../../shared/transfer/spool.ts';
-import { upgradeTable } from '../../shared/transfer/upgrade.ts';
-import { reviewMessage } from '../../shared/webhooks/message.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { follow, position } from '../helpers/list-changes.ts';
 import { differences, expectExact } from '../helpers/recount.ts';
@@ -396,7 +397,7 @@ describe('data of long texts', () => {
   });
 
   test('of older code is found by an audit, and moved', async () => {
-    const { audit } = await import('../../shared/audit/audit.ts');
+    const { audit } = await import('../../shared/features/audit/audit.ts');
     const id = await makeInline(await makeUser());
     await applyStream();
     const found: string[] = [];

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message } from '../../infra/client/webhooks.ts';
-import type { User } from '../../shared/user/user.ts';
+import type { User } from '../../shared/core/user/user.ts';
 import { callerOf } from '../helpers/api.ts';
 import { connectTo } from '../helpers/connect.ts';
 import { keepMirror, mirrorOf, readMirror } from '../helpers/mirror.ts';
@@ -23,7 +23,6 @@ async function startService() {
   const service = await start(dataDir, { options: ['--quiet'], env: { SIGNING_KEYS } });
   writeFileSync(address, service.url);
   connectTo(dataDir);
-  jest.resetModules();
   return service;
 }
 
@@ -57,8 +56,8 @@ async function publishLong(url: string, token: string) {
 /** Names what the newest reviews are about. Returns the number of names. */
 async function nameSome(url: string) {
   const { makeUser } = await import('../helpers/world.ts');
-  const { correctName } = await import('../../shared/moderation/correction.ts');
-  const { findUser } = await import('../../shared/user/user-repository.ts');
+  const { correctName } = await import('../../shared/features/names/correction.ts');
+  const { findUser } = await import('../../shared/core/user/user-repository.ts');
   const { id } = await makeUser();
   const namer = (await findUser(id)) as User;
   const { reviews } = (await callerOf(url)('GET', '/review?limit=3')).body;

@@ -2,17 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { handler as batchGetReviews } from '../../functions/api/batch-get-reviews.ts';
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
 import { handler as listMyApplications } from '../../functions/api/list-my-applications.ts';
-import { listDecisions } from '../../shared/moderation/decision-log.ts';
-import { readReports } from '../../shared/moderation/report-repository.ts';
-import { insertApplication, scanApplications } from '../../shared/oauth/application-repository.ts';
-import { nobody } from '../../shared/oauth/grant.ts';
-import { listGrants, listGrantsOf } from '../../shared/oauth/grant-repository.ts';
-import {
-  createPersonalToken,
-  listPersonalTokens,
-} from '../../shared/oauth/personal-token-repository.ts';
-import { findChangedReviews } from '../../shared/review/read-reviews.ts';
-import type { Key } from '../../shared/table/item.ts';
+import type { Key } from '../../shared/base/table/item.ts';
 import {
   applicationKey,
   caseKey,
@@ -25,9 +15,22 @@ import {
   revisionKey,
   userKey,
   voteKey,
-} from '../../shared/table/keys.ts';
-import { collect } from '../../shared/table/query.ts';
-import { listAccounts } from '../../shared/user/user-repository.ts';
+} from '../../shared/base/table/keys.ts';
+import { collect } from '../../shared/base/table/query.ts';
+import {
+  insertApplication,
+  scanApplications,
+} from '../../shared/core/oauth/application-repository.ts';
+import { nobody } from '../../shared/core/oauth/grant.ts';
+import { listGrants, listGrantsOf } from '../../shared/core/oauth/grant-repository.ts';
+import {
+  createPersonalToken,
+  listPersonalTokens,
+} from '../../shared/core/oauth/personal-token-repository.ts';
+import { listDecisions } from '../../shared/core/report/decision-log.ts';
+import { readReports } from '../../shared/core/report/report-repository.ts';
+import { findChangedReviews } from '../../shared/core/review/read-reviews.ts';
+import { listAccounts } from '../../shared/core/user/user-repository.ts';
 import { silenceAll } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

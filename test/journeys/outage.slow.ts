@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
+import { join } from 'node:path';
+import { databaseEnvironment } from '../../infra/local/dynamodb.ts';
+import { startEmulator } from '../helpers/emulator.ts';
+import { newFolder } from '../helpers/folder.ts';
 import { fresh, start } from '../helpers/service.ts';
 
-const database = await startDatabase();
+const database = await startEmulator(join(newFolder(), 'emulator.sqlite'));
 afterAll(() => database.stop());
 const { SIGNING_KEYS } = process.env;
 // In a process of its own, because Jest would hide the types of the service's errors.

@@ -6,8 +6,8 @@ import { gunzipSync } from 'node:zlib';
 import { callerOf } from '../helpers/api.ts';
 import { type Browser, openBrowser, unescapeHtml } from '../helpers/browser.ts';
 import { installClient } from '../helpers/client.ts';
+import { freePort } from '../helpers/listen.ts';
 import { admin, fresh, start } from '../helpers/service.ts';
-import { freePort } from '../helpers/terminal.ts';
 
 // The receivers of the guide on webhooks, word for word, through a restore of the service.
 

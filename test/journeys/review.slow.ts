@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Scope } from '../../shared/routes.ts';
+import type { Scope } from '../../shared/base/routes.ts';
 import { type Call, callerOf } from '../helpers/api.ts';
 import { choices } from '../helpers/choices.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -9,8 +9,8 @@ const { url, stream } = await startTestStack({ memory: false, oidcIssuer });
 
 const { makeGrant, makeUser, reviewBody, text } = await import('../helpers/world.ts');
 const { differences } = await import('../helpers/recount.ts');
-const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
-const { deleteGrants } = await import('../../shared/oauth/grant-repository.ts');
+const { setHidden } = await import('../../shared/core/report/decision-repository.ts');
+const { deleteGrants } = await import('../../shared/core/oauth/grant-repository.ts');
 
 /** Makes a client that calls the API with an access token. */
 async function client(...scopes: Scope[]) {

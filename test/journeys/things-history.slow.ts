@@ -1,19 +1,19 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { audit } from '../../shared/audit/audit.ts';
-import type { EntityType } from '../../shared/entity/entity-type.ts';
-import { type Entity, readRecord, recordWrites } from '../../shared/entity/record.ts';
-import { accountVerdicts, decideUser } from '../../shared/moderation/account-decisions.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { transact } from '../../shared/base/table/transact.ts';
+import type { EntityType } from '../../shared/core/entity/entity-type.ts';
+import { type Entity, readRecord, recordWrites } from '../../shared/core/entity/record.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { audit } from '../../shared/features/audit/audit.ts';
+import { accountVerdicts, decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import {
   confirmName,
   leadThing,
   removeThing,
   returnThing,
-} from '../../shared/moderation/record-decisions.ts';
-import { transact } from '../../shared/table/transact.ts';
-import { findThings } from '../../shared/things/find-things.ts';
+} from '../../shared/features/names/record-decisions.ts';
+import { findThings } from '../../shared/features/things/find-things.ts';
 import { choices } from '../helpers/choices.ts';
 import { correct } from '../helpers/names-by-people.ts';
 import { expectExact } from '../helpers/recount.ts';

@@ -19,7 +19,6 @@ async function startService() {
   const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
   const service = await start(dataDir, { options: ['--quiet'], env });
   connectTo(dataDir);
-  jest.resetModules();
   return service;
 }
 
@@ -159,14 +158,16 @@ test(
     };
     const webhook = await addWebhook(owner.id, address);
     async function read() {
-      const { getOwnWebhook } = await import('../../shared/webhooks/webhook-repository.ts');
+      const { getOwnWebhook } = await import(
+        '../../shared/features/webhooks/webhook-repository.ts'
+      );
       return getOwnWebhook(webhook.client_id, webhook.id, owner.id);
     }
 
     /** The owner's remedy for whatever has stopped the webhook, instead of a wait of minutes. */
     async function nudge(): Promise<void> {
       const { continueWebhook, pauseWebhook } = await import(
-        '../../shared/webhooks/webhook-actions.ts'
+        '../../shared/features/webhooks/webhook-actions.ts'
       );
       const { state, failures } = await read();
       if (state === 'on' && failures > 0) await pauseWebhook(webhook);
@@ -255,10 +256,10 @@ function contentOf(review: object | null): object | null {
 
 /** Makes an application with a webhook for all types, whose first test is due. */
 async function addWebhook(userId: string, url: string) {
-  const { insertApplication } = await import('../../shared/oauth/application-repository.ts');
-  const { insertWebhook } = await import('../../shared/webhooks/webhook-repository.ts');
-  const { webhookSecret } = await import('../../shared/webhooks/signature.ts');
-  const { keysOf } = await import('../../shared/secrets.ts');
+  const { insertApplication } = await import('../../shared/core/oauth/application-repository.ts');
+  const { insertWebhook } = await import('../../shared/features/webhooks/webhook-repository.ts');
+  const { webhookSecret } = await import('../../shared/features/webhooks/signature.ts');
+  const { keysOf } = await import('../../shared/base/secrets.ts');
   const { client_id } = await insertApplication(userId, {
     name: 'Mirror',
     desc: '',

@@ -3,8 +3,9 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseFile, makeFolder } from '../../infra/local/data-folder.ts';
-import { databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
-import { createTable } from '../../infra/local/table.ts';
+import { isFollowed } from '../../shared/base/background/consumers.ts';
+import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
+import { provideStorage } from '../../shared/base/table/storage.ts';
 import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
 
@@ -17,14 +18,13 @@ const dataDir = fresh('data');
 
 // Filled while no service runs, so that the followers of the stream find a backlog.
 makeFolder(dataDir);
-const { endpoint, stop } = await startDatabase({ file: join(dataDir, databaseFile) });
-await createTable(endpoint, 'reviews');
-Object.assign(process.env, databaseEnvironment(endpoint, 'reviews'));
+const storage = new SqliteStorage(join(dataDir, databaseFile), { isRecorded: isFollowed });
+provideStorage(storage);
 const { makeWidestLists } = await import('../helpers/widest.ts');
 const { makeWidestAccount } = await import('../helpers/widest-account.ts');
 await makeWidestLists({ reviewsEach: 1 });
 const { member } = await makeWidestAccount();
-await stop();
+storage.close();
 
 /** A service without faults, which has followed what was in its stream. */
 async function startSettled(folder: string) {

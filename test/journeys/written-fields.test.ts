@@ -1,7 +1,7 @@
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
-import type { Written, WrittenName } from '../../shared/review/written.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
-import { parseRecord } from '../../shared/transfer/record.ts';
+import { reviewKey } from '../../shared/base/table/keys.ts';
+import type { Written, WrittenName } from '../../shared/core/review/written.ts';
+import { parseRecord } from '../../shared/features/transfer/record.ts';
 import { contentOf } from '../helpers/browser.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';

@@ -211,7 +211,7 @@ describe('the account pages', () => {
     const saved = await hal.submit(page, 'Save', { display_name: 'Hal 9000', email: '' });
     expect(saved.html).toContain('<h1><bdi>Hal 9000</bdi></h1>');
     expect(saved.html).toContain('name="email" value=""');
-    expect(noticeOn(saved)).toBe('Your profile is saved.');
+    expect(noticeOn(saved)).toMatch(/^Welcome! Your name is saved\./);
     expect(noticeOn(await hal.visit('account'))).toBeUndefined();
     for (const [name, value, fault] of [
       ['display_name', '', 'Please fill this in.'],

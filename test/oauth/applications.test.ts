@@ -12,7 +12,7 @@ import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
 
-const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
+const { insertGrant, listGrants } = await import('../../shared/core/oauth/grant-repository.ts');
 const { makeUser } = await import('../helpers/world.ts');
 const { readItem } = await import('../helpers/items.ts');
 const { makeClient, makeCode, redeem, refresh } = await import('../helpers/oauth-client.ts');

@@ -23,9 +23,9 @@ const {
 } = await startAuthorization();
 
 const { deleteApplication, updateApplication } = await import(
-  '../../shared/oauth/application-repository.ts'
+  '../../shared/core/oauth/application-repository.ts'
 );
-const { deleteAccount } = await import('../../shared/account/delete-account.ts');
+const { deleteAccount } = await import('../../shared/features/account/delete-account.ts');
 const { challenge, makeClient, redeem } = await import('../helpers/oauth-client.ts');
 
 describe('an authorization request without a valid client and redirect URI shows an error page', () => {

@@ -1,3 +1,4 @@
+import type { Storage } from '../../shared/base/table/storage.ts';
 import { callerOf } from '../helpers/api.ts';
 import {
   codeIn,
@@ -27,16 +28,30 @@ const {
 } = await startAuthorization();
 
 const { deleteApplication, updateApplication } = await import(
-  '../../shared/oauth/application-repository.ts'
+  '../../shared/core/oauth/application-repository.ts'
 );
 const { answerAuthorization, insertAuthorizationRequest } = await import(
-  '../../shared/oauth/authorization-repository.ts'
+  '../../shared/core/oauth/authorization-repository.ts'
 );
-const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
-const { deleteAccount } = await import('../../shared/account/delete-account.ts');
-const { table } = await import('../../shared/table/client.ts');
+const { listGrants } = await import('../../shared/core/oauth/grant-repository.ts');
+const { deleteAccount } = await import('../../shared/features/account/delete-account.ts');
+const { provideStorage, storage } = await import('../../shared/base/table/storage.ts');
 const { sealRequest } = await import('../../shared/pages/session/sealed.ts');
 const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
+
+/** Returns a storage that notes the name of each call, and when it is answered. */
+function noted(own: Storage, log: string[]): Storage {
+  return new Proxy(own, {
+    get:
+      (target, name) =>
+      async (...given: unknown[]) => {
+        log.push(`${String(name)}`);
+        const answer = await Reflect.get(target, name).apply(target, given);
+        log.push('answered');
+        return answer;
+      },
+  });
+}
 
 describe('the state', () => {
   test.each([
@@ -285,18 +300,13 @@ describe('the consent page', () => {
     // The consumers of the stream read the table, too.
     await stream.idle();
     const log: string[] = [];
-    const send = table.send.bind(table);
-    const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-      log.push((command as object).constructor.name);
-      const answer = await send(command);
-      log.push('answered');
-      return answer;
-    }) as never);
+    const own = storage();
+    provideStorage(noted(own as Storage, log));
     await ann.visit(authorizeUrl());
-    sent.mockRestore();
+    provideStorage(own);
     const asked = log.slice(0, 8).filter((each) => each !== 'answered');
-    expect(log.slice(0, 4)).toEqual(['GetCommand', 'answered', 'GetCommand', 'answered']);
-    const parallel = ['BatchWriteCommand', 'GetCommand', 'QueryCommand', 'QueryCommand'];
+    expect(log.slice(0, 4)).toEqual(['get', 'answered', 'get', 'answered']);
+    const parallel = ['get', 'query', 'query', 'write'];
     expect(asked.slice(2).toSorted()).toEqual(parallel);
     expect(log).toHaveLength(12);
   });

@@ -12,13 +12,13 @@ import { startTestStack } from '../helpers/stack.ts';
 const { authUrl: issuer } = await startTestStack();
 
 const { countPeople, deleteApplication } = await import(
-  '../../shared/oauth/application-repository.ts'
+  '../../shared/core/oauth/application-repository.ts'
 );
-const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
-const { deleteAccount } = await import('../../shared/account/delete-account.ts');
-const { decideUser } = await import('../../shared/moderation/account-decisions.ts');
-const { batchWrite } = await import('../../shared/table/batch.ts');
-const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
+const { deleteGrants, insertGrant } = await import('../../shared/core/oauth/grant-repository.ts');
+const { deleteAccount } = await import('../../shared/features/account/delete-account.ts');
+const { decideUser } = await import('../../shared/features/moderation/account-decisions.ts');
+const { batchWrite } = await import('../../shared/base/table/batch.ts');
+const { applicationKey, grantKey } = await import('../../shared/base/table/keys.ts');
 const { makeUser, makeUsers } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { makeClient } = await import('../helpers/oauth-client.ts');
@@ -210,7 +210,7 @@ describe('a person who cancels the sign-in', () => {
     const signIn = await browser.visit(other.replaceAll('&amp;', '&'));
     const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
     expect(nextSteps(shown)['Go back to client.example']).toContain('error=access_denied&state=s');
-    const again = await browser.visit(nextSteps(shown)['Try again'] ?? '');
+    const again = await browser.visit(nextSteps(shown)['Go back'] ?? '');
     // Eli's session is unchanged.
     expect(again.html).toContain('asks to act for you, <strong>Eli</strong>.');
   });

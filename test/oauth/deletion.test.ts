@@ -6,7 +6,7 @@ import { operator } from '../helpers/world.ts';
 const { url, authUrl, join } = await startStackWithProvider();
 
 const { makeClient } = await import('../helpers/oauth-client.ts');
-const { decideUser } = await import('../../shared/moderation/account-decisions.ts');
+const { decideUser } = await import('../../shared/features/moderation/account-decisions.ts');
 
 const deleteButton = '>Delete account<';
 

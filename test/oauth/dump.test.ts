@@ -1,9 +1,9 @@
 import { handler as authorizer } from '../../functions/api/authorizer.ts';
 import { eventOf } from '../../infra/local/endpoint-event.ts';
-import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { rotateSecret } from '../../shared/oauth/application-repository.ts';
-import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
-import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { rotateSecret } from '../../shared/core/oauth/application-repository.ts';
+import { insertAuthorizationRequest } from '../../shared/core/oauth/authorization-repository.ts';
+import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
+import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session/session.ts';
 import { scanTable } from '../helpers/items.ts';
 import { challenge, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';

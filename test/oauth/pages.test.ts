@@ -1,7 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { loadFunction } from '../../infra/local/invoke.ts';
-import { type Route, routes } from '../../shared/routes.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { type Route, routes } from '../../shared/base/routes.ts';
+import { userKey } from '../../shared/base/table/keys.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
@@ -29,6 +29,14 @@ function ask(route: Route, { query, ...request }: Parameters<typeof requestPage>
   return requestPage(route, { ...sample, query: { ...sample.query, ...query }, ...request });
 }
 
+/** Pages that an application opens in a pop-up window, which has to stay the application's. */
+const onWayOfSignIn = [
+  'request-authorization',
+  'answer-authorization',
+  'sign-in',
+  'finish-sign-in',
+];
+
 describe.each(pages)('$method $path', (route) => {
   test('requires HTTPS', async () => {
     const form = { csrf, confirm: 'yes' };
@@ -54,13 +62,15 @@ describe.each(own)('$method $path', (route) => {
           /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:(; form-action 'self')?; frame-ancestors 'none'; base-uri 'none'$/,
         ),
         'content-type': isFile ? 'application/json' : 'text/html; charset=utf-8',
-        'cross-origin-opener-policy': 'same-origin',
         'referrer-policy': 'same-origin',
         'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
       });
       expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+      const isOnWay = onWayOfSignIn.includes(route.operation);
+      const opener = isOnWay ? undefined : 'same-origin';
+      expect(answer.headers['cross-origin-opener-policy']).toBe(opener);
       if (isFile) continue;
       const icon = /<link rel="icon" href="data:image\/svg\+xml,[^"]*">/;
       expect(answer.body.replace(icon, '')).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
@@ -76,8 +86,8 @@ describe.each(own)('$method $path', (route) => {
     });
   }
 
-  // The link in a mail is the proof of whoever ends the mails.
-  if (route.operation === 'stop-mails') return;
+  // The link in a mail is the proof of whoever ends the mails, or takes an account back.
+  if (['stop-mails', 'undo-move'].includes(route.operation)) return;
   if (route.method === 'POST') {
     test('refuses a form without the token of the session', async () => {
       const application = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
@@ -97,7 +107,9 @@ describe.each(own)('$method $path', (route) => {
       expect(answer.body).toContain('csrf must be sent only once');
     });
   } else if (
-    !/^(request-authorization|show-sign-out|show-home|show-mail-stop)$/.test(route.operation)
+    !/^(request-authorization|show-sign-out|show-home|show-mail-stop|show-move-undo)$/.test(
+      route.operation,
+    )
   ) {
     test('asks for a sign-in first, then returns', async () => {
       const answer = await ask(route, { query: { x: '&=+ é' } });
@@ -131,6 +143,33 @@ test('the pages have distinct titles', async () => {
     }),
   );
   expect(new Set(titles).size).toBe(titles.length);
+});
+
+test('a pop-up window stays that of the application while a new person chooses a name', async () => {
+  const [show, save] = ['show-account', 'update-account'].map((operation) => {
+    const route = pages.find((page) => page.operation === operation);
+    if (!route) throw new Error(operation);
+    return route;
+  });
+  const return_to = '/ws/oauth/authorize?request_id=x';
+  const headers = { cookie };
+  const opener = async (route: Route | undefined, sent: Parameters<typeof requestPage>[1]) =>
+    route && (await ask(route, { headers, ...sent })).headers['cross-origin-opener-policy'];
+  expect(await opener(show, { query: { return_to, change: 'name' } })).toBeUndefined();
+  const form = { csrf, display_name: 'Ann', return_to };
+  expect(await opener(save, { form })).toBeUndefined();
+  expect(await opener(save, { form: { ...form, display_name: '' } })).toBeUndefined();
+  expect(await opener(save, { form: { csrf, display_name: 'Ann' } })).toBe('same-origin');
+});
+
+test('no public page lets windows of other sites hold it', async () => {
+  for (const route of visitedPages) {
+    const answer = await ask(route, {});
+    expect([route.path, answer.headers['cross-origin-opener-policy']]).toEqual([
+      route.path,
+      'same-origin',
+    ]);
+  }
 });
 
 /** The parts of a page where a key that is held would act: all but forms that only ask again. */

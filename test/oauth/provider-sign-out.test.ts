@@ -47,7 +47,10 @@ describe('with an identity provider that has its own session', () => {
   test('the page redirects to the provider by itself, and has a link', async () => {
     const { browser, account } = await join('dan@example.com');
     const body = new URLSearchParams({ csrf: csrfOn(account) });
-    const headers = { Cookie: `session=${browser.jar.get('session /')?.value}` };
+    const idToken = browser.jar.get('id-token /')?.value;
+    expect(idToken).toMatch(/^ey[\w-]+\.ey[\w-]+\.[\w-]+$/);
+    const Cookie = `session=${browser.jar.get('session /')?.value}; id-token=${idToken}`;
+    const headers = { Cookie };
     const response = await fetch(`${authUrl}/account/sign-out`, { method: 'POST', headers, body });
     expect(response).toHaveStatus(200);
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
@@ -59,12 +62,19 @@ describe('with an identity provider that has its own session', () => {
     expect(Object.fromEntries(there.searchParams)).toEqual({
       client_id: 'reviews',
       post_logout_redirect_uri: `${authUrl}/account/sign-out`,
+      // By it the provider knows whom to sign out. Keycloak then asks nothing.
+      id_token_hint: idToken,
     });
+    expect(response.headers.getSetCookie().map((line) => line.split(';')[0])).toEqual(
+      expect.arrayContaining(['session=', 'id-token=']),
+    );
   });
 
   test('the sign-out address can be configured', async () => {
     process.env.OIDC_LOGOUT_URL = 'https://pool.example/logout?client_id=a&logout_uri=b%2Fc';
     const { browser, account } = await join('eve@example.com');
+    // It needs no ID token, so none is kept.
+    expect(browser.jar.has('id-token /')).toBe(false);
     const left = await browser.submit(account, 'Sign out');
     expect(left.url).toBe('https://pool.example/logout?client_id=a&logout_uri=b%2Fc');
   });

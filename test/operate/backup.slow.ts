@@ -20,7 +20,8 @@ function modes(folder: string) {
 
 test('backups under load are private, and contain every acknowledged write', async () => {
   const dataDir = fresh('data');
-  const service = await start(dataDir, { options: ['--quiet'] });
+  const options = ['--quiet', '--publications-per-day', '0'];
+  const service = await start(dataDir, { options });
   const token = await makeToken(dataDir);
   const published: string[] = [];
   let isOver = false;
@@ -32,9 +33,9 @@ test('backups under load are private, and contain every acknowledged write', asy
     const folder = fresh('backup');
     const before = [...published];
     const answer = await admin(dataDir, ['backup', folder]);
-    const files = ['dynamodb.sqlite', 'session-key', 'signing-key', 'version.json', 'webhook-key'];
+    const files = ['reviews.sqlite', 'session-key', 'signing-key', 'version.json', 'webhook-key'];
     expect(answer.files.toSorted()).toEqual(files);
-    expect(answer.database_bytes).toBe(statSync(join(folder, 'dynamodb.sqlite')).size);
+    expect(answer.database_bytes).toBe(statSync(join(folder, 'reviews.sqlite')).size);
     expect(modes(folder)).toEqual(Object.fromEntries(files.map((name) => [name, '600'])));
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     backups.push({ folder, before });
@@ -97,7 +98,7 @@ describe('refused, without any change:', () => {
 
   test('a restore over data, or over the keys of another folder', async () => {
     await expect(admin(dataDir, ['restore', folder])).rejects.toThrow(
-      /^Error: the data folder .* already contains dynamodb\.sqlite: move these files away/,
+      /^Error: the data folder .* already contains reviews\.sqlite: move these files away/,
     );
     const keys = fresh('data');
     mkdirSync(keys);
@@ -115,13 +116,13 @@ describe('refused, without any change:', () => {
   test('a start after a restore that was killed, which can be repeated', async () => {
     const half = fresh('data');
     mkdirSync(half);
-    writeFileSync(join(half, 'dynamodb.sqlite.new'), 'half of a database');
+    writeFileSync(join(half, 'reviews.sqlite.new'), 'half of a database');
     await expect(start(half)).rejects.toThrow(
-      /^Error: a restore to the data folder .* was interrupted: repeat it \(npm run admin -- --data-dir .* restore <backup>\), or delete .*dynamodb\.sqlite\.new to start with an empty database$/,
+      /^Error: a restore to the data folder .* was interrupted: repeat it \(npm run admin -- --data-dir .* restore <backup>\), or delete .*reviews\.sqlite\.new to start with an empty database$/,
     );
-    expect(readdirSync(half)).not.toContain('dynamodb.sqlite');
+    expect(readdirSync(half)).not.toContain('reviews.sqlite');
     await admin(half, ['restore', folder]);
-    expect(readdirSync(half)).not.toContain('dynamodb.sqlite.new');
+    expect(readdirSync(half)).not.toContain('reviews.sqlite.new');
     const restored = await start(half);
     expect(await restored.end('SIGTERM')).toBe(0);
   });
@@ -130,18 +131,18 @@ describe('refused, without any change:', () => {
     const damaged = fresh('backup');
     const target = fresh('data');
     cpSync(folder, damaged, { recursive: true });
-    const file = join(damaged, 'dynamodb.sqlite');
+    const file = join(damaged, 'reviews.sqlite');
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(1, 4096, bytes.length / 2));
     await expect(admin(target, ['restore', damaged])).rejects.toThrow(
-      /^Error: the database .*backup.dynamodb\.sqlite cannot be read \(.*\): choose another backup\. The data folder is unchanged\n$/,
+      /^Error: the database .*backup.reviews\.sqlite cannot be read \(.*\): choose another backup\. The data folder is unchanged\n$/,
     );
     expect(readdirSync(target).filter((name) => name !== 'lock')).toEqual([]);
   });
 
   test('a restore from a folder that is no backup', async () => {
     await expect(admin(fresh('data'), ['restore', fresh('nothing')])).rejects.toThrow(
-      /^Error: .* is not a backup: it contains no dynamodb\.sqlite\n$/,
+      /^Error: .* is not a backup: it contains no reviews\.sqlite\n$/,
     );
   });
 

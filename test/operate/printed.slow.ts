@@ -77,6 +77,7 @@ async function makeNamed({ admin }: Operator) {
 beforeAll(async () => {
   const bin = installCommand();
   const named = await makeNamed(operator);
+  await operator.copyToAccount();
   env = { ...operator.env, ...named, PATH: `${bin}:${operator.env.PATH}` };
 }, 120_000);
 
@@ -117,6 +118,7 @@ test('every command that is printed succeeds as it is printed', async () => {
     // Each export is written anew.
     const [, out] = / --out (\S+)/.exec(text) ?? [];
     if (out) rmSync(out, { recursive: true, force: true });
+    if (/--stack \S+ audit/.test(text)) await operator.followAccount();
     const { code, stdout, stderr } = await shell(text, env);
     if (code !== 0) failures.push(`${place}: ${command}\n${stdout.slice(-200)}${stderr}`);
   }

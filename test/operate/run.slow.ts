@@ -7,9 +7,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { clientOptions } from '../../infra/local/database.ts';
-import { readDiscovery } from '../../infra/local/discovery.ts';
+import { clientOptions } from '../../infra/local/dynamodb.ts';
 import { callerOf } from '../helpers/api.ts';
+import { startEmulator } from '../helpers/emulator.ts';
+import { newFolder } from '../helpers/folder.ts';
 import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 
 /** Connects until it is refused: on a busy machine the port stays open for up to four seconds. */
@@ -127,26 +128,26 @@ test('an upgrade reports once what it changes in the data folder', async () => {
   await again.end('SIGTERM');
 });
 
-test('a start brings rank trees of older code to their keys', async () => {
+test('a start on a DynamoDB brings rank trees of older code to their keys', async () => {
+  const emulator = await startEmulator(join(newFolder(), 'emulator.sqlite'));
+  const { endpoint } = emulator;
+  const table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(endpoint)));
   const dataDir = fresh('data');
-  const first = await start(dataDir);
+  const env = { DYNAMODB_ENDPOINT: endpoint };
+  const first = await start(dataDir, { env });
   // Format 2 kept a node of the tree of all users so.
   const Item = { pk: 'TREE#users', sk: 'date#900', '3u': 1 };
-  await tableOf(dataDir).send(new PutCommand({ TableName: 'reviews', Item }));
+  await table.send(new PutCommand({ TableName: 'reviews', Item }));
   await first.end('SIGTERM');
-  const upgraded = await start(dataDir);
+  const upgraded = await start(dataDir, { env });
   expect(upgraded.err).toEqual([expect.stringMatching(/^Upgrading the data/)]);
   const Key = { pk: Item.pk, sk: Item.sk };
-  const found = await tableOf(dataDir).send(new GetCommand({ TableName: 'reviews', Key }));
+  const found = await table.send(new GetCommand({ TableName: 'reviews', Key }));
   expect(found.Item).toBeUndefined();
   await upgraded.end('SIGTERM');
-  const again = await start(dataDir);
+  const again = await start(dataDir, { env });
   expect(again.err).toEqual([]);
   await again.end('SIGTERM');
+  table.destroy();
+  await emulator.stop();
 });
-
-/** Returns a client of the embedded database of a service that runs. */
-function tableOf(dataDir: string) {
-  const endpoint = `${readDiscovery(dataDir)?.dynamodb_endpoint}`;
-  return DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(endpoint)));
-}

@@ -13,22 +13,6 @@ function settingsIn(text: string) {
 const install = codeBlock('useradd');
 const environment = settingsIn(codeBlock('PUBLIC_URL='));
 const unit = settingsIn(codeBlock('[Service]'));
-const rule = codeBlock('table inet');
-
-describe('the firewall rule of the server guide', () => {
-  test('guards the port of the settings from everybody but the service', () => {
-    expect(environment.ENGINE_PORT).toBe('8001');
-    expect(unit.User).toBe('reviews');
-    expect(rule.split('\n').map((line) => line.trim())).toEqual([
-      'table inet reviews {',
-      'chain output {',
-      'type filter hook output priority filter;',
-      'oif lo tcp dport 8001 meta skuid != reviews reject with tcp reset',
-      '}',
-      '}',
-    ]);
-  });
-});
 
 describe('the unit of the server guide', () => {
   test('runs the command of npm start as a user who does not own the code', () => {

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startEmulator } from '../helpers/emulator.ts';
+import { newFolder } from '../helpers/folder.ts';
 import { fresh, start } from '../helpers/service.ts';
 
 /** Processes that keep both cores busy. */
@@ -74,17 +75,18 @@ test('a request sent while the service starts is answered', async () => {
   await service.end('SIGTERM');
 });
 
-test('health answers within three seconds while the database hangs', async () => {
-  const dataDir = fresh('data');
-  const service = await start(dataDir, { options: ['--quiet'] });
+test('health answers within three seconds while a DynamoDB hangs', async () => {
+  const emulator = await startEmulator(join(newFolder(), 'emulator.sqlite'));
+  const env = { DYNAMODB_ENDPOINT: emulator.endpoint };
+  const service = await start(fresh('data'), { options: ['--quiet'], env });
   const health = new URL('/ws/health', service.url);
   expect(await fetch(health)).toHaveStatus(200);
-  const { engine_pid } = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
-  process.kill(engine_pid, 'SIGSTOP');
+  process.kill(emulator.pid, 'SIGSTOP');
   const begin = performance.now();
   const response = await fetch(health);
   expect(performance.now() - begin).toBeLessThan(3_000);
   expect(response).toHaveStatus(503);
-  process.kill(engine_pid, 'SIGCONT');
+  process.kill(emulator.pid, 'SIGCONT');
   await service.end('SIGTERM');
+  await emulator.stop();
 });

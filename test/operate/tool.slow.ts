@@ -1,9 +1,9 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { program } from '../../bin/admin/program.ts';
 import { archive } from '../helpers/critiquebrainz-archive.ts';
+import { freePort } from '../helpers/listen.ts';
 import { addWebhook, makeMember, reviewFilm, shell, startOperator } from '../helpers/operator.ts';
 import { fresh } from '../helpers/service.ts';
-import { freePort } from '../helpers/terminal.ts';
 
 // Each command of the operator's tool, on a service with every option.
 
@@ -28,6 +28,10 @@ test('every command works on a service with every option, from DATA_DIR alone', 
     return operator.admin(...words.split(' '), ...args);
   }
 
+  expect(await run('check')).toEqual({
+    identity_provider: 'people sign in at this service',
+    mail_server: 'none: set SMTP_URL and MAIL_FROM, if the service has them',
+  });
   // The seed has reviews of all types, also of films.
   await run('seed', '--reviews', '60', '--users', '20', '--entities', '10');
   const ann = await makeMember(operator, 'Ann');
@@ -107,6 +111,8 @@ test('every command works on a service with every option, from DATA_DIR alone', 
 
   await run('user block', ben.id, '--hide-all');
   await run('user unblock', ben.id);
+  const to = 'ben@new.example';
+  expect(await run('user move', ben.id, '--to', to)).toMatchObject({ id: ben.id, to });
   await run('review allow', ann.id, second.entity_id);
   expect(await run('decision list')).toMatchObject({ decisions: expect.any(Array) });
   await run('user list');
@@ -131,6 +137,10 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   used.add('restore');
   const other = { ...env, DATA_DIR: fresh('other') };
   expect(await shell(`npm run -s admin -- restore ${backup}`, other)).toMatchObject({ code: 0 });
+  for (const type of ['public', 'confidential']) {
+    const changed = await run('app type', client_id, type, '--yes');
+    expect(changed).toMatchObject({ client_id, client_type: type });
+  }
   await run('app revoke', client_id, '--yes');
   await run('app delete', client_id, '--yes');
   await run('user delete', ben.id, '--yes');
@@ -139,6 +149,7 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   await run('key retire');
 
   expect([...used].sort()).toEqual(leaves.toSorted());
+  await operator.copyToAccount();
   const onAws = await shell(
     `npm run -s admin -- --stack reviews entity show film ${entity_id}`,
     env,

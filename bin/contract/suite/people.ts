@@ -29,7 +29,12 @@ const tokens: Record<string, [owner: Person, scopes: string]> = {
   eve: ['eve', 'review,vote,user'],
 };
 
-const applications: Record<string, Person> = { client: 'ann', other: 'ben' };
+/** Applications by their names: the owner, and more options of the tool. */
+const applications: Record<string, [owner: Person, ...options: string[]]> = {
+  client: ['ann'],
+  other: ['ben'],
+  open: ['ben', '--public'],
+};
 
 /** Grants by Ann: the application, and the seconds until its access token expires. */
 const grants: Record<string, [application: string, seconds: number]> = {
@@ -41,6 +46,7 @@ const grants: Record<string, [application: string, seconds: number]> = {
   basic: ['client', 3600],
   brief: ['client', 1],
   third: ['other', 3600],
+  page: ['open', 3600],
 };
 
 /** Returns true for the name of a person or of a thing they have: `ann`, `first_refresh`. */
@@ -99,11 +105,12 @@ export async function makePeople(
     set(name, (await operator('token', 'create', ...options)).access_token ?? '');
   });
   set('redirect_uri', 'https://client.example/callback');
-  await makeEach(applications, async (name, owner) => {
+  await makeEach(applications, async (name, [owner, ...more]) => {
     const texts = ['--name', `Contract ${mark}`, '--desc', 'Checks the contract'];
     const urls = ['--website', 'https://client.example/', '--redirect-uri', get('redirect_uri')];
     const options = ['--owner', get(`${owner}_id`), ...texts, ...urls];
-    const { client_id = '', client_secret = '' } = await operator('app', 'create', ...options);
+    const made = await operator('app', 'create', ...options, ...more);
+    const { client_id = '', client_secret = '' } = made;
     set(`${name}_id`, client_id);
     set(`${name}_secret`, client_secret);
   });

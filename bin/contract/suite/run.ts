@@ -79,11 +79,19 @@ function withoutSecrets(result: Outcome): Outcome {
 
 type Outcome = Omit<Result, 'section'>;
 
-/** Returns the names that later rows have from a row: what it keeps, and what it reviews. */
-function namesMadeBy({ exchange: { keep, json } }: Row): string[] {
-  const reviewed = JSON.stringify(json ?? '').matchAll(/\{(entity\w+)/g);
-  return [...Object.keys(keep ?? {}), ...Array.from(reviewed, ([, name = '']) => name)];
+/** Returns the names that later rows have from a row: what it keeps, reviews and changes. */
+function namesMadeBy({ request, exchange }: Row): string[] {
+  const { keep, json } = exchange;
+  const reviewed = namesAfter(/\{(entity\w+)/g, JSON.stringify(json ?? ''));
+  const isChange = !/ (GET|HEAD|OPTIONS) /.test(request) && 200 in exchange;
+  const changed = isChange ? namesAfter(/\/\{(\w+)/g, request) : [];
+  // The lists of an entity show what has become of its reviews.
+  const shown = changed.map((name) => `entity_${name}`);
+  return [...Object.keys(keep ?? {}), ...reviewed, ...changed, ...shown];
 }
+
+const namesAfter = (pattern: RegExp, text: string) =>
+  Array.from(text.matchAll(pattern), ([, name = '']) => name);
 
 async function tryRow(row: Row, tools: Tools): Promise<Outcome[]> {
   const { source, claim } = row;

@@ -1,7 +1,7 @@
 // Abilities of applications and tokens as a list on a page.
 import { html } from 'hono/html';
-import { type Ability, baseAbility, scopeAbilities } from '../../oauth/scopes.ts';
-import type { Scope } from '../../routes.ts';
+import type { Scope } from '../../base/routes.ts';
+import { type Ability, baseAbility, scopeAbilities } from '../../core/oauth/scopes.ts';
 import type { Html } from '../frame/layout.ts';
 
 /** The abilities that scopes give beyond those of `before`, dangerous ones last. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { PathParameter } from '../../http/request.ts';
-import { ClientId } from '../../oauth/application.ts';
+import { PathParameter } from '../../core/http/request.ts';
+import { ClientId } from '../../core/oauth/application.ts';
 
 /** The path parameter of an application's pages. */
 export const ApplicationPath = v.object({ client_id: PathParameter('Application', ClientId) });

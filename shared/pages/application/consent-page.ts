@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import type { Application } from '../../oauth/application.ts';
-import type { AuthorizationRequest } from '../../oauth/authorization-request.ts';
-import type { Grant } from '../../oauth/grant.ts';
-import type { Scope } from '../../routes.ts';
-import type { User } from '../../user/user.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import type { Scope } from '../../base/routes.ts';
+import { type Application, isPublicClient } from '../../core/oauth/application.ts';
+import type { AuthorizationRequest } from '../../core/oauth/authorization-request.ts';
+import type { Grant } from '../../core/oauth/grant.ts';
+import type { User } from '../../core/user/user.ts';
 import { csrfField, type Page, type Visitor } from '../frame/layout.ts';
 import { type NextStep, nextSteps, signInUrl, toAccount } from '../frame/next-steps.ts';
 import { withQuery } from '../frame/own-url.ts';
@@ -48,6 +48,13 @@ export function consentPage(
           <dt>Registered</dt><dd>${dayOf(created)}</dd>
           <dt>Used by</dt><dd>${peopleOf(people)}</dd>
         </dl>
+        ${
+          isPublicClient(application) &&
+          html`<p class="warning">
+            Its name is not proven. This application runs in a browser or on a device, where another program can use the
+            same name. Allow it only if you have just started it yourself.
+          </p>`
+        }
         <form method="post" action="${url}">
           ${csrfField(csrf)}
           <div class="buttons">

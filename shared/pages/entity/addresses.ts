@@ -1,6 +1,6 @@
 // Addresses of the pages of a thing: its own, and the forms to review it or to add one.
-import { authUrl } from '../../auth-url.ts';
-import type { Entity } from '../../entity/record.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import type { Entity } from '../../core/entity/record.ts';
 import { withQuery } from '../frame/own-url.ts';
 
 /** Address of the page of a thing. */

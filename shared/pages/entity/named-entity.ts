@@ -1,21 +1,22 @@
 // An entity with its name, as its pages and the frames for other sites show it.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../auth-url.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { oneOf } from '../../base/values.ts';
 import {
   type EntityType,
   nameOfEntity,
   nameOfEntityType,
   titleOfEntity,
-} from '../../entity/entity-type.ts';
-import { findRecord, type KnownEntity, knownEntity } from '../../entity/metadata.ts';
-import { publicPageOf } from '../../entity/pasted.ts';
-import type { Metadata } from '../../entity/presented.ts';
-import type { EntityRecord } from '../../entity/record.ts';
-import { isNameFor } from '../../entity/state.ts';
-import type { EntitySummary } from '../../summary/presented.ts';
-import { findSummary } from '../../summary/summary.ts';
-import { oneOf } from '../../values.ts';
+} from '../../core/entity/entity-type.ts';
+import { findRecord, type KnownEntity, knownEntity } from '../../core/entity/metadata.ts';
+import { publicPageOf } from '../../core/entity/pasted.ts';
+import type { Metadata } from '../../core/entity/presented.ts';
+import type { EntityRecord } from '../../core/entity/record.ts';
+import { isNameFor } from '../../core/entity/state.ts';
+import type { EntitySummary } from '../../core/summary/presented.ts';
+import { findSummary, findSummaryWith } from '../../core/summary/summary.ts';
+import { attributeList } from '../form/fields.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { viewerOf } from '../frame/person.ts';
@@ -29,13 +30,17 @@ export interface NamedEntity {
   title: string;
   /** Absent without reviews, if nothing else tells the type. */
   entity_type?: EntityType | undefined;
+  /** With the reviews of things that lead to it. */
   summary: EntitySummary;
+  /** The things that lead to it. */
+  led_from: readonly string[];
   metadata: KnownEntity | null;
 }
 
 /**
- * Reads an entity for its pages, in two round trips. Without reviews it has the `presumed` type, or
- * the one that it has a name of. The person who reads the page may know a name that waits.
+ * Reads an entity for its pages, in two round trips, or three if others lead to it. Without reviews
+ * it has the `presumed` type, or the one that it has a name of. The person who reads the page may
+ * know a name that waits.
  */
 export async function readNamedEntity(
   entity_id: string,
@@ -43,15 +48,17 @@ export async function readNamedEntity(
   reading?: Promise<Visitor | undefined>,
 ): Promise<NamedEntity> {
   const url = `${authUrl()}/entity/${entity_id}`;
-  const [summary, visitor] = await Promise.all([findSummary(entity_id), reading]);
-  const type = summary.entity_type ?? presumed;
+  const [alone, visitor] = await Promise.all([findSummary(entity_id), reading]);
+  const type = alone.entity_type ?? presumed;
   const viewer = viewerOf(visitor);
   const isShown = (record: EntityRecord) => isNameFor(record, viewer);
   const record = await findRecord(entity_id, type ?? null, isShown);
+  const { led_from = [] } = record ?? {};
+  const summary = led_from.length > 0 ? await findSummaryWith(entity_id, led_from) : alone;
   const entity_type = type ?? record?.entity_type;
   if (!entity_type) {
     const name = 'No reviews yet';
-    return { url, name, title: name, summary, metadata: null };
+    return { url, name, title: name, summary, led_from: [], metadata: null };
   }
   const entity = { entity_id, entity_type };
   const metadata = record ? knownEntity(record) : null;
@@ -61,6 +68,7 @@ export async function readNamedEntity(
     title: titleOfEntity(entity, metadata),
     entity_type,
     summary,
+    led_from,
     metadata,
   };
 }
@@ -96,20 +104,26 @@ export function aboutLine(entity: TypedEntity, metadata: About | null | undefine
 
 /**
  * As `aboutLine`, with a link to the page that describes the entity, and links that follow it.
- * Without a name, it has the id.
+ * Without a name, it has the id. Above a form it opens a tab.
  */
 export function entityLine(
   entity: TypedEntity & { entity_id: string },
   metadata: Metadata | null,
-  more: readonly Html[] = [],
+  { more = [], opensTab = false }: { more?: readonly Html[]; opensTab?: boolean } = {},
 ): Html {
   const { entity_id, entity_type } = entity;
   const page = metadata?.url ?? publicPageOf(entity_type, entity_id);
   const isElsewhere = page !== `${authUrl()}/entity/${entity_id}`;
   // A person may have given another address.
   const isByPerson = page !== publicPageOf(entity_type, entity_id);
+  const rel = [...(isByPerson ? ['nofollow', 'ugc'] : []), ...(opensTab ? ['noreferrer'] : [])];
+  const attributes = attributeList({
+    href: page,
+    target: opensTab ? '_blank' : undefined,
+    rel: rel.join(' ') || undefined,
+  });
   return html`<p class="soft">
-    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a href="${page}"${isByPerson && html` rel="nofollow ugc"`}>${hostOf(page)}</a>`}${more.map((link) => html` · ${link}`)}
+    ${about(entity, metadata)}${!metadata && html` <code>${entity_id}</code>`}${isElsewhere && html`, described at <a${attributes}>${hostOf(page)}</a>`}${more.map((link) => html` · ${link}`)}
   </p>`;
 }
 

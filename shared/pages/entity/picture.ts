@@ -1,7 +1,7 @@
 // The picture of a thing, or a tile with its initials. Both have the same size.
 import { html } from 'hono/html';
-import { isShownPicture, pictureOf } from '../../entity/picture.ts';
-import type { Entity } from '../../entity/record.ts';
+import { isShownPicture, pictureOf } from '../../core/entity/picture.ts';
+import type { Entity } from '../../core/entity/record.ts';
 import type { Html } from '../frame/layout.ts';
 import { initialsOf, type TileSize, tile } from '../frame/tile.ts';
 
@@ -22,5 +22,5 @@ export function pictureTile(
   // The thing may have no name yet, but a picture.
   const image = known ? known.image : pictureOf(entity_type, entity_id);
   const letters = tile(entity_id, initialsOf(known?.name ?? '', 2), { size });
-  return html`<span class="picture" aria-hidden="true">${letters}${image && isShownPicture(image) && html`<img src="${image}" alt="" width="${size}" height="${size}" loading="lazy" referrerpolicy="no-referrer">`}</span>`;
+  return html`<span class="picture" aria-hidden="true">${letters}${image && isShownPicture(image) && html`<img src="${image}" alt="" loading="lazy" referrerpolicy="no-referrer">`}</span>`;
 }

@@ -1,13 +1,13 @@
 // Structured data of public pages for search engines (schema.org).
-import { authUrl } from '../../auth-url.ts';
-import type { DatabaseType } from '../../entity/databases.ts';
-import { type EntityType, isOwnType } from '../../entity/entity-type.ts';
-import type { KnownEntity } from '../../entity/metadata.ts';
-import { licenseOf } from '../../review/licenses.ts';
-import { isLongText } from '../../review/long-text.ts';
-import type { AuthoredReview } from '../../review/read-reviews.ts';
-import type { WholeReview } from '../../review/review.ts';
-import type { EntitySummary } from '../../summary/presented.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { licenseOf } from '../../base/licenses.ts';
+import type { DatabaseType } from '../../core/entity/databases.ts';
+import { type EntityType, isOwnType } from '../../core/entity/entity-type.ts';
+import type { KnownEntity } from '../../core/entity/metadata.ts';
+import { isLongText } from '../../core/review/long-text.ts';
+import type { AuthoredReview } from '../../core/review/read-reviews.ts';
+import type { WholeReview } from '../../core/review/review.ts';
+import type { EntitySummary } from '../../core/summary/presented.ts';
 
 const schemaTypes: Readonly<Record<DatabaseType, string>> = {
   event: 'Event',

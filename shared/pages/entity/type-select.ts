@@ -4,8 +4,8 @@ import {
   groupOf,
   nameOfEntityType,
   nameOfGroup,
-} from '../../entity/entity-type.ts';
-import { shownGroups } from '../../entity/shown-groups.ts';
+} from '../../core/entity/entity-type.ts';
+import { shownGroups } from '../../core/entity/shown-groups.ts';
 import { optionGroup, select } from '../form/choices.ts';
 import type { Html } from '../frame/layout.ts';
 

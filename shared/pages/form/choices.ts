@@ -19,7 +19,8 @@ export function select({ options, none, ...look }: SelectField): Html {
   const attributes = attributeList({
     id,
     name: look.name,
-    required: look.isRequired,
+    // Without an empty option there is always a choice (HTML, the select element).
+    required: look.isRequired && none !== undefined,
     autofocus: hasFocus,
     ...tie,
   });

@@ -58,7 +58,7 @@ export function field(look: TextField): Html {
     maxlength: `${maxlength}`,
     rows: rows === undefined ? undefined : `${rows}`,
     // Text of a person, in any language.
-    dir: type === 'area' ? 'auto' : undefined,
+    dir: type === 'area' || type === 'text' ? 'auto' : undefined,
     inputmode,
     autocomplete,
     required: isRequired,

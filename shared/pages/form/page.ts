@@ -1,8 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { largestForm, largestLongForm } from '../../http/form.ts';
-import { partsOf, type RequestSchema, readRequest, requireHttps } from '../../http/read-request.ts';
-import { findUser } from '../../user/user-repository.ts';
+import { largestForm, largestLongForm } from '../../core/http/form.ts';
+import {
+  partsOf,
+  type RequestSchema,
+  readRequest,
+  requireHttps,
+} from '../../core/http/read-request.ts';
+import { findUser } from '../../core/user/user-repository.ts';
 import { browserHandler } from '../frame/error-page.ts';
 import { type Download, type Redirect, respond } from '../frame/html-response.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
@@ -10,7 +15,7 @@ import { signInUrl } from '../frame/next-steps.ts';
 import { leaveNotice, withNotice } from '../frame/notice.ts';
 import { addressOf, queryOf } from '../frame/own-url.ts';
 import { visitorOf, withWaiting } from '../frame/visitor.ts';
-import { readSession, Session } from '../session/session.ts';
+import { readSession, renewSession, Session } from '../session/session.ts';
 import { readSent, requireToken } from './sent-form.ts';
 import { answerTo, type FormAttempt, type ShowForm, type Visit } from './way-back.ts';
 
@@ -79,13 +84,16 @@ export function page<T extends RequestSchema>(
  */
 async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor) {
   if ('file' in answer) return respond(answer);
-  const { cookies = [] } = answer;
+  const renewal = visitor ? await renewSession(event) : [];
+  // The answer may end the session, or begin another one.
+  const cookies = [...renewal, ...(answer.cookies ?? [])];
   if ('location' in answer) {
-    if (!answer.notice) return respond(answer);
+    if (!answer.notice) return respond({ ...answer, cookies });
     return respond({ ...answer, cookies: [...cookies, leaveNotice(answer.notice)] });
   }
   // After a decision, which the number shows.
-  return respond(withNotice(answer, event), visitor && (await withWaiting(visitor)));
+  const shown = withNotice({ ...answer, cookies }, event);
+  return respond(shown, visitor && (await withWaiting(visitor)));
 }
 
 /** Redirects to the sign-in, which returns to this page, or to this page with another query. */

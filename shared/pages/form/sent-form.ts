@@ -1,8 +1,9 @@
 // A form as a browser sends it.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { authUrl } from '../../auth-url.ts';
-import { accessDenied } from '../../errors.ts';
-import { readForm } from '../../http/form.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { accessDenied } from '../../base/errors.ts';
+import { withoutControls } from '../../base/without-controls.ts';
+import { readForm } from '../../core/http/form.ts';
 import { isCsrfToken, type Session } from '../session/session.ts';
 
 /** The fields of a form by name. */
@@ -21,6 +22,11 @@ export function readSent(event: APIGatewayProxyEvent, largest: number): SentForm
   if (!event.body) return {};
   const fields = Object.entries(readForm(event, largest));
   return Object.fromEntries(fields.map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]));
+}
+
+/** Returns a text as a form shows it and sends it back: pages leave controls out. */
+export function asInForm(text: string): string {
+  return withoutControls(text).replaceAll(/\r\n?/g, '\n');
 }
 
 /** Throws `outdated` unless the form has a CSRF token of the session. */

@@ -1,7 +1,7 @@
 // A long text that a person has typed, kept through an error or a sign-in.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
+import { authUrl } from '../../base/auth-url.ts';
 import { csrfField, type Html, type Page } from '../frame/layout.ts';
 import { signInUrl, toAccount } from '../frame/next-steps.ts';
 import { queryOf, requestedPath } from '../frame/own-url.ts';

@@ -2,10 +2,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { ApiError } from '../../errors.ts';
-import { partsOf, type RequestSchema, readRequest } from '../../http/read-request.ts';
-import { toApiError } from '../../http/response.ts';
-import type { User } from '../../user/user.ts';
+import { ApiError } from '../../base/errors.ts';
+import { partsOf, type RequestSchema, readRequest } from '../../core/http/read-request.ts';
+import { toApiError } from '../../core/http/response.ts';
+import type { User } from '../../core/user/user.ts';
 import { explain } from '../frame/error-page.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
 import { addressOf } from '../frame/own-url.ts';

@@ -1,17 +1,18 @@
 // Errors as pages, and the handler that all pages have in common.
-import middy, { type MiddlewareObj } from '@middy/core';
-import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import type { ApiError } from '../../errors.ts';
-import { noteColdStart } from '../../http/cold-start.ts';
-import type { RequestIds } from '../../http/request-ids.ts';
-import { headResponse, toApiError } from '../../http/response.ts';
-import { site } from '../../site/site.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import type { ApiError } from '../../base/errors.ts';
+import { site } from '../../base/site/site.ts';
+import { noteColdStart } from '../../core/http/cold-start.ts';
+import type { RequestIds } from '../../core/http/request-ids.ts';
+import { headResponse, toApiError } from '../../core/http/response.ts';
+import { wholeEvent } from '../../core/http/whole-event.ts';
 import { respond } from './html-response.ts';
 import type { Page } from './layout.ts';
 import { type NextStep, nextSteps, signInUrl, toAccount } from './next-steps.ts';
+import { openerPolicy } from './opener-policy.ts';
 import { askOperator } from './operator.ts';
 import { requestedPath } from './own-url.ts';
 
@@ -32,8 +33,8 @@ export function browserHandler(
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(noteColdStart())
     .use(headResponse())
-    .use(someHeaders())
-    .use(httpHeaderNormalizer())
+    .use(wholeEvent())
+    .use(openerPolicy())
     .onError(async (request) => {
       const { event, error } = request;
       const here = event.httpMethod === 'POST' ? undefined : authUrl() + requestedPath(event);
@@ -42,16 +43,6 @@ export function browserHandler(
       );
     })
     .handler(handle);
-}
-
-/** Puts no headers in place of null, which the test of API Gateway's console sends. */
-function someHeaders(): MiddlewareObj<APIGatewayProxyEvent> {
-  return {
-    before({ event }) {
-      event.headers ??= {};
-      event.multiValueHeaders ??= {};
-    },
-  };
 }
 
 /** Explains an error in plain words, with a link to continue. */
@@ -103,6 +94,7 @@ function inWords(
       ];
     }
     case 'service_unavailable':
+    case 'too_many_requests':
       return Number(headers['Retry-After']) > 1
         ? ['Nothing can be saved right now', `${message}.`, back]
         : ['Please try again in a moment', `${message}.`, back];

@@ -1,7 +1,7 @@
 // The footer of a page.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import { site } from '../../site/site.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { site } from '../../base/site/site.ts';
 import type { Html } from './layout.ts';
 
 /** Links that are the same on every page: first those of the operator's own pages. */

@@ -1,6 +1,6 @@
 // The frame of every page: head, header and footer around its content.
 import { html, raw } from 'hono/html';
-import { site } from '../../site/site.ts';
+import { site } from '../../base/site/site.ts';
 import { footer } from './footer.ts';
 import { header } from './header.ts';
 import type { Html, Page, Visitor } from './layout.ts';

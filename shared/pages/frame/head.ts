@@ -1,9 +1,9 @@
 // The head of a public page.
 import { html, raw } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import { atomType } from '../../links.ts';
-import { version } from '../../routes.ts';
-import { site } from '../../site/site.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { atomType } from '../../base/links.ts';
+import { version } from '../../base/routes.ts';
+import { site } from '../../base/site/site.ts';
 import type { Html } from './layout.ts';
 
 /** Another format of a page, for a `link` element. */
@@ -15,13 +15,11 @@ interface Alternate {
 
 /** Head content of a public page for browsers, feed readers and search engines. */
 interface Head {
-  /** Path below {auth_url}. The API has the same path below its version, or `apiPath`. */
+  /** Path below {auth_url}. */
   path: string;
-  /** Is false for a page that the API does not have. */
-  apiPath?: string | false;
   /** Type of the page in the Open Graph protocol. */
   type: 'article' | 'profile' | 'website';
-  /** Title of the Atom feed, if there is one. */
+  /** Title of the Atom feed, if there is one: the API has it below the same path. */
   feed?: string;
   alternates?: readonly Alternate[];
   /** Structured data (schema.org), if enough is known for it. */
@@ -31,14 +29,14 @@ interface Head {
 }
 
 /** The head of a public page, without its title and description. */
-export function headOf({ path, apiPath = path, type, feed, ...rest }: Head): Html {
+export function headOf({ path, type, feed, ...rest }: Head): Html {
   const { alternates = [], data, isUnlisted } = rest;
   const { name, image } = site();
   const page = authUrl() + path;
-  const api = authUrl() + version + (apiPath || '');
-  const all: Alternate[] = apiPath === false ? [] : [{ type: 'application/json', href: api }];
-  if (feed) all.push({ type: atomType, href: `${api}/reviews.atom`, title: feed });
-  all.push(...alternates);
+  const api = authUrl() + version + path.replace(/\/$/, '');
+  // Readers take JSON for a JSON Feed, so the address in the API is not among them.
+  const all: Alternate[] = [...alternates];
+  if (feed) all.unshift({ type: atomType, href: `${api}/reviews.atom`, title: feed });
   return html`<link rel="canonical" href="${page}">
 ${all.map(({ type, href, title }) => html`<link rel="alternate" type="${type}" href="${href}"${title && html` title="${title}"`}>\n`)}<meta property="og:url" content="${page}">
 <meta property="og:type" content="${type}">

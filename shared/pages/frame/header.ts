@@ -1,9 +1,9 @@
 // The header of a page: one row with the name, the search and the account.
 import { html, raw } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import { site } from '../../site/site.ts';
-import { countNews } from '../../user/news.ts';
-import { canModerate } from '../../user/user-type.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { site } from '../../base/site/site.ts';
+import { countNews } from '../../core/user/news.ts';
+import { canModerate } from '../../core/user/user-type.ts';
 import { csrfField, type Html, type Page, type Visitor } from './layout.ts';
 import { mark } from './mark.ts';
 

@@ -1,8 +1,9 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { authUrl } from '../../auth-url.ts';
-import { pictureSources } from '../../entity/picture.ts';
-import { transportHeaders } from '../../http/response.ts';
-import { site } from '../../site/site.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { site } from '../../base/site/site.ts';
+import { withoutControls } from '../../base/without-controls.ts';
+import { pictureSources } from '../../core/entity/picture.ts';
+import { transportHeaders } from '../../core/http/response.ts';
 import { framed } from './frame.ts';
 import type { Page, Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
@@ -16,11 +17,8 @@ export interface Redirect {
   notice?: Notice;
 }
 
-/** A JSON document that a browser saves as a file. */
-export interface Download {
-  file: string;
-  document: object;
-}
+/** A file that a browser saves: a document of JSON, or a table of CSV. */
+export type Download = { file: string } & ({ document: object } | { table: string });
 
 /** Builds the response of the Lambda proxy integration. */
 export async function respond(
@@ -32,9 +30,11 @@ export async function respond(
   if (!('content' in answer && answer.isDecision)) policy.push("form-action 'self'");
   const headers = securityHeaders(policy);
   if ('file' in answer) {
-    headers['Content-Type'] = 'application/json';
+    const isTable = 'table' in answer;
+    headers['Content-Type'] = isTable ? 'text/csv; charset=utf-8' : 'application/json';
     headers['Content-Disposition'] = `attachment; filename="${answer.file}"`;
-    return { statusCode: 200, headers, body: JSON.stringify(answer.document) };
+    const body = isTable ? answer.table : JSON.stringify(answer.document);
+    return { statusCode: 200, headers, body };
   }
   const { cookies = [] } = answer;
   const withCookies = cookies.length > 0 && { multiValueHeaders: { 'Set-Cookie': [...cookies] } };
@@ -46,14 +46,14 @@ export async function respond(
   return {
     statusCode: answer.status ?? 200,
     headers: { ...headers, ...answer.headers },
-    // HTML has no U+0000, which a form may hold that is shown again.
-    body: `${await framed(answer, visitor)}`.replaceAll('\0', '\ufffd'),
+    // A form that is shown again marks the U+0000 for which it was refused.
+    body: withoutControls(`${await framed(answer, visitor)}`.replaceAll('\0', '\ufffd')),
     ...withCookies,
   };
 }
 
 /**
- * The headers of every page: no script, no form or frame elsewhere, no hold of other windows on it.
+ * The headers of every page: no script, no form or frame elsewhere. `openerPolicy` adds one more.
  * Only a page made for it can be framed (RFC 9700 section 4.16). A form of ours names its origin.
  */
 export function securityHeaders(
@@ -70,7 +70,7 @@ export function securityHeaders(
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': directives.join('; '),
-    ...(!isFramed && { 'X-Frame-Options': 'DENY', 'Cross-Origin-Opener-Policy': 'same-origin' }),
+    ...(!isFramed && { 'X-Frame-Options': 'DENY' }),
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'same-origin',
     ...transportHeaders(),

@@ -1,6 +1,6 @@
 // A page for people: its parts, which the frame puts together.
 import { html } from 'hono/html';
-import type { User } from '../../user/user.ts';
+import type { User } from '../../core/user/user.ts';
 
 /** Markup with all inserted values escaped. */
 export type Html = ReturnType<typeof html>;

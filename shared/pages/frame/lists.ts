@@ -1,8 +1,8 @@
 // Lists, tables and tabs on pages, with links to the next page.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { readFromCursor } from '../../list/cursor.ts';
-import type { SortKey } from '../../table/item.ts';
+import { readFromCursor } from '../../base/list/cursor.ts';
+import type { SortKey } from '../../base/table/item.ts';
 import type { Html } from './layout.ts';
 import { withQuery } from './own-url.ts';
 

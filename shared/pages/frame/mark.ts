@@ -1,7 +1,7 @@
 // The mark of the service: a star in a speech bubble.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import { site } from '../../site/site.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { site } from '../../base/site/site.ts';
 import type { Html } from './layout.ts';
 
 /** A star in a speech bubble, on a field of 32 by 32. */

@@ -1,6 +1,6 @@
 // Links from a page to what a person may do next.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
+import { authUrl } from '../../base/auth-url.ts';
 import type { Html } from './layout.ts';
 import { withQuery } from './own-url.ts';
 import { star } from './stars.ts';

@@ -6,6 +6,9 @@ import type { Page } from './layout.ts';
 /** Messages shown once after a change. */
 const notices = {
   'profile-saved': 'Your profile is saved.',
+  welcome: 'Welcome! Your name is saved. Find something that you know, and review it.',
+  'address-moved':
+    'You sign in with the new address now. All other devices are signed out, and the address before is told.',
   'mails-saved': 'Your choice of mails is saved.',
   'draft-saved': 'The draft is saved. Only you can see it.',
   'review-published': 'Your review is public.',
@@ -18,6 +21,9 @@ const notices = {
   'application-registered': 'The application is registered. Its credentials are below.',
   'application-saved': 'The registration is saved.',
   'application-deleted': 'The application is deleted. It no longer has access to any account.',
+  'application-public':
+    'The application is public now, without a secret. People have to connect it again.',
+  'application-confidential': 'The application has a secret now. Its refresh tokens need it.',
   'application-revoked': 'All access is revoked. People have to connect the application again.',
   'secret-made':
     'The new secret is created. The old one works for one more day, unless you revoke it.',
@@ -48,6 +54,7 @@ const notices = {
   'user-hide_all': 'The account is blocked. Everything that it did is being undone.',
   'user-restore_all': 'The account may write again. What was undone is being brought back.',
   'user-unblock': 'The account may write again.',
+  'user-approve_all': 'What waited of this author is public now.',
   'user-allow': 'The author may review it again.',
   'vote-cast': 'Your vote is counted.',
   'vote-taken-back': 'Your vote is taken back.',

@@ -1,6 +1,6 @@
 // Ways to the people who run the site.
 import { html } from 'hono/html';
-import { site } from '../../site/site.ts';
+import { site } from '../../base/site/site.ts';
 import type { Html } from './layout.ts';
 
 /** Words that say whom to ask, with the contact if the operator has set one. */

@@ -1,7 +1,7 @@
 // Addresses of our own pages.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { authUrl } from '../../auth-url.ts';
-import { matchRoute } from '../../http/match-route.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { matchRoute } from '../../core/http/match-route.ts';
 
 /** The URL of a page of ours. Any other address, which anybody can send, becomes the account. */
 export function ownUrl(return_to = ''): string {

@@ -1,9 +1,9 @@
 // A person as pages show them: the name, and what others should know of an author.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import type { Viewer } from '../../entity/state.ts';
-import type { User } from '../../user/user.ts';
-import { canModerate, userTypeOf } from '../../user/user-type.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import type { Viewer } from '../../core/entity/state.ts';
+import type { User } from '../../core/user/user.ts';
+import { canModerate, userTypeOf } from '../../core/user/user-type.ts';
 import type { Html, Visitor } from './layout.ts';
 import { initialsOf, type TileSize, tile } from './tile.ts';
 

@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { partsOf, type RequestSchema, readRequest } from '../../http/read-request.ts';
-import { Answer, brieflyShared, publicAnswer } from '../../http/response.ts';
+import { partsOf, type RequestSchema, readRequest } from '../../core/http/read-request.ts';
+import { Answer, brieflyShared, publicAnswer } from '../../core/http/response.ts';
+import { renewSession } from '../session/session.ts';
 import { browserHandler } from './error-page.ts';
 import { type Redirect, respond } from './html-response.ts';
 import type { Page, Visitor } from './layout.ts';
@@ -37,7 +38,8 @@ export function visitedPage<T extends RequestSchema>(
     const [page, visitor] = await Promise.all([handle(request, reading), reading]);
     if ('location' in page) return respond(page);
     if (visitor) {
-      const answer = await respond(withNotice(page, event), visitor);
+      const cookies = [...(await renewSession(event)), ...(page.cookies ?? [])];
+      const answer = await respond(withNotice({ ...page, cookies }, event), visitor);
       return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-store' } };
     }
     // Without this, a shared cache would show this page to people who are signed in.

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { grounds } from '../../site/palette.ts';
-import { site } from '../../site/site.ts';
+import { grounds } from '../../base/site/palette.ts';
+import { site } from '../../base/site/site.ts';
 import sheets from './style.json' with { type: 'json' };
 
 interface Style {
@@ -11,7 +11,7 @@ interface Style {
 
 let memo: Style | undefined;
 
-/** Style of every page, rendered from the sheets in css/ by `npm run openapi`. */
+/** Style of every page, rendered from the sheets in css/ by `npm run generate`. */
 export function style(): Style {
   if (memo === undefined) {
     const text = colours() + Object.values(sheets).join('');

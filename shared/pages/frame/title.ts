@@ -1,4 +1,4 @@
-import { site } from '../../site/site.ts';
+import { site } from '../../base/site/site.ts';
 
 /** The title of a page in tabs and bookmarks. That of the home page is the name of the site. */
 export function titleInTab(title: string): string {

@@ -1,11 +1,11 @@
 // The signed-in person who opens a page.
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { listHeaderOf, requireHttps } from '../../http/read-request.ts';
-import { countWaiting } from '../../moderation/desk.ts';
-import { languages } from '../../review/languages.ts';
-import type { User } from '../../user/user.ts';
-import { findUser } from '../../user/user-repository.ts';
-import { canModerate } from '../../user/user-type.ts';
+import { languages } from '../../base/languages.ts';
+import { listHeaderOf, requireHttps } from '../../core/http/read-request.ts';
+import { countWaiting } from '../../core/report/desk.ts';
+import type { User } from '../../core/user/user.ts';
+import { findUser } from '../../core/user/user-repository.ts';
+import { canModerate } from '../../core/user/user-type.ts';
 import { csrfToken, readSession, type Session } from '../session/session.ts';
 import type { Visitor } from './layout.ts';
 import { addressOf } from './own-url.ts';

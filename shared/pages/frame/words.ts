@@ -1,6 +1,6 @@
 // Times, counts and names as pages write them.
 import { html } from 'hono/html';
-import type { UserType } from '../../user/user-type.ts';
+import type { UserType } from '../../core/user/user-type.ts';
 import type { Html } from './layout.ts';
 
 // Without Intl, whose first DateTimeFormat takes a quarter of a cold start.

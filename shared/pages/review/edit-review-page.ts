@@ -1,15 +1,21 @@
 // The page to edit an own review, or to publish a draft.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import { nameOfEntity } from '../../entity/entity-type.ts';
-import { findMetadata } from '../../entity/metadata.ts';
-import type { Metadata } from '../../entity/presented.ts';
-import { licenseOf } from '../../review/licenses.ts';
-import { getReviewBy } from '../../review/read-reviews.ts';
-import { isDraft, isHeld, isPublic, type Review, type WholeReview } from '../../review/review.ts';
-import { revisionTagOf } from '../../review/revision-tag.ts';
-import { findLatestWritten } from '../../review/waiting.ts';
-import { type Written, writtenNames } from '../../review/written.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { licenseOf } from '../../base/licenses.ts';
+import { nameOfEntity } from '../../core/entity/entity-type.ts';
+import { findMetadata } from '../../core/entity/metadata.ts';
+import type { Metadata } from '../../core/entity/presented.ts';
+import { getReviewBy } from '../../core/review/read-reviews.ts';
+import {
+  isDraft,
+  isHeld,
+  isPublic,
+  type Review,
+  type WholeReview,
+} from '../../core/review/review.ts';
+import { revisionTagOf } from '../../core/review/revision-tag.ts';
+import { findLatestWritten } from '../../core/review/waiting.ts';
+import { type Written, writtenNames } from '../../core/review/written.ts';
 import { entityLine } from '../entity/named-entity.ts';
 import { blank, type FormState, faultOf } from '../form/fields.ts';
 import type { Redirect } from '../frame/html-response.ts';
@@ -104,7 +110,7 @@ function form(
 ): Html {
   const { id, language } = review;
   return html`<section>
-    ${entityLine(review, metadata)}
+    ${entityLine(review, metadata, { opensTab: true })}
     <form method="post" action="${authUrl()}/review/${id}/edit">
       ${csrfField(csrf)}
       <input type="hidden" name="revision" value="${revisionTagOf(review)}">

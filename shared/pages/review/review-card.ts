@@ -1,10 +1,10 @@
 // A review as lists and tables show it.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import { nameOfEntity } from '../../entity/entity-type.ts';
-import type { Metadata } from '../../entity/presented.ts';
-import type { AuthoredReview } from '../../review/read-reviews.ts';
-import type { Review } from '../../review/review.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { nameOfEntity } from '../../core/entity/entity-type.ts';
+import type { Metadata } from '../../core/entity/presented.ts';
+import type { AuthoredReview } from '../../core/review/read-reviews.ts';
+import type { Review } from '../../core/review/review.ts';
 import { aboutLine } from '../entity/named-entity.ts';
 import { pictureTile } from '../entity/picture.ts';
 import type { Html } from '../frame/layout.ts';

@@ -1,23 +1,23 @@
 // The fields of the forms to write and edit a review, and their schemas.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { longestTyped } from '../../http/form.ts';
-import { languages } from '../../review/languages.ts';
-import { Language, LicenseChoice, type Review } from '../../review/review.ts';
+import { languages } from '../../base/languages.ts';
+import { site } from '../../base/site/site.ts';
+import { longestTyped } from '../../core/http/form.ts';
+import { Language, LicenseChoice, type Review } from '../../core/review/review.ts';
 import {
   nothingWritten,
   SentWritten,
   type WholeWritten,
   type WrittenName,
   writtenNames,
-} from '../../review/written.ts';
-import { site } from '../../site/site.ts';
-import type { User } from '../../user/user.ts';
+} from '../../core/review/written.ts';
+import type { User } from '../../core/user/user.ts';
 import { type Choice, optionGroup, radios, select } from '../form/choices.ts';
 import { attributeList, type FormState, field, fieldParts } from '../form/fields.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
-import { namePageUrl } from '../frame/next-steps.ts';
+import { namePageUrl, toAccount } from '../frame/next-steps.ts';
 import { linkToRules } from '../frame/own-pages.ts';
 import { star } from '../frame/stars.ts';
 import { counted } from '../frame/words.ts';
@@ -76,8 +76,8 @@ export function newReviewFields(
 ): Html {
   return html`${writtenFields(filled)}
     ${languageField(filled, last?.language ?? site().language, languages)}
-    ${licenseField(filled, last?.license ?? site().license)}
-    ${linkToRules()}`;
+    ${licenseField(filled, last?.license ?? site().license ?? usualLicense)}
+    ${linkToRules({ opensTab: true })}`;
 }
 
 /** The stars as radio buttons. The last one is for a review without stars. */
@@ -155,6 +155,9 @@ function languageField(
   });
 }
 
+/** The licence that is proposed to somebody who has written nothing, unless the site has one. */
+const usualLicense = 'CC BY-SA 4.0';
+
 /** Use that each licence allows. */
 const licenseWords: Readonly<Record<string, string>> = {
   'CC BY-SA 4.0':
@@ -193,7 +196,12 @@ function licenseChoices(filled: FormState, proposal: string | undefined): Html {
   });
 }
 
-/** The name under which a form publishes, and the way to choose another. */
-export function publishedAs({ display_name }: User, here: string): Html {
-  return html`<p class="soft">Published as <bdi>${display_name}</bdi>. <a href="${namePageUrl(here, 'name')}">Change the name</a></p>`;
+/**
+ * The name under which a form publishes, the way to choose another, and whether moderators look
+ * first. The way opens a tab, so that it leaves what the form has.
+ */
+export function publishedAs({ display_name }: User, isHeld: boolean): Html {
+  const nameUrl = namePageUrl(toAccount().href, 'name');
+  return html`<p class="soft">Published as <bdi>${display_name}</bdi>. <a href="${nameUrl}" target="_blank" rel="noreferrer">Change the name in a new tab</a></p>
+    ${isHeld && html`<p class="soft">You are new here: a moderator looks at your review before others see it.</p>`}`;
 }

@@ -1,7 +1,11 @@
 // A list of reviews on a page: its query, its reading and its HTML.
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { fitting } from '../../answer-size.ts';
+import { fitting } from '../../base/answer-size.ts';
+import type { ListOwner } from '../../base/links.ts';
+import { type PageEnd, readFromCursor } from '../../base/list/cursor.ts';
+import type { PageRequest } from '../../base/list/page-plan.ts';
+import { oneOf } from '../../base/values.ts';
 import {
   type EntityGroup,
   type EntityType,
@@ -11,16 +15,17 @@ import {
   nameOfGroup,
   pluralOfEntityType,
   titleOfEntity,
-} from '../../entity/entity-type.ts';
-import { findMetadata } from '../../entity/metadata.ts';
-import type { Metadata } from '../../entity/presented.ts';
-import type { ListOwner } from '../../links.ts';
-import { type PageEnd, readFromCursor } from '../../list/cursor.ts';
-import type { PageRequest } from '../../list/page-plan.ts';
-import type { FacetFilter } from '../../review/counts.ts';
-import { listWritten } from '../../review/own-reviews.ts';
-import { listReviews, listReviewsOf, type ReviewList } from '../../review/review-list.ts';
-import { oneOf } from '../../values.ts';
+} from '../../core/entity/entity-type.ts';
+import { findMetadata } from '../../core/entity/metadata.ts';
+import type { Metadata } from '../../core/entity/presented.ts';
+import type { FacetFilter } from '../../core/review/counts.ts';
+import { listWritten } from '../../core/review/own-reviews.ts';
+import {
+  listReviews,
+  listReviewsOf,
+  listReviewsOfSame,
+  type ReviewList,
+} from '../../core/review/review-list.ts';
 import { nameOfLanguage } from '../frame/language-names.ts';
 import type { Html, Visitor } from '../frame/layout.ts';
 import { perPage, readDated, tabs } from '../frame/lists.ts';
@@ -47,9 +52,20 @@ type ListPage = Pick<ReviewList, 'count' | 'reviews'> & {
   endAfter: (shown: number) => Pick<PageEnd, 'cursor'>;
 };
 
-/** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
-export async function readReviews(owner: ListOwner, query: ListQuery): Promise<ListPage> {
-  return readFiltered(owner, query, (list) => listReviewsOf(owner, list));
+/**
+ * Reads a page of an entity's or user's reviews, of an entity with those of the things that lead to
+ * it. Throws ApiError 400 for an invalid cursor.
+ */
+export async function readReviews(
+  owner: ListOwner,
+  query: ListQuery,
+  led_from: readonly string[] = [],
+): Promise<ListPage> {
+  return readFiltered(owner, query, (list) =>
+    'entity_id' in owner && led_from.length > 0
+      ? listReviewsOfSame([owner.entity_id, ...led_from], list)
+      : listReviewsOf(owner, list),
+  );
 }
 
 /** Reads a page of all reviews. Throws ApiError 400 for an invalid cursor. */

@@ -1,8 +1,8 @@
 // Reasons that prevent a person from writing, editing or deleting a review.
 import { html } from 'hono/html';
-import { findWritingObstacle } from '../../user/daily-limit.ts';
-import type { User } from '../../user/user.ts';
-import { blockedAccount } from '../../user/writer.ts';
+import { findWritingObstacle } from '../../core/user/daily-limit.ts';
+import type { User } from '../../core/user/user.ts';
+import { blockedAccount } from '../../core/user/writer.ts';
 import { blank, type FormState } from '../form/fields.ts';
 import { typedText } from '../form/typed-text.ts';
 import type { Html, Page } from '../frame/layout.ts';

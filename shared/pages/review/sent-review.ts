@@ -1,15 +1,21 @@
 // A new review that a form has sent.
-import { ApiError } from '../../errors.ts';
-import { findOwnReview } from '../../review/own-reviews.ts';
-import { getReviewBy } from '../../review/read-reviews.ts';
-import { isDraft, type WholeReview } from '../../review/review.ts';
-import { insertReview } from '../../review/review-repository.ts';
-import { isSameWritten } from '../../review/written.ts';
-import { retryStale, type Write } from '../../table/transact.ts';
-import { spendNaming } from '../../user/daily-limit.ts';
-import type { User } from '../../user/user.ts';
+import { ApiError } from '../../base/errors.ts';
+import { retryStale, type Write } from '../../base/table/transact.ts';
+import { findOwnReview } from '../../core/review/own-reviews.ts';
+import { getReviewBy } from '../../core/review/read-reviews.ts';
+import { isDraft, type WholeReview } from '../../core/review/review.ts';
+import { insertReview } from '../../core/review/review-repository.ts';
+import { hasNeeded, isSameWritten, type Written } from '../../core/review/written.ts';
+import { spendNaming } from '../../core/user/daily-limit.ts';
+import type { User } from '../../core/user/user.ts';
+import { FieldError } from '../form/way-back.ts';
 import type { Redirect } from '../frame/html-response.ts';
 import { afterSaving } from './edit-review-page.ts';
+
+/** Throws the error of a form without stars and without a text. */
+export function requireContent(written: Written): void {
+  if (!hasNeeded(written)) throw new FieldError('', 'Give stars, write a text, or both.');
+}
 
 /**
  * Stores the review, and leads to it. `insert` returns it as stored. A form that is sent twice

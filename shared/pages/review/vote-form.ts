@@ -1,13 +1,13 @@
 // The vote on a review: its forms on pages and in lists, and what they send.
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import type { AuthoredReview } from '../../review/read-reviews.ts';
-import type { Review } from '../../review/review.ts';
-import { limitReached } from '../../user/daily-limit.ts';
-import { blockedAccount } from '../../user/writer.ts';
-import { oneOf } from '../../values.ts';
-import type { Vote } from '../../vote/vote.ts';
-import { type Ballot, findVotesOn, voteObstacle } from '../../vote/vote-repository.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import { oneOf } from '../../base/values.ts';
+import type { AuthoredReview } from '../../core/review/read-reviews.ts';
+import type { Review } from '../../core/review/review.ts';
+import { limitReached } from '../../core/user/daily-limit.ts';
+import { blockedAccount } from '../../core/user/writer.ts';
+import type { Vote } from '../../core/vote/vote.ts';
+import { type Ballot, findVotesOn, voteObstacle } from '../../core/vote/vote-repository.ts';
 import { csrfField, type Html, type Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { authUrl } from '../../auth-url.ts';
-import type { AuthoredReview } from '../../review/read-reviews.ts';
-import type { Ballot } from '../../vote/vote-repository.ts';
+import { authUrl } from '../../base/auth-url.ts';
+import type { AuthoredReview } from '../../core/review/read-reviews.ts';
+import type { Ballot } from '../../core/vote/vote-repository.ts';
 import type { Page, Visitor } from '../frame/layout.ts';
 import { nameWithRole } from '../frame/person.ts';
 import { type Choice, ownVote } from './vote-form.ts';

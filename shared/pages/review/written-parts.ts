@@ -1,9 +1,9 @@
 // The written fields of a review as pages show them: in full, and in short.
 import { html } from 'hono/html';
-import { beginningOf } from '../../review/long-text.ts';
-import { writtenBytes } from '../../review/page-size.ts';
-import type { Review } from '../../review/review.ts';
-import type { WholeWritten, Written, WrittenName } from '../../review/written.ts';
+import { beginningOf } from '../../core/review/long-text.ts';
+import { writtenBytes } from '../../core/review/page-size.ts';
+import type { Review } from '../../core/review/review.ts';
+import type { WholeWritten, Written, WrittenName } from '../../core/review/written.ts';
 import type { Html } from '../frame/layout.ts';
 import { stars } from '../frame/stars.ts';
 

@@ -2,13 +2,21 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';
-import { invalidRequest } from '../../errors.ts';
-import { RequestedGrant } from '../../oauth/authorization-request.ts';
-import { keysOf } from '../../secrets.ts';
-import { epochSeconds } from '../../time.ts';
+import { invalidRequest } from '../../base/errors.ts';
+import { keysOf } from '../../base/secrets.ts';
+import { epochSeconds } from '../../base/time.ts';
+import { RequestedGrant } from '../../core/oauth/authorization-request.ts';
 
 /** Data that browsers carry for us. */
-type Kind = 'session' | 'sign-in' | 'request' | 'stop-mails';
+type Kind =
+  | 'session'
+  | 'sign-in'
+  | 'interaction'
+  | 'known-browser'
+  | 'request'
+  | 'stop-mails'
+  | 'move'
+  | 'undo-move';
 
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
 

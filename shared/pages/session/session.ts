@@ -3,14 +3,16 @@ import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:c
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import * as v from 'valibot';
-import { isHttps } from '../../auth-url.ts';
-import { keysOf } from '../../secrets.ts';
+import { isHttps } from '../../base/auth-url.ts';
+import { keysOf } from '../../base/secrets.ts';
+import { epochSeconds } from '../../base/time.ts';
 import { open, seal, signInLifetime } from './sealed.ts';
 
-/** A signed-in person. `signed_in` is in ms since 1970. Each sign-in has a new `session_id`. */
+/** A signed-in person. Each sign-in has a new `session_id`. */
 export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
+  /** Time before the account was read, in ms since 1970. Whatever ends sessions later ends this. */
   signed_in: v.number(),
   /** Last proof of identity (ms since 1970), if reported. Recognizing a person is no proof. */
   authenticated: v.optional(v.number()),
@@ -24,13 +26,20 @@ export const SignIn = v.object({
   code_verifier: v.string(),
   /** Page of ours to continue with. */
   return_to: v.string(),
+  /** The account that moves to the identity that signs in. */
+  moves: v.optional(v.string()),
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
 
 const csrfBytes = 32;
 
-/** Seconds that a person stays signed in. */
-const sessionLifetime = 12 * 3600;
+const day = 86_400;
+
+/** Seconds that a person stays signed in without a visit: 30 days. */
+const sessionLifetime = 30 * day;
+
+/** Seconds after which a person signs in again in any case: a year. */
+const longestSession = 365 * day;
 
 /** Limits on the cookies of sign-ins. API Gateway accepts 10,240 bytes of headers in a request. */
 const mostSignIns = { count: 4, bytes: 6000 };
@@ -58,21 +67,68 @@ export function setCookie(name: string, value: string, maxAge: number): string {
 }
 
 /** The full name of a cookie. The prefix restricts it to this exact host, but needs HTTPS. */
-function cookieName(name: string): string {
+export function cookieName(name: string): string {
   return isHttps() ? `__Host-${name}` : name;
 }
 
-/** Returns the Set-Cookie header that signs a user in. `authenticated` is as in the session. */
-export async function startSession(userId: string, authenticated?: number): Promise<string> {
+/**
+ * Returns the Set-Cookie header that signs a user in. `signed_in` and `authenticated` are as in the
+ * session.
+ */
+export function startSession(
+  user_id: string,
+  { signed_in = Date.now(), authenticated }: Partial<Session> = {},
+): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
-  const session: Session = { user_id: userId, session_id, signed_in: Date.now(), authenticated };
-  return setCookie('session', await seal('session', session, sessionLifetime), sessionLifetime);
+  return sessionCookie({ user_id, session_id, signed_in, authenticated }, sessionLifetime);
+}
+
+async function sessionCookie(session: Session, lifetime: number): Promise<string> {
+  return setCookie('session', await seal('session', session, lifetime), lifetime);
 }
 
 /** Reads the session of a request. Returns undefined if nobody is signed in. */
 export async function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
-  const value = readCookie(event, 'session');
-  return value ? (await open('session', Session, value))?.content : undefined;
+  return (await openSession(event))?.content;
+}
+
+function openSession(event: APIGatewayProxyEvent) {
+  return open('session', Session, readCookie(event, 'session') ?? '');
+}
+
+/**
+ * Returns the Set-Cookie headers that prolong a session by a visit, once a day, for a year at most.
+ * It stays the same session, and nothing is stored.
+ */
+export async function renewSession(event: APIGatewayProxyEvent): Promise<string[]> {
+  const opened = await openSession(event);
+  if (!opened) return [];
+  const { content, expires_at } = opened;
+  const now = epochSeconds();
+  const end = Math.floor(content.signed_in / 1000) + longestSession;
+  const lifetime = Math.min(sessionLifetime, end - now);
+  if (now + lifetime < expires_at + day) return [];
+  const idToken = readIdToken(event);
+  const kept = idToken ? [idTokenCookie(idToken, lifetime)] : [];
+  return [await sessionCookie(content, lifetime), ...kept];
+}
+
+/**
+ * Returns the Set-Cookie header that keeps the ID token of a sign-in, which tells the provider whom
+ * to sign out. None if the head of the answer would not fit the 4 KB of a usual proxy.
+ */
+export function keepIdToken(idToken: string, location: string): string[] {
+  if (idToken.length + location.length > 2000) return [];
+  return [idTokenCookie(idToken, sessionLifetime)];
+}
+
+function idTokenCookie(idToken: string, lifetime: number): string {
+  return setCookie('id-token', idToken, lifetime);
+}
+
+/** Reads the ID token of the last sign-in of this browser, if there is one. */
+export function readIdToken(event: APIGatewayProxyEvent): string | undefined {
+  return readCookie(event, 'id-token');
 }
 
 /** True for 10 minutes after a proof of identity. Being recognized unasked is no proof. */
@@ -80,9 +136,9 @@ export function isFresh({ signed_in, authenticated = signed_in }: Session): bool
   return Date.now() - authenticated <= 10 * 60_000;
 }
 
-/** Returns the Set-Cookie header that deletes the session. */
-export function forgetSession(): string {
-  return setCookie('session', '', 0);
+/** Returns the Set-Cookie headers that delete the session. */
+export function forgetSession(): string[] {
+  return ['session', 'id-token'].map((name) => setCookie(name, '', 0));
 }
 
 /**

@@ -1,6 +1,8 @@
 import { groupOf } from '../../../infra/aws/function-groups.ts';
-import { consumers } from '../../../shared/background/consumers.ts';
-import { type Route, routes } from '../../../shared/routes.ts';
+import type { TableUse } from '../../../infra/aws/table-access.ts';
+import { consumers } from '../../../shared/base/background/consumers.ts';
+import { schedulesOf } from '../../../shared/base/background/schedules.ts';
+import { type Route, routes } from '../../../shared/base/routes.ts';
 
 /** The parts of a CloudFormation template that the checks read. */
 export interface Template {
@@ -40,16 +42,13 @@ export function merged(outer: Template, nested: Readonly<Record<string, Template
   return { ...(inlined({ ...outer, Resources: {} }) as Template), Resources };
 }
 
-/** Rights of functions that serve no route. */
-const others: readonly Pick<Route, 'operation' | 'table' | 'asks' | 'secrets'>[] = [
-  { operation: 'authorizer', table: 'read', secrets: ['SIGNING_KEYS'] },
+/** The declaration of every function, also of one that serves no route. */
+export const declarations: readonly (TableUse & Pick<Route, 'operation'>)[] = [
+  ...routes,
+  ...consumers,
+  ...schedulesOf({ isMailing: true }),
+  { operation: 'authorizer', table: 'public', secrets: ['SIGNING_KEYS'] },
   { operation: 'no-route', table: 'none' },
-  ...consumers.map(({ operation }) => ({ operation, table: 'write' }) as const),
-  { operation: 'expire-vote-counters', table: 'write' },
-  { operation: 'send-heartbeat', table: 'health', secrets: ['SIGNING_KEYS'] },
-  { operation: 'update-names', table: 'public', asks: true },
-  { operation: 'send-webhooks', table: 'webhooks', secrets: ['WEBHOOK_KEYS'] },
-  { operation: 'send-notices', table: 'notices', secrets: ['SESSION_KEYS'] },
 ];
 
 /** Returns the resources of one type, by logical id. */
@@ -81,9 +80,7 @@ export function functionNameOf(operation: string): string {
 }
 
 /** The names of all functions. */
-const functionNames = [
-  ...new Set([...routes, ...others].map(({ operation }) => functionNameOf(operation))),
-];
+const functionNames = [...new Set(declarations.map(({ operation }) => functionNameOf(operation)))];
 
 /** Returns the functions with their names: operations, or groups of pages. */
 export function functions(template: Template): [string, Resource][] {
@@ -105,51 +102,64 @@ export function isOf(functionName: string, logicalId: string): boolean {
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
-/** Lists rights with a wildcard in action or resource, and policies that AWS manages. */
+/**
+ * Lists rights with a wildcard in action or resource, but for three: `wrongCalls` checks whom API
+ * Gateway may call, a condition limits mails to one sender, and all indexes are of one table.
+ */
 export function wildcardRights(template: Template): string[] {
-  return statements(template).flatMap(({ id, Action, Resource }) =>
-    JSON.stringify([Action, Resource]).includes('*') ? [`${id}: ${[Action].flat()}`] : [],
-  );
+  return statements(template).flatMap(({ id, Action, Resource, Condition }) => {
+    const isCall = Action === 'lambda:InvokeFunction' && id.startsWith('ApiCaller');
+    const isMail = `${Action}`.startsWith('ses:') && Condition?.StringEquals?.['ses:FromAddress'];
+    const isQuery = `${Action}` === 'dynamodb:Query';
+    const text = JSON.stringify([Action, Resource]);
+    const isWild = (isQuery ? text.replaceAll('"/index/*"', '') : text).includes('*');
+    const isMeant = isCall || isMail;
+    return isWild && !isMeant ? [`${id}: ${[Action].flat()}`] : [];
+  });
 }
 
-/** Lists rights to the table and to secrets that the route table does not give. */
+/** Lists rights to the table and to secrets beyond the kind of access that is declared. */
 export function excessRights(template: Template): string[] {
-  const reading = ['GetItem', 'BatchGetItem', 'Query'];
-  const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
+  const reading = ['GetItem', 'BatchGetItem', 'ConditionCheckItem', 'Query'];
+  const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
   const allowedTo = {
     none: [],
     public: reading,
     read: reading,
     write: [...reading, ...writing],
-    health: ['Query', 'UpdateItem'],
-    webhooks: [...reading, 'UpdateItem'],
-    notices: [...reading, 'UpdateItem', 'BatchWriteItem'],
+    health: ['Query', ...writing],
+    webhooks: [...reading, ...writing],
+    notices: [...reading, ...writing],
   };
-  return [...routes, ...others].flatMap(({ operation, table, asks, secrets = [] }) => {
-    const keeping = asks ? ['PutItem', 'UpdateItem', 'ConditionCheckItem'] : [];
-    const allowed: readonly string[] = [...allowedTo[table], ...keeping];
+  return declarations.flatMap(({ operation, table, within, asks, secrets = [] }) => {
+    const allowed: readonly string[] = [...allowedTo[table], ...(asks ? writing : [])];
     const own = statements(template).filter(({ id }) => isOf(functionNameOf(operation), id));
-    const actions = own
-      .filter(({ Resource }) => /Table(?!.*StreamArn)/.test(JSON.stringify(Resource)))
+    const onTable = own.filter(({ Resource }) =>
+      /Table(?!.*StreamArn)/.test(JSON.stringify(Resource)),
+    );
+    const actions = onTable
       .flatMap(({ Action }) => Action as string | string[])
       .filter((action) => !allowed.includes(action.replace('dynamodb:', '')));
+    // Whoever reads everything, or writes it, may do so in all partitions.
+    const isWhole = table === 'read' || (table === 'write' && within === undefined);
+    const open = onTable.filter(({ Condition }) => Condition === undefined);
     const readable = own
       .filter(({ Action }) => [Action].flat().includes('secretsmanager:GetSecretValue'))
       .flatMap(({ Resource }) => [Resource].flat())
       .map(secretOf)
       .filter((secret) => !(secrets as readonly string[]).includes(secret));
-    return [...actions, ...readable].map((right) => `${operation}: ${right}`);
+    const beyond = isWhole || open.length === 0 ? [] : ['all partitions'];
+    return [...actions, ...readable, ...beyond].map((right) => `${operation}: ${right}`);
   });
 }
 
-/** Lists rights that functions need, by their code and their event sources, but do not have. */
-export function missingRights(template: Template, code: (operation: string) => string): string[] {
+/** Lists rights that functions need for their settings and event sources, but do not have. */
+export function missingRights(template: Template): string[] {
   return functions(template).flatMap(([operation, { Properties }]) => {
     const [role] = Properties.Role['Fn::GetAtt'];
     const own = statements(template).filter(({ id, Effect }) => id === role && Effect === 'Allow');
     const needed = [
       ...rightsToLog(Properties),
-      ...rightsToTable(code(operation)),
       ...rightsToSecrets(Properties),
       ...rightsInBackground(template, Properties),
     ];
@@ -173,29 +183,6 @@ function rightsToLog({ LoggingConfig }: Resource['Properties']): Right[] {
     `logs:${action}`,
     (resource) => references(JSON.parse(resource)).includes(LoggingConfig.LogGroup.Ref),
   ]);
-}
-
-/**
- * Finds the names of DynamoDB operations, which minified code keeps. Query and Scan do not count,
- * because the SDK's own pagers name them.
- */
-function rightsToTable(code: string): Right[] {
-  const named = 'GetItem BatchGetItem PutItem UpdateItem DeleteItem BatchWriteItem'.split(' ');
-  // Excludes the SDK's own table of the members of transactions that hold items and keys.
-  const inTransactions = /\b(Put|Update|Delete|ConditionCheck):(?!{(?:Item|Key):\w+,Expression)/g;
-  const actions = [
-    ...named.filter((action) => code.includes(`"${action}"`)),
-    ...(code.includes('"TransactGetItems"') ? ['GetItem'] : []),
-    ...(code.includes('"TransactWriteItems"')
-      ? [...code.matchAll(inTransactions)].map(([, name]) => `${name}Item`)
-      : []),
-  ];
-  const isTable = (resource: string) => /Table(?!.*StreamArn)(?!.*\/index\/)/.test(resource);
-  const isIndex = (resource: string) => /Table.*\/index\//.test(resource);
-  return [
-    ...actions.map((action): Right => [`dynamodb:${action}`, isTable]),
-    ...(/\bIndexName:/.test(code) ? [['dynamodb:Query', isIndex] satisfies Right] : []),
-  ];
 }
 
 /** Tests if a resource is this expression. */
@@ -342,28 +329,16 @@ export function deafTopics(template: Template): string[] {
   );
 }
 
-/** Lists environment variables that the code of a function reads, and that nothing sets. */
-export function missingVariables(
-  template: Template,
-  code: (operation: string) => string,
-): string[] {
+/** Lists environment variables that the code reads, and that a function does not have. */
+export function missingVariables(template: Template, code: string): string[] {
+  const read = [...code.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => `${name}`);
+  // Set only if the identity provider does not publish its sign-out address, or is our own. The
+  // ranges of an intranet, a mail server and keys are set only on a server.
+  const others = /^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$|SMTP_URL$)/;
+  const needed = [...new Set(read)].filter((name) => !others.test(name));
   return functions(template).flatMap(([operation, { Properties }]) => {
     const set = Object.keys(Properties.Environment?.Variables ?? {});
-    const text = code(operation);
-    const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
-    const secrets = [...text.matchAll(/\w\("(\w+_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
-    const needed = [
-      // Set only if the identity provider does not publish its sign-out address, or is our own. The
-      // ranges of an intranet and a mail server are set only on a server. The mail library reads
-      // settings of its test accounts.
-      ...read.filter(
-        (name) =>
-          !/^((AWS|NODE)_|OIDC_(LOGOUT|LOCAL)_URL$|WEBHOOK_ALLOW$|SMTP_URL$|ETHEREAL_)/.test(name),
-      ),
-      ...secrets.map(([, name]) => `${name}_ARN`),
-    ];
-    const missing = [...new Set(needed)].filter((name) => !set.includes(name));
-    return missing.map((name) => `${operation}: ${name}`);
+    return needed.filter((name) => !set.includes(name)).map((name) => `${operation}: ${name}`);
   });
 }
 

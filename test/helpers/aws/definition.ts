@@ -1,6 +1,7 @@
-import { resourceOf } from '../../../shared/http/match-route.ts';
-import { type Route, routes } from '../../../shared/routes.ts';
+import { type Route, routes } from '../../../shared/base/routes.ts';
+import { resourceOf } from '../../../shared/core/http/match-route.ts';
 import { functionNameOf, isOf, resources, statements, type Template, textOf } from './checks.ts';
+import { isLike } from './roles.ts';
 
 /** The parts of an API definition that the checks read. Expressions of the template are texts. */
 export interface Definition {
@@ -193,8 +194,8 @@ export function withoutCors(template: Template): string[] {
 }
 
 /**
- * Lists functions that API Gateway calls without the right to, and rights that it does not use.
- * API Gateway calls all of them as one role, which nobody else may take on.
+ * Lists functions that API Gateway calls without the right to, and rights to call others than those
+ * of this service. API Gateway calls all of them as one role, which nobody else may take on.
  */
 export function wrongCalls(template: Template): string[] {
   const definition = definitionIn(template);
@@ -225,7 +226,11 @@ export function wrongCalls(template: Template): string[] {
   return [
     ...(roles.size === 1 ? [] : ['there are several roles, or none']),
     ...(`${principals}` === '{"Service":"apigateway.amazonaws.com"}' ? [] : [`for ${principals}`]),
-    ...[...called].filter((name) => !allowed.includes(`${name}`)).map((name) => `${name}: refused`),
-    ...allowed.filter((name) => !called.has(name)).map((name) => `${name}: never called`),
+    ...Array.from(called)
+      .filter((name) => !allowed.some((pattern) => isLike(`${name}`, pattern)))
+      .map((name) => `${name}: refused`),
+    ...allowed
+      .filter((pattern) => pattern !== `${definition.info.title}-*`)
+      .map((pattern) => `${pattern}: of others`),
   ];
 }

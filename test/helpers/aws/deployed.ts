@@ -1,13 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
-import type { Bundle } from '../../../infra/aws/bundle.ts';
 import { lambdaNames } from '../../../infra/aws/bundle-entries.ts';
 import { groupOf } from '../../../infra/aws/function-groups.ts';
-import { schedules } from '../../../shared/background/schedules.ts';
-import { type Route, routes } from '../../../shared/routes.ts';
+import { type Route, routes } from '../../../shared/base/routes.ts';
 import { merged, type Template } from './checks.ts';
 import { type Parts, partsOf } from './synthesized.ts';
 
@@ -22,29 +20,6 @@ const { context } = JSON.parse(
   readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
 ) as { context: Record<string, unknown> };
 
-const asking = [
-  ...routes.flatMap((route) => (route.asks ? groupOf(route) : [])),
-  ...schedules.flatMap(({ operation, asks }) => (asks ? operation : [])),
-];
-
-const tables = new Map<string, Route['table']>([
-  ...routes.map((route) => [groupOf(route), route.table] as const),
-  ['authorizer', 'read'],
-  ['no-route', 'none'],
-  ['send-heartbeat', 'health'],
-  ['send-webhooks', 'webhooks'],
-  ['send-notices', 'notices'],
-]);
-const actionsOf: Record<Route['table'], string[]> = {
-  none: [],
-  public: ['GetItem'],
-  read: ['GetItem'],
-  write: ['PutItem'],
-  health: ['UpdateItem'],
-  webhooks: ['UpdateItem'],
-  notices: ['UpdateItem'],
-};
-
 /** Folders of the code of functions that get files of the site, by their names. */
 export const siteFolders = new Map(
   ['pages-public', 'pages-none-open'].map((name) => [name, join(folder, name)]),
@@ -55,19 +30,14 @@ for (const directory of siteFolders.values()) mkdirSync(directory);
 const codeFolder = join(folder, 'code');
 mkdirSync(codeFolder);
 
-/**
- * Functions without real code, because only their configuration is tested. Each reads one variable,
- * and uses the table within its rights.
- */
-function bundleOf(name: string, table = tables.get(name) ?? 'write'): [string, Bundle] {
-  const code = {
-    directory: siteFolders.get(name) ?? codeFolder,
-    bytes: 0,
-    variables: ['OIDC_LOGOUT_URL'],
-    actions: asking.includes(name) ? ['UpdateItem'] : actionsOf[table],
-    indexes: table === 'public' ? ['facet-by-date'] : [],
-  };
-  return [name, code];
+/** Functions have no real code, because only their configuration is tested. */
+const folderOf = (name: string) => [name, siteFolders.get(name) ?? codeFolder] as const;
+
+/** Writes a file of settings, and returns its name. */
+export function settingsFile(lines: string): string {
+  const file = join(mkdtempSync(join(folder, 'settings-')), 'settings.env');
+  writeFileSync(file, lines);
+  return file;
 }
 
 /** The templates of a deployment. */
@@ -80,11 +50,8 @@ export type Templates = Pick<ReturnType<typeof deployed>, 'data' | 'service'>;
 export function deployed(chosen: Record<string, string | number>, more: readonly Route[] = []) {
   const app = new App({ context: { ...context, ...chosen } });
   afterAll(() => rmSync(app.outdir, { recursive: true, force: true }));
-  const bundles = new Map([
-    ...lambdaNames.map((name) => bundleOf(name)),
-    ...more.map((route) => bundleOf(groupOf(route), route.table)),
-  ]);
-  const { data, service } = addStacks(app, () => bundles, [...routes, ...more]);
+  const bundles = new Map([...lambdaNames, ...more.map(groupOf)].map(folderOf));
+  const { data, service } = addStacks(app, bundles, [...routes, ...more]);
   // cdk-nag fails a synthesis after its templates are written. A test reports the findings.
   let findings = '';
   try {

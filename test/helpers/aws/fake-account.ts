@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { serve } from '../listen.ts';
 
 interface FakeStack {
-  /** Of the embedded database, which has the table. */
+  /** Of the DynamoDB that has the table. */
   endpoint: string;
   /** Outputs of both stacks by name. */
   outputs: Record<string, string>;
@@ -55,7 +55,7 @@ async function forward(endpoint: string, { headers }: IncomingMessage, body: Buf
     method: 'POST',
     headers: {
       'Content-Type': 'application/x-amz-json-1.0',
-      // The embedded database looks for a signature, and does not verify it.
+      // The emulator asks for a signature, and does not check it.
       Authorization: `${headers.authorization}`,
       'X-Amz-Date': `${headers['x-amz-date']}`,
       'X-Amz-Target': `${headers['x-amz-target']}`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { resourceOf } from '../../../shared/http/match-route.ts';
-import { routes, version } from '../../../shared/routes.ts';
+import { routes, version } from '../../../shared/base/routes.ts';
+import { resourceOf } from '../../../shared/core/http/match-route.ts';
 import { type Browser, openBrowser, type Shown } from '../browser.ts';
 import type { TestResponse } from '../invoke.ts';
 import { ownReads } from '../routes.ts';
@@ -43,7 +43,7 @@ const unknown = {
 
 /** Returns the calls, forms and rounds of both that people and applications make. */
 export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl'>) {
-  const { setModerator } = await import('../../../shared/user/name-repository.ts');
+  const { setModerator } = await import('../../../shared/core/user/name-repository.ts');
   const { pathsOf, sceneOf } = await import('../samples.ts');
 
   /** Calls the API, and expects one of its answers, which is 200 unless it is said. */
@@ -68,10 +68,18 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     return JSON.parse(text);
   }
 
+  /** Signs in on the way to a page. Somebody new saves the name that the provider proposes. */
+  async function signInAt(browser: Browser, name: string, address = 'account'): Promise<Shown> {
+    const shown = await browser.signIn(name, address);
+    if (!shown.html.includes('Save and continue')) return shown;
+    const saved = await browser.submit(shown, 'Save and continue', { display_name: name });
+    return address === 'account' ? browser.visit(address) : saved;
+  }
+
   /** A person who has signed in, and the page of the account. */
   async function signedIn(name: string) {
     const browser = openBrowser(authUrl);
-    return { browser, account: await browser.signIn(name) };
+    return { browser, account: await signInAt(browser, name) };
   }
 
   /** A moderator, signed in. */
@@ -212,6 +220,7 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
 
   return {
     call,
+    signInAt,
     signedIn,
     moderator,
     fillIn,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { invoke } from '../../../infra/local/invoke.ts';
-import { schedules } from '../../../shared/background/schedules.ts';
+import { schedules } from '../../../shared/base/background/schedules.ts';
 import type { Browser } from '../browser.ts';
 import { stopClock } from '../clock.ts';
 import { listen } from '../listen.ts';
@@ -23,7 +23,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
     sessionOf,
   } = calls;
   const { makeGrant, makeUser, reviewBody } = await import('../world.ts');
-  const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
+  const { setHidden } = await import('../../../shared/core/report/decision-repository.ts');
 
   const { browser: cora, account } = await signedIn('Cora');
   const { browser: dan } = await signedIn('Dan');
@@ -56,6 +56,8 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   const body = reviewBody();
   const { id: review } = await call('POST', '/review/', { token, body });
   await call('POST', '/review/', { token, body }, 400);
+  const film = { entity_type: 'film', name: `Film of ${user_id.slice(0, 8)}` };
+  await call('POST', '/entity/', { token, body: film });
   const entity_id = String(body.entity_id);
   const ids = { review, entity_id, user_id };
   await stream.idle();

@@ -7,10 +7,13 @@ import { codeIn } from '../../../infra/aws/bundle.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts';
+import { defaultMailLimits } from '../../../infra/local/mail-limits.ts';
+import { streamOf } from '../../../infra/local/record-source.ts';
+import { openSignInByMail } from '../../../infra/local/set-up-sign-in.ts';
 import { followStream } from '../../../infra/local/stream.ts';
 import { createTable } from '../../../infra/local/table.ts';
-import { consumers } from '../../../shared/background/consumers.ts';
-import { type SiteContent, siteFile } from '../../../shared/site/content.ts';
+import { consumers } from '../../../shared/base/background/consumers.ts';
+import { type SiteContent, siteFile } from '../../../shared/base/site/content.ts';
 import { listen } from '../listen.ts';
 import { functionNameOf } from './checks.ts';
 import { rightsIn, sessionToken, startProxy } from './roles.ts';
@@ -92,12 +95,16 @@ export async function startRoleWorld() {
   }
 
   const { streamArn } = await createTable(database, process.env.TABLE_NAME ?? '');
-  const stream = await followStream({ endpoint: database, streamArn, consumers, load });
+  const source = streamOf(database, streamArn);
+  const stream = await followStream({ source, consumers, load });
   const gateway = await startGateway({ port: 0, load });
   const authUrl = gateway.url.replace(/\/1$/, '');
+  // As on a laptop: by any name, or by a mail that the next page shows.
+  const byMail = openSignInByMail(folder, undefined, { isLaptop: true, limits: defaultMailLimits });
   const provider = await identityProvider(
     new URL(gateway.url).origin,
     `${authUrl}/account/callback`,
+    byMail,
   );
   gateway.mount(provider);
   const { OIDC_CLIENT_SECRET, ...settings } = provider.environment;
@@ -131,8 +138,10 @@ export async function startRoleWorld() {
     succeeded,
     async stop(): Promise<void> {
       await gateway.stop();
+      byMail?.steps.close();
       await stream.idle();
       await stream.stop();
+      source.close();
       proxy.stop();
       musicDatabase.close();
     },

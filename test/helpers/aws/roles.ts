@@ -12,7 +12,7 @@ import { rolesOf, type Statement, secretOf, type Template } from './checks.ts';
 export interface Right {
   operation: string;
   action: string;
-  /** `table`, the name of an index, or the ARN of a secret. */
+  /** `table`, `index`, or the ARN of a secret. */
   resources: readonly string[];
   /**
    * Patterns for partition keys: each key of a request must match one. Undefined if all partitions
@@ -78,7 +78,10 @@ function limitsIn(condition: Statement['Condition']): Pick<Right, 'partitions' |
 function resourceIn(expression: unknown): string {
   const text = JSON.stringify(expression);
   if (!/FnGetAttTable/.test(text)) return secretOf(expression);
-  return /\/index\/([\w-]+)/.exec(text)?.[1] ?? (/StreamArn/.test(text) ? 'stream' : 'table');
+  return (
+    (/\/index\/\*/.test(text) ? 'index' : undefined) ??
+    (/StreamArn/.test(text) ? 'stream' : 'table')
+  );
 }
 
 /** Finds the right that allows an action. As in IAM, one statement must cover all its keys. */
@@ -129,7 +132,8 @@ interface Body extends Part {
 
 /** Returns the actions of a request to DynamoDB, by its command and its body. */
 function deedsOf(command: string, body: Body): Deed[] {
-  const { RequestItems = {}, TransactItems, IndexName: resource = 'table' } = body;
+  const { RequestItems = {}, TransactItems, IndexName } = body;
+  const resource = IndexName === undefined ? 'table' : 'index';
   const action = `dynamodb:${command}`;
   if (TransactItems) {
     return TransactItems.flatMap(Object.entries<Part>).map(([part, of]) => {

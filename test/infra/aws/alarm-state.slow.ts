@@ -1,5 +1,5 @@
 import { type Points, rings } from '../../helpers/aws/alarm-state.ts';
-import { alarms } from '../../helpers/aws/checks.ts';
+import { alarms, resources } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 
 const { service } = (await synthesized()).everything;
@@ -108,6 +108,8 @@ describe('on made-up data points', () => {
     ['Unfollowederaser', false, [days(24, 1), days(24, 1), days(24, 1)]],
     ['DeadLetters', true, [[1]]],
     ['DeadLetters', false, [[0]]],
+    ['RecordsAside', true, [[1]]],
+    ['RecordsAside', false, [[undefined]]],
     ['AuthorizerFailures', true, { accepted: [undefined], failed: [5] }],
     ['AuthorizerFailures', true, { accepted: [70], failed: [20] }],
     ['AuthorizerFailures', false, { accepted: [80], failed: [20] }],
@@ -137,11 +139,18 @@ describe('on made-up data points', () => {
     ['LateWebhooks', false, [[1, undefined]]],
     ['Errorssendwebhooks', true, [[5, 5]]],
     ['Errorssendwebhooks', false, [[1, 1]]],
-    ['FailingWebhooks', true, [[3, 5, 5]]],
-    ['FailingWebhooks', false, [[5, 2, 5]]],
-    ['FailingWebhooks', false, [[undefined, 5, 5]]],
+    ['FailingWebhooks', true, { sent: [undefined], failing: [2] }],
+    // Somebody has received a message, or one bad minute was repeated with success.
+    ['FailingWebhooks', false, { sent: [1], failing: [9] }],
+    ['FailingWebhooks', false, { sent: [undefined], failing: [1] }],
     ['NotRunsendwebhooks', true, [[undefined]]],
     ['NotRunsendwebhooks', false, [[60]]],
+    // A small service: one mail, tried 40 and 80 minutes after the decision.
+    ['LateMails', true, [[2]]],
+    ['LateMails', false, [[1]]],
+    ['LateMails', false, [[undefined]]],
+    ['LostNotices', true, [[1]]],
+    ['LostNotices', false, [[undefined]]],
     ['Errorssendnotices', true, [[5, 5]]],
     ['Errorssendnotices', false, [[1, 1]]],
     ['NotRunsendnotices', true, [[undefined]]],
@@ -168,8 +177,15 @@ describe('on made-up data points', () => {
       'sendnotices',
       'sendwebhooks',
       'updatenames',
-    ];
-    expect(ringing.map(([alarm]) => alarm).sort()).toEqual(jobs.map((job) => `NotRun${job}`));
+    ].map((job) => `NotRun${job}`);
+    expect(ringing.map(([alarm]) => alarm).sort()).toEqual(jobs);
+    // FILL gives nothing for a metric that has never had a value.
+    const heard = resources(service, 'AWS::CloudWatch::Alarm').flatMap(([id, { Properties }]) =>
+      Properties.TreatMissingData === 'breaching'
+        ? [id.replace(/^Monitoring|[0-9A-F]{8}$/g, '')]
+        : [],
+    );
+    expect(heard.sort()).toEqual(jobs);
   });
   test('each alarm rings once, and once it does not', () => {
     for (const ringing of [true, false]) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeIn } from '../../../infra/aws/bundle.ts';
 import { importFunction } from '../../../infra/functions.ts';
-import { routes } from '../../../shared/routes.ts';
+import { routes } from '../../../shared/base/routes.ts';
 import { functionNameOf } from '../../helpers/aws/checks.ts';
 import { loadedBytes } from '../../helpers/aws/loaded.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';

@@ -1,6 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { mockClient } from 'aws-sdk-client-mock';
 import { connect, settingsOf } from '../../../infra/aws/connect.ts';
+import { dataSettingsIn } from '../../../infra/settings.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
 
@@ -47,9 +48,10 @@ test('refuses a stack that is not ours', async () => {
 });
 
 test('gives the settings of the service, and works with no others', async () => {
-  const Settings = JSON.stringify({ OWN_TYPES: 'film:Film', HELD_REVIEWS: '2' });
+  const settings = { ...dataSettingsIn(process.env), OWN_TYPES: 'film:Film' };
+  const Settings = JSON.stringify(settings);
   stack('reviews', { AuthUrl: 'https://reviews.example.org/ws', Settings });
-  expect(await settingsOf('reviews')).toEqual({ OWN_TYPES: 'film:Film', HELD_REVIEWS: '2' });
+  expect(await settingsOf('reviews')).toEqual(settings);
   await expect(connect('reviews')).rejects.toThrow('another OWN_TYPES');
   stack('reviews', { AuthUrl: 'https://reviews.example.org/ws' });
   expect(await settingsOf('reviews')).toBeUndefined();

@@ -1,3 +1,4 @@
+import '../../helpers/engine.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ describe('the functions of AWS', () => {
     // The operator's tool finds the service and its database there.
     const stack = {
       pid: process.pid,
-      engine_pid: process.pid,
+      database: null,
       url: world.url,
       identity_provider: process.env.OIDC_ISSUER,
       dynamodb_endpoint: database,

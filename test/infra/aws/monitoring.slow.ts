@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { handler as batchGetReviews } from '../../../functions/api/batch-get-reviews.ts';
-import { resourceOf } from '../../../shared/http/match-route.ts';
-import { runAs } from '../../../shared/operation.ts';
-import { routes } from '../../../shared/routes.ts';
+import { runAs } from '../../../shared/base/operation.ts';
+import { routes } from '../../../shared/base/routes.ts';
+import { resourceOf } from '../../../shared/core/http/match-route.ts';
 import { accessLine, takes } from '../../helpers/aws/access-log.ts';
 import {
   alarms,
@@ -114,6 +114,7 @@ describe('the alarms', () => {
         'AWS/Lambda Invocations Sum of eraser',
       ],
       DeadLetters: ['Ticket', once, 'AWS/SQS ApproximateNumberOfMessagesVisible Maximum'],
+      RecordsAside: ['Ticket', once, 'reviews RecordsAside Sum'],
       NotRunexpirevotecounters: notRun('expire-vote-counters', 26),
       NotRunsendheartbeat: notRun('send-heartbeat', 1),
       NotRunsendnotices: notRun('send-notices', 1),
@@ -124,7 +125,14 @@ describe('the alarms', () => {
       Errorssendwebhooks: mostRunsOf('send-webhooks'),
       Errorsupdatenames: mostRunsOf('update-names'),
       LateWebhooks: ['Ticket', twice, 'reviews LateWebhooks Sum'],
-      FailingWebhooks: ['Ticket', thrice, 'reviews FailingWebhooks Sum'],
+      FailingWebhooks: [
+        'Ticket',
+        '1 of 1 × 3600 s',
+        'reviews WebhooksSent Sum',
+        'reviews FailingWebhooks Sum',
+      ],
+      LateMails: ['Ticket', '1 of 1 × 7200 s', 'reviews LateMails Sum'],
+      LostNotices: ['Ticket', once, 'reviews LostNotices Sum'],
     });
   });
   /** Alarms of options, which choices.slow.ts has, by their topics. */
@@ -145,7 +153,7 @@ describe('the alarms', () => {
     const named = new Set(told.map(([id]) => sectionOf(id)));
     expect([...named].sort()).toEqual(headings.toSorted());
     for (const section of sections) {
-      expect(section).toMatch(/\*\*Means:\*\* .*\*\*Look at.*\*\*[Rr]un:\*\* /s);
+      expect(section).toMatch(/\*\*Look at.*\*\*[Rr]un:\*\* /s);
     }
   });
   test('have a row in the table of the guide, with their topic', () => {
@@ -277,8 +285,8 @@ describe('the access log', () => {
     ['GET /1/review', 403, byGateway('INVALID_API_KEY'), []],
     ['POST /1/review', 403, byGateway('ACCESS_DENIED', { 'authorizer.status': '403' }), []],
     ['POST /1/review', 500, byFunction(500), ['1 ServerErrors']],
-    // Others vote on the same review. A 503 for a reason of ours is counted by the function.
-    ['PUT /1/review/{review_id}/vote', 503, byFunction(503), ['1 Busy by $.route']],
+    // Others vote on the same review.
+    ['PUT /1/review/{review_id}/vote', 429, byFunction(429), ['1 Busy by $.route']],
     // The service says that it is not well.
     ['GET /health', 503, byFunction(503), ['1 Busy by $.route']],
     ['GET /health', 503, byGateway('INTEGRATION_TIMEOUT'), ['1 ServerErrors']],

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { handler as getHealth } from '../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../functions/background/send-heartbeat.ts';
-import { resourceOf } from '../../../shared/http/match-route.ts';
-import { runAs } from '../../../shared/operation.ts';
-import { routes } from '../../../shared/routes.ts';
-import type { MessageType } from '../../../shared/webhooks/webhook.ts';
-import { insertWebhook } from '../../../shared/webhooks/webhook-repository.ts';
+import { runAs } from '../../../shared/base/operation.ts';
+import { routes } from '../../../shared/base/routes.ts';
+import { resourceOf } from '../../../shared/core/http/match-route.ts';
+import type { MessageType } from '../../../shared/features/webhooks/webhook.ts';
+import { insertWebhook } from '../../../shared/features/webhooks/webhook-repository.ts';
 import { accessLine, takes } from '../../helpers/aws/access-log.ts';
 import { rings } from '../../helpers/aws/alarm-state.ts';
 import { alarms, countedBy, only } from '../../helpers/aws/checks.ts';
@@ -39,11 +39,11 @@ const deeds: Record<string, Line> = {
   'preflights that API Gateway cannot read': ['OPTIONS /1/review', 500, byGateway('DEFAULT_5XX')],
   'made-up tokens': ['POST /1/review', 401, refusedToken],
   'one expired token, all night': ['GET /1/user/me', 401, refusedToken],
-  'edits of one review at once': ['POST /1/review/{review_id}', 503, byFunction(8000)],
-  'edits of one review by its form': ['POST /review/{review_id}/edit', 503, byFunction(8000)],
+  'edits of one review at once': ['POST /1/review/{review_id}', 429, byFunction(8000)],
+  'edits of one review by its form': ['POST /review/{review_id}/edit', 429, byFunction(8000)],
   'slow edits that succeed': ['POST /1/review/{review_id}', 200, byFunction(7900)],
-  'votes on one review at once': ['PUT /1/review/{review_id}/vote', 503, byFunction(8000)],
-  'refreshes of one grant at once': ['POST /1/oauth/token', 503, byFunction(4000)],
+  'votes on one review at once': ['PUT /1/review/{review_id}/vote', 429, byFunction(8000)],
+  'refreshes of one grant at once': ['POST /1/oauth/token', 429, byFunction(4000)],
   'requests at the hidden address': ['GET /1/review', 403, byGateway('INVALID_API_KEY')],
   'lookups that are too long': ['GET /1/reviews', 503, byFunction(5)],
   'oEmbed in XML': ['GET /oembed', 501, byFunction(5)],

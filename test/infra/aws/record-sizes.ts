@@ -5,7 +5,7 @@ import { bundleSizes, recordedSizes } from '../../../bin/bench/sizes.ts';
 // test/infra/aws/record-sizes.ts` when a bundle grew for a reason. Sizes within a tenth of the
 // recorded ones stay.
 const recorded = JSON.parse(readFileSync(recordedSizes, 'utf8'));
-const sizes = [...bundleSizes()].map(([operation, bytes]) => {
+const sizes = [...(await bundleSizes())].map(([operation, bytes]) => {
   const known = recorded[operation] ?? 0;
   return [operation, Math.abs(bytes - known) > 0.1 * known ? bytes : known];
 });

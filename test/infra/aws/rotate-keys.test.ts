@@ -6,7 +6,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { stackKeys } from '../../../infra/aws/key-store.ts';
 import { retireKey, rotateKey } from '../../../infra/rotate-keys.ts';
-import { keysOf, secretLifetime } from '../../../shared/secrets.ts';
+import { keysOf, secretLifetime } from '../../../shared/base/secrets.ts';
 
 const secretsManager = mockClient(SecretsManagerClient);
 const [old, older] = ['b', 'a'].map((text) => Buffer.alloc(32, text).toString('base64url'));

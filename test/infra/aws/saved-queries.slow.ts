@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { handler as getReview } from '../../../functions/api/get-review.ts';
-import { runAs } from '../../../shared/operation.ts';
+import { runAs } from '../../../shared/base/operation.ts';
 import { accessLine, fieldOf, functionLine } from '../../helpers/aws/access-log.ts';
 import { only, propertiesOf } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
@@ -116,7 +116,7 @@ test('the function logs the ids of the access log, and its cold start once', () 
 });
 
 describe('the saved queries', () => {
-  test('are seven: three on the access log, four on logs that a prefix selects', () => {
+  test('are five: two on the access log, three on logs that a prefix selects', () => {
     const of = (LogGroupNames?: [{ Ref: string }]) =>
       LogGroupNames?.map(({ Ref }) => Ref.replace(/[0-9A-F]{8}$/, '')) ?? [];
     expect(
@@ -124,9 +124,7 @@ describe('the saved queries', () => {
     ).toEqual({
       'reviews/Slowest by route': ['ApiAccessLog'],
       'reviews/Refused by client': ['ApiAccessLog'],
-      'reviews/Conflicts': ['ApiAccessLog'],
       'reviews/Request by id': [],
-      'reviews/Cold starts': [],
       'reviews/Refused tokens': [],
       'reviews/Errors by name': [],
     });
@@ -141,21 +139,6 @@ describe('the saved queries', () => {
       events.some((event) => fieldOf(event, `$.${name}`) !== undefined);
     expect(fieldsIn(query).filter((name) => !isField(name))).toEqual([]);
     expect(textsIn(query).filter((text) => !lines.join().includes(`"${text}"`))).toEqual([]);
-  });
-
-  test('name the fields that they show and count by', () => {
-    const fields = Object.fromEntries(
-      definitions.map(({ Name, QueryString }) => [Name, fieldsIn(QueryString).length]),
-    );
-    expect(fields).toEqual({
-      'reviews/Slowest by route': 2,
-      'reviews/Refused by client': 4,
-      'reviews/Conflicts': 3,
-      'reviews/Request by id': 9,
-      'reviews/Cold starts': 4,
-      'reviews/Refused tokens': 3,
-      'reviews/Errors by name': 6,
-    });
   });
 
   test.each([

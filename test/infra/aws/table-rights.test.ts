@@ -1,219 +1,201 @@
+import type { TableUse } from '../../../infra/aws/table-access.ts';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
-import type { Route } from '../../../shared/routes.ts';
-import { kinds } from '../../../shared/table/kinds.ts';
+import { kinds } from '../../../shared/base/table/kinds.ts';
 import { isLike } from '../../helpers/aws/roles.ts';
 
 const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';
 
 const id = '3a2b1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d';
 
-/** A partition of each form. */
-const forms = Object.values(kinds).map(({ key }) => key.form.pk.replace(/#.*<.*/, `#${id}`));
-const partitions = [...new Set(forms)].toSorted();
+/** A partition of each form of the table, and of each form of its indexes. */
+const partitions = sortedSet(
+  Object.values(kinds).map(({ key }) => key.form.pk.replace(/#.*<.*/, `#${id}`)),
+);
+const lists = sortedSet(
+  Object.values(kinds)
+    .flatMap(({ all, type, facet, entity, author }) => [all, type, facet, entity, author].flat())
+    .map((list) => `${list ?? 'REVIEW'}`)
+    .map((list) => list.replace('<entity_type>', 'work').replace('<language>', 'en'))
+    .map((list) => list.replace(/<.*>/, id)),
+);
+
+function sortedSet(names: readonly string[]): string[] {
+  return [...new Set(names)].toSorted();
+}
 
 /** Returns the rights of a function, as its policy has them. */
-function rightsOf(
-  allowed: Route['table'],
-  actions: string[],
-  indexes: string[] = [],
-  more: Pick<Route, 'within' | 'asks'> & { hasSessions?: boolean } = {},
-) {
-  const statements = tableRights(arn, 'a-function', { allowed, ...more, actions, indexes });
-  return statements.map((statement) => statement.toStatementJson());
+const rightsOf = (use: TableUse) =>
+  tableRights(arn, use).map((statement) => statement.toStatementJson());
+
+/** Returns the partitions that an action reaches, of the table or of an index. */
+function reached(use: TableUse, action: string, index?: 'index'): string[] {
+  const resource = index === undefined ? arn : `${arn}/index/*`;
+  const own = rightsOf(use).filter(
+    ({ Action, Resource, Condition }) =>
+      [Action].flat().includes(`dynamodb:${action}`) &&
+      [Resource].flat().includes(resource) &&
+      Condition?.['ForAllValues:StringEquals'] === undefined,
+  );
+  const patterns = own.flatMap(
+    ({ Condition }) => Condition?.['ForAllValues:StringLike']['dynamodb:LeadingKeys'] ?? ['*'],
+  );
+  const all = index === undefined ? partitions : lists;
+  return all.filter((each) => patterns.some((pattern) => isLike(each, pattern)));
 }
+
+const reading = ['GetItem', 'BatchGetItem', 'ConditionCheckItem'];
+const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
+const withId = (...names: string[]) => names.map((name) => `${name}#${id}`);
 
 /** Reports, posts of new authors, appeals, corrections and new names. */
 const queue = ['CASE', 'CASE#held', 'CASE#appeal', 'PROPOSAL', 'NAMING'];
 
 describe('the rights to the table', () => {
-  test('are the ones that the code needs', () => {
-    expect(rightsOf('none', [])).toEqual([]);
-    expect(rightsOf('write', ['GetItem', 'PutItem'])).toMatchObject([
-      { Action: ['dynamodb:GetItem', 'dynamodb:PutItem'], Resource: arn },
-    ]);
-    expect(rightsOf('read', [], ['all-by-date'])).toMatchObject([
-      { Action: 'dynamodb:Query', Resource: `${arn}/index/all-by-date` },
-    ]);
+  test.each(['none', 'public', 'read', 'write', 'health', 'webhooks', 'notices'] as const)(
+    '%s has no other actions',
+    (table) => {
+      const all = rightsOf({ table, asks: true });
+      const actions = all.flatMap(({ Action }) => [Action].flat());
+      const known = [...reading, ...writing, 'Query'].map((name) => `dynamodb:${name}`);
+      expect(actions.filter((action) => !known.includes(action))).toEqual([]);
+    },
+  );
+
+  test('none: nothing', () => {
+    expect(rightsOf({ table: 'none' })).toEqual([]);
   });
 
-  test('to ask databases allow reading public items, and writing metadata only', () => {
-    const used = ['BatchGetItem', 'ConditionCheckItem', 'PutItem', 'UpdateItem'];
-    const rights = rightsOf('public', used, [], { asks: true });
-    const [read, write, ...more] = rights.map(({ Action, Condition }) => ({
-      actions: [Action].flat(),
-      keys: Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'],
-    }));
-    expect(more).toEqual([]);
-    expect(read?.actions).toEqual(['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem']);
-    expect(read?.keys).toEqual(expect.arrayContaining(['REVIEW#*', 'ENTITY#*', 'METADATA#*']));
-    const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
-    expect(write).toEqual({ actions, keys: ['METADATA#*'] });
+  test.each(['read', 'write'] as const)('%s: everything is read and listed', (table) => {
+    for (const action of reading) expect(reached({ table }, action)).toEqual(partitions);
+    expect(reached({ table }, 'Query')).toEqual(partitions);
+    expect(reached({ table }, 'Query', 'index')).toEqual(lists);
+    const written = table === 'write' ? partitions : [];
+    for (const action of writing) expect(reached({ table }, action)).toEqual(written);
   });
 
   test.each([
-    ['votes', ['REVIEW', 'USER']],
-    ['reports', ['IDEMPOTENCY', 'REVIEW', 'USER']],
-    ['reviews', ['DECISION', 'ENTITY', 'IDEMPOTENCY', 'METADATA', 'NAME', 'REVIEW', 'USER']],
-  ] as const)('within %s reach nothing of sign-in, webhooks or counts of lists', (within, open) => {
-    const actions = ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem', 'Query'];
-    const rights = rightsOf('write', actions, [], { within });
-    for (const action of actions) {
-      const patterns = rights
-        .filter(({ Action }) => [Action].flat().includes(`dynamodb:${action}`))
-        .flatMap(({ Condition }) => Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']);
-      const reached = partitions.filter((each) =>
-        patterns.some((pattern) => isLike(each, pattern)),
-      );
-      expect(reached).toEqual(open.map((name) => `${name}#${id}`));
-    }
-  });
+    ['votes', withId('REVIEW', 'USER'), [], []],
+    ['reports', withId('IDEMPOTENCY', 'REVIEW', 'USER'), [], []],
+    [
+      'reviews',
+      withId('DECISION', 'ENTITY', 'IDEMPOTENCY', 'METADATA', 'NAME', 'REVIEW', 'USER'),
+      withId('WORD'),
+      [id, `UNLISTED#${id}`],
+    ],
+    ['profile', withId('ADDRESS', 'CONTACT', 'NAME', 'USER'), [], []],
+    ['grants', withId('APP', 'CODE', 'REQUEST', 'USER'), withId('USER'), withId('CLIENT')],
+    ['counters', ['HEALTH', ...withId('USER')], [], ['VOTES']],
+    [
+      'hooks',
+      ['CHANGES', 'WEBHOOK', ...withId('CHANGES', 'USER')],
+      ['CHANGES', ...withId('CHANGES'), 'WEBHOOK'],
+      [],
+    ],
+  ] as const)(
+    'write within %s: these partitions, and no other',
+    (within, open, queried, listed) => {
+      const use = { table: 'write', within } as const;
+      for (const action of [...reading, ...writing]) {
+        expect([action, reached(use, action)]).toEqual([action, open.toSorted()]);
+      }
+      expect(reached(use, 'Query')).toEqual(queried);
+      expect(reached(use, 'Query', 'index')).toEqual(listed);
+    },
+  );
 
-  describe.each([undefined, true] as const)('of a public function, asking: %s', (asks) => {
-    const changed = asks ? ['PutItem'] : [];
-    const used = ['GetItem', 'Query', ...changed];
-    const rights = rightsOf('public', used, ['author-by-date'], { asks });
+  describe.each([undefined, true] as const)('public, asking: %s', (asks) => {
+    const use = { table: 'public', asks } as const;
 
-    /** Returns the partitions that the action reaches. */
-    function reached(action: string, resource: string, of = partitions) {
-      const patterns = rights
-        .filter(({ Action, Resource }) => Action === `dynamodb:${action}` && Resource === resource)
-        .flatMap(({ Condition }) => Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']);
-      expect(patterns.length).toBeGreaterThan(0);
-      return of.filter((each) => patterns.some((pattern) => isLike(each, pattern)));
-    }
-
-    test('read public items one by one, and no private partition', () => {
-      const open = ['ENTITY', 'METADATA', 'REVIEW', 'TREE', 'USER'].map((name) => `${name}#${id}`);
+    test('reads public items one by one, and no private partition', () => {
+      const open = withId('ENTITY', 'METADATA', 'REVIEW', 'TREE', 'USER');
       const own = ['IMPORT', 'TOTALS', 'WEBHOOK#RUN'];
-      expect(reached('GetItem', arn)).toEqual([...open, ...own].toSorted());
+      for (const action of reading) {
+        expect(reached(use, action)).toEqual([...open, ...own].toSorted());
+      }
     });
-
-    test('list no partition with grants, which are those of users', () => {
+    test('lists no partition with grants, which are those of users', () => {
       const open = [
-        `REVIEW#${id}`,
         'TOTALS',
         'CHANGES',
-        `CHANGES#${id}`,
         'HEALTH',
-        `WORD#${id}`,
-        `THINGS#${id}`,
+        ...withId('REVIEW', 'CHANGES', 'WORD', 'THINGS'),
       ];
-      expect(reached('Query', arn)).toEqual(open.toSorted());
+      expect(reached(use, 'Query')).toEqual(open.toSorted());
     });
-
-    test('list public reviews and users of an index, and nothing about a person', () => {
-      const lists = Object.values(kinds).flatMap(({ all, type, facet, entity, author }) =>
-        [all, type, facet, entity, author].flatMap((list) => list ?? []),
-      );
+    test('lists public reviews and users of an index, and nothing about a person', () => {
       const open = ['REVIEW', 'USER', 'work', 'work|en', `DUE#${id}`, id];
-      const inIndex = lists.map((list) =>
-        list.replace('<entity_type>', 'work').replace('<language>', 'en').replace(/<.*>/, id),
-      );
-      const index = `${arn}/index/author-by-date`;
-      expect([...new Set(reached('Query', index, inIndex))].toSorted()).toEqual(open.toSorted());
+      expect(reached(use, 'Query', 'index').toSorted()).toEqual(open.toSorted());
+    });
+    test('writes what databases answer, if it asks them', () => {
+      for (const action of writing) {
+        expect(reached(use, action)).toEqual(asks ? withId('METADATA') : []);
+      }
     });
   });
 
-  test('of public pages with sessions allow counting what waits for moderators', () => {
-    const listed = (hasSessions: boolean) => {
-      const [, list] = rightsOf('public', ['GetItem'], ['all-by-date'], { hasSessions });
-      return list?.Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'];
-    };
-    expect(listed(true)).toEqual([...listed(false), ...queue]);
-    expect(queue.filter((each) => listed(false).includes(each))).toEqual([]);
+  test.each([{ table: 'public' }, { table: 'write', within: 'votes' }] as const)(
+    'pages with sessions count what waits for moderators: %j',
+    (use) => {
+      const listed = (more: Partial<TableUse>) =>
+        reached({ ...use, ...more }, 'Query', 'index').filter((each) => queue.includes(each));
+      expect(listed({})).toEqual([]);
+      expect(listed({ secrets: ['SIGNING_KEYS'] })).toEqual([]);
+      expect(listed({ secrets: ['SESSION_KEYS'] })).toEqual(queue.toSorted());
+    },
+  );
+
+  test('own types have lists', () => {
+    const rights = (types: string[]) =>
+      JSON.stringify(tableRights(arn, { table: 'public' }, types));
+    expect(rights(['film'])).toContain('"film"');
+    expect(rights([])).not.toContain('"film"');
   });
 
-  test('for health allow writing its own partition only', () => {
-    const [write, ...more] = rightsOf('health', ['UpdateItem']);
-    expect(more).toEqual([]);
-    expect(write).toMatchObject({
-      Action: 'dynamodb:UpdateItem',
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['HEALTH'] } },
-    });
+  test('health: writes its own partition, and lists what waits for moderators', () => {
+    const use = { table: 'health' } as const;
+    for (const action of [...reading, 'Query']) expect(reached(use, action)).toEqual([]);
+    for (const action of writing) expect(reached(use, action)).toEqual(['HEALTH']);
+    expect(reached(use, 'Query', 'index')).toEqual(queue.toSorted());
   });
 
-  test('for health allow listing what waits for moderators, and nothing else of an index', () => {
-    const [write, list, ...more] = rightsOf('health', ['UpdateItem'], ['all-by-date']);
-    expect(more).toEqual([]);
-    expect(write).toMatchObject({ Action: 'dynamodb:UpdateItem', Resource: arn });
-    expect(list).toMatchObject({
-      Action: 'dynamodb:Query',
-      Resource: `${arn}/index/all-by-date`,
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': queue } },
-    });
-  });
-
-  test('for webhooks allow writing their partitions only, and reading what they tell', () => {
-    const actions = ['BatchGetItem', 'Query', 'UpdateItem'];
-    const rights = rightsOf('webhooks', actions, ['all-by-date']);
-    const keys = (partitions: string[]) => ({
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
-    });
+  test('webhooks: writes its partitions, and reads what it tells', () => {
+    const use = { table: 'webhooks' } as const;
     const own = ['WEBHOOK', 'WEBHOOK#RUN'];
-    expect(rights).toMatchObject([
-      // Applications tell who may still send, and the log's ends where to begin.
-      {
-        Action: 'dynamodb:BatchGetItem',
-        Condition: keys(['REVIEW#*', 'USER#*', 'APP#*', 'CHANGES#*', 'METADATA#*', ...own]),
-      },
-      { Action: 'dynamodb:UpdateItem', Condition: keys(own) },
-      // Owners are told of webhooks that were turned off, and nothing else of them is written.
+    // Applications tell who may still send, and the log's ends where to begin.
+    const told = withId('REVIEW', 'USER', 'APP', 'CHANGES', 'METADATA');
+    for (const action of reading)
+      expect(reached(use, action)).toEqual([...told, ...own].toSorted());
+    for (const action of writing) expect(reached(use, action)).toEqual(own);
+    expect(reached(use, 'Query')).toEqual(['CHANGES', `CHANGES#${id}`, 'WEBHOOK']);
+    expect(reached(use, 'Query', 'index')).toEqual(['WEBHOOK']);
+    // Owners are told of webhooks that were turned off, and nothing else of them is written.
+    expect(rightsOf(use).filter(({ Condition }) => Condition?.StringEqualsIfExists)).toMatchObject([
       {
         Action: 'dynamodb:UpdateItem',
+        Resource: arn,
         Condition: {
-          ...keys(['USER#*']),
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['USER#*'] },
           'ForAllValues:StringEquals': {
             'dynamodb:Attributes': ['pk', 'sk', 'deleted_at', 'news_webhook'],
           },
+          StringEqualsIfExists: { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_OLD', 'UPDATED_NEW'] },
         },
       },
-      { Action: 'dynamodb:Query', Condition: keys(['CHANGES', 'CHANGES#*', 'WEBHOOK']) },
-      { Action: 'dynamodb:Query', Condition: keys(['WEBHOOK']) },
     ]);
-    for (const action of ['PutItem', 'DeleteItem', 'ConditionCheckItem']) {
-      expect(() => rightsOf('webhooks', [...actions, action], [])).toThrow(action);
-    }
   });
 
-  test('may combine reading everything with writing metadata only', () => {
-    const rights = rightsOf('read', ['GetItem', 'PutItem'], ['all-by-date'], { asks: true });
-    expect(rights).toMatchObject([
-      { Action: 'dynamodb:GetItem', Resource: arn },
-      {
-        Action: 'dynamodb:PutItem',
-        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['METADATA#*'] } },
-      },
-      { Action: 'dynamodb:Query', Resource: `${arn}/index/all-by-date` },
-    ]);
-    expect(rights[0]).not.toHaveProperty('Condition');
+  test('notices: writes what was mailed, and lists who is to be told', () => {
+    const use = { table: 'notices' } as const;
+    const own = ['NOTICE', ...withId('CONTACT', 'MAILED')];
+    for (const action of writing) expect(reached(use, action)).toEqual(own.toSorted());
+    expect(reached(use, 'Query')).toEqual(['NOTICE']);
+    const open = ['DIGEST', 'MODERATOR', 'REVIEW', ...queue];
+    expect(reached(use, 'Query', 'index').toSorted()).toEqual(open.toSorted());
   });
 
-  test.each([
-    ['DeleteItem', ['DeleteItem', 'PutItem']],
-    ['GetItem', ['GetItem']],
-  ])('to ask databases are refused where the code uses %s', (named, actions) => {
-    for (const allowed of ['public', 'read'] as const) {
-      expect(() => rightsOf(allowed, actions, [], { asks: true })).toThrow(named);
-    }
+  test('read, asking: reads everything, and writes what databases answer', () => {
+    const use = { table: 'read', asks: true } as const;
+    expect(reached(use, 'GetItem')).toEqual(partitions);
+    expect(reached(use, 'UpdateItem')).toEqual(withId('METADATA'));
   });
-
-  test.each([
-    ['health', ['PutItem', 'UpdateItem'], [], 'PutItem'],
-    ['health', ['GetItem', 'UpdateItem'], [], 'GetItem'],
-    ['health', [], [], 'none of the table'],
-    ['none', ['GetItem'], [], 'GetItem'],
-    ['none', [], ['all-by-date'], 'Query'],
-    ['read', ['ConditionCheckItem', 'GetItem', 'PutItem'], [], 'ConditionCheckItem,PutItem'],
-    ['public', ['UpdateItem'], [], 'UpdateItem'],
-    ['write', [], [], 'none of the table'],
-    ['write', ['GetItem'], [], 'GetItem'],
-    ['public', [], [], 'none of the table'],
-  ] as const)(
-    'are refused where a route says %s and its code does %j %j',
-    (allowed, actions, indexes, used) => {
-      expect(() => rightsOf(allowed, [...actions], [...indexes])).toThrow(
-        `a-function has table: '${allowed}', but its code uses ${used}`,
-      );
-    },
-  );
 });

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { renderGuides } from '../../../infra/guides/render.ts';
-import { guides } from '../../../shared/docs/guides.ts';
-import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
+import { gatewayResponses } from '../../../shared/core/http/gateway-responses.ts';
+import { guides } from '../../../shared/features/docs/guides.ts';
 import { rowsOf } from '../../helpers/rows.ts';
 
 /** Returns the text of a guide without markup. */
@@ -11,7 +11,7 @@ function textOf(slug: string) {
 }
 
 test('the guide of webhooks names each type of message once', () => {
-  const { webhooks } = JSON.parse(readFileSync('shared/docs/openapi.json', 'utf8'));
+  const { webhooks } = JSON.parse(readFileSync('shared/features/docs/openapi.json', 'utf8'));
   const guide = readFileSync('infra/guides/webhooks.md', 'utf8');
   const named = [...guide.matchAll(/^\| `(\w+\.\w+)` \|/gm)].map(([, type]) => type);
   expect(named.sort()).toEqual(Object.keys(webhooks).sort());
@@ -130,7 +130,7 @@ test('errors includes every code that the code or the gateway returns', () => {
 test('escapes HTML in a guide or a fact, and refuses an unknown fact', () => {
   const errors = '<script>alert(1)</script> [x](javascript:alert)';
   const facts = new Proxy({ errors }, { has: () => true });
-  const { html } = renderGuides(facts).guides[5] ?? {};
+  const { html } = renderGuides(facts).guides.find(({ slug }) => slug === 'errors') ?? {};
   expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; [x](javascript:alert)');
   expect(() => renderGuides({})).toThrow('quickstart.md: there is no fact {{base_url}}');
 });

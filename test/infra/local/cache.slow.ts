@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, request as forward } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importFunction } from '../../../infra/functions.ts';
-import { resourceOf } from '../../../shared/http/match-route.ts';
-import { routes } from '../../../shared/routes.ts';
+import { routes } from '../../../shared/base/routes.ts';
+import { resourceOf } from '../../../shared/core/http/match-route.ts';
 import { serve } from '../../helpers/listen.ts';
-import { startNginx } from '../../helpers/nginx.ts';
+import { startProxy } from '../../helpers/proxies.ts';
 import { startTestStack } from '../../helpers/stack.ts';
 
 const host = 'reviews.example.org';
@@ -37,7 +37,10 @@ const origin = await serve(
     request.pipe(passed);
   }),
 );
-const ask = await startNginx(host, origin);
+const proxy = await startProxy('nginx with its cache', host, new URL(origin).host);
+afterAll(proxy.stop);
+const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  proxy.ask(path, { headers, method });
 
 const ann = await makeUser();
 const ben = await makeUser({ display_name: 'Ben' });

@@ -78,6 +78,39 @@ describe('a stop answers what has arrived', () => {
   });
 });
 
+describe('a connection that waits for its next request', () => {
+  test('is kept for longer than proxies keep theirs', async () => {
+    const gateway = await startGateway({ port: 0, load: async () => succeed });
+    const agent = new Agent({ keepAlive: true });
+    const [response] = await once(get(`${gateway.url}/review`, { agent }), 'response');
+    await once(response.resume(), 'end');
+    // Caddy keeps its connections for 120 s.
+    const [, seconds] = /^timeout=(\d+)$/.exec(`${response.headers['keep-alive']}`) ?? [];
+    expect(Number(seconds)).toBeGreaterThan(120);
+    await gateway.stop();
+    agent.destroy();
+  });
+
+  test('ends when there are many, so that others find room', async () => {
+    const gateway = await startGateway({ port: 0, load: async () => succeed });
+    const { port } = new URL(gateway.url);
+    let ended = 0;
+    const sockets = await Promise.all(
+      Array.from({ length: 950 }, async () => {
+        const socket = connect(Number(port), '127.0.0.1');
+        socket.on('error', () => {}).on('close', () => ended++);
+        socket.write('HEAD /ws/1/review HTTP/1.1\r\nHost: a\r\n\r\n');
+        await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+        return socket;
+      }),
+    );
+    expect(await fetch(`${gateway.url}/review`)).toHaveStatus(200);
+    expect(ended).toBeGreaterThan(0);
+    for (const socket of sockets) socket.destroy();
+    await gateway.stop();
+  });
+});
+
 describe('a port that is open before the service is ready', () => {
   const load = async () => succeed;
   const urlOf = ({ port }: Door) => `http://127.0.0.1:${port}/ws/1/review`;

@@ -1,6 +1,6 @@
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
-import { readContact } from '../../../shared/site/contact.ts';
+import { readContact } from '../../../shared/base/site/contact.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // The API does not describe the response of this function.
@@ -55,6 +55,7 @@ describe('robots.txt', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await response.text()).toBe(`User-agent: *
 Allow: /ws/1/openapi.json
+Allow: /ws/1/*.atom
 Disallow: /ws/1/
 Disallow: /ws/account
 Disallow: /ws/oauth/
@@ -65,7 +66,7 @@ Sitemap: https://example.org/reviews/ws/sitemap.xml
 
   test('uses public paths', async () => {
     const text = await (await get(`${proxied}/robots.txt`)).text();
-    expect(text.match(/\S+: \/\S+/g)).toHaveLength(5);
+    expect(text.match(/\S+: \/\S+/g)).toHaveLength(6);
     for (const [line] of text.matchAll(/^\S+: \/.*$/gm)) expect(line).toContain(': /reviews/ws/');
   });
 });

@@ -23,11 +23,9 @@ describe('the development sign-in', () => {
     ['', 'Reader', 'Reader'],
     ['🎷'.repeat(5_000), '🎷'.repeat(64), 'reader'],
   ])('accepts a name, cut to 64 characters: %#', async (name, taken, mailbox) => {
-    const { url, headers } = await openSignIn(provider.environment, callback);
-    const body = new URLSearchParams({ name });
-    const signedIn = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
-    const next = signedIn.headers.get('location') ?? '';
-    const resumed = await fetch(next, { headers, redirect: 'manual' });
+    const { url, send } = await openSignIn(provider.environment, callback);
+    const signedIn = await send(url, { method: 'POST', body: new URLSearchParams({ name }) });
+    const resumed = await send(signedIn.headers.get('location') ?? '');
     expect(await claimsOf(provider.environment, callback, resumed)).toMatchObject({
       sub: taken,
       email: `${mailbox}@example.com`,
@@ -35,9 +33,9 @@ describe('the development sign-in', () => {
   });
 
   test('cannot be framed, and loads nothing: neither its page nor its errors', async () => {
-    const { url, headers } = await openSignIn(provider.environment, callback);
+    const { url, send } = await openSignIn(provider.environment, callback);
     const pages = [
-      [await fetch(url, { headers }), 200, 'Any name works.'],
+      [await send(url), 200, 'Any name works.'],
       [await fetch(`${OIDC_ISSUER}/auth?client_id=<b>`), 400, 'client is invalid'],
     ] as const;
     for (const [page, status, text] of pages) {
@@ -60,12 +58,11 @@ describe('the development sign-in', () => {
   });
 
   test.each(['name=', 'a&'])('refuses 64 KB of %s and more: 413', async (piece) => {
-    const { url, headers } = await openSignIn(provider.environment, callback);
-    const form = { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' };
-    const sent = { method: 'POST', headers: form, redirect: 'manual' } as const;
+    const { url, send } = await openSignIn(provider.environment, callback);
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = `${piece}${piece.repeat(5e6 / piece.length)}`;
     const taken = await cpuOf(async () => {
-      const response = await fetch(url, { ...sent, body });
+      const response = await send(url, { method: 'POST', headers, body });
       expect(response).toHaveStatus(413);
     });
     expect(taken).toBeLessThan(2_000);

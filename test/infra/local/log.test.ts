@@ -1,5 +1,5 @@
 import { readable, requestLine } from '../../../infra/local/log.ts';
-import { describeError } from '../../../shared/describe-error.ts';
+import { describeError } from '../../../shared/base/describe-error.ts';
 
 const served = {
   method: 'PUT',
@@ -7,7 +7,6 @@ const served = {
   status: 200,
   milliseconds: 12.3,
   requestId: 'r-1',
-  roundTrips: 3,
 };
 
 test('a request is one line', () => {
@@ -17,9 +16,8 @@ test('a request is one line', () => {
     'PUT /ws/1/review/x/vote?a=b 200 13 ms user u-1 application a-1',
   );
   expect(requestLine(client, true)).toBe(
-    'PUT /ws/1/review/x/vote?a=b 200 13 ms application a-1 3 round trips request r-1',
+    'PUT /ws/1/review/x/vote?a=b 200 13 ms application a-1 request r-1',
   );
-  expect(requestLine({ ...served, roundTrips: 1 }, true)).toContain(' 1 round trip request r-1');
   expect(requestLine({ ...served, status: undefined }, false)).toContain('vote?a=b gone 13 ms');
 });
 
@@ -33,6 +31,14 @@ test.each([
   ['/ws/1//oauth/token?code=secret', '/ws/1//oauth/token'],
 ])('omits what a client or browser sends in %s', (url, shown) => {
   expect(requestLine({ ...served, url }, true)).toContain(`PUT ${shown} 200`);
+});
+
+test.each([
+  ['/ws/mails/eyJsecret', '/ws/mails/{token}'],
+  ['/ws/account/address/eyJsecret?x=y', '/ws/account/address/{move}'],
+  ['/identity-provider/sign-in/uid/secret', '/identity-provider'],
+])('writes the route for the link %s, which has a token', (url, route) => {
+  expect(requestLine({ ...served, url, route }, true)).toContain(`PUT ${route} 200`);
 });
 
 test('prints an object as text, with an error’s stack on lines of their own', () => {

@@ -1,17 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { inflateRawSync } from 'node:zlib';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
 import { signInKey } from '../../../infra/local/key-store.ts';
 import { writeMails } from '../../../infra/local/mail-folder.ts';
-import { type Step, signInByMail } from '../../../infra/local/mail-sign-in.ts';
+import { signInByMail } from '../../../infra/local/mail-sign-in.ts';
 import { openPendingSignIns } from '../../../infra/local/pending-sign-ins.ts';
-import { type Mail, makeMailer, readMailSettings } from '../../../shared/notices/mailer.ts';
+import {
+  type Mail,
+  makeMailer,
+  readMailSettings,
+} from '../../../shared/features/notices/mailer.ts';
 import { silence } from '../../helpers/console.ts';
 import { startMailServer } from '../../helpers/mail-server.ts';
+import { challenge } from '../../helpers/oauth-client.ts';
 import { claimsOf, openSignIn } from '../../helpers/oidc-client.ts';
 
 const server = await startMailServer();
@@ -48,18 +63,16 @@ afterAll(() => gateway.stop());
 /** A browser at the page of a new sign-in. */
 async function browser() {
   const hints = { login_hint: 'prefilled@example.org' };
-  const { url, headers } = await openSignIn(provider.environment, callback, hints);
+  const { url, jar, ...opened } = await openSignIn(provider.environment, callback, hints);
   const send = (to: string, form?: Record<string, string>) =>
-    fetch(to, {
-      method: form ? 'POST' : 'GET',
-      headers,
-      body: form && new URLSearchParams(form),
-      redirect: 'manual',
-    });
+    opened.send(to, { method: form ? 'POST' : 'GET', body: form && new URLSearchParams(form) });
   return {
     url,
+    jar,
     open: (to = url) => send(to),
     submit: (form: Record<string, string>, to = url) => send(to, form),
+    post: (form: Record<string, string>, headers: Record<string, string>) =>
+      opened.send(url, { method: 'POST', body: new URLSearchParams(form), headers }),
     /** Asks for a mail, and returns it. */
     async ask(address: string) {
       const answer = await send(url, { address });
@@ -105,6 +118,18 @@ test('signs in once if link and code are sent several times at once', async () =
   expect(answers.filter(isSignedIn)).toHaveLength(1);
 });
 
+test('remembers in the browser with which mailbox it signed in, and not the address', async () => {
+  const person = await browser();
+  const { mail } = await person.ask('remembered@example.org');
+  expect([...person.jar.keys()]).not.toContain('known-browser');
+  await person.submit({}, mail.link);
+  const sealed = person.jar.get('known-browser') ?? '';
+  const content = inflateRawSync(Buffer.from(sealed.split('.')[1] ?? '', 'base64url')).toString();
+  expect(JSON.parse(content).content).toEqual({
+    mailboxes: [expect.stringMatching(/^[\w-]{43}$/)],
+  });
+});
+
 test('gives an address the same subject again', async () => {
   const subjects: string[] = [];
   for (const address of ['same@example.org', 'SAME@example.org', 'other@example.org']) {
@@ -117,7 +142,55 @@ test('gives an address the same subject again', async () => {
   expect(subjects[2]).not.toBe(subjects[0]);
 });
 
+test.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', ', in Firefox.'],
+  ['Mozilla/5.0 (Windows NT 10.0) Chrome/141.0 Safari/537.36 Edg/141.0', ', in Edge.'],
+  ['Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 CriOS/141.0 Safari/604.1', ', in Chrome.'],
+  ['Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Version/26.0 Safari/605.1.15', ', in Safari.'],
+  ['<b>curl</b>', '.'],
+])('says when and in which browser it was asked for: %s', async (agent, expected) => {
+  const person = await browser();
+  const asked = await person.post({ address: 'when@example.org' }, { 'User-Agent': agent });
+  expect(asked).toHaveStatus(200);
+  const { text, html, link, code } = await server.next('when@example.org');
+  const [, time = '', rest] = /this address on (.*? UTC)(.*)$/m.exec(text) ?? [];
+  expect(rest).toBe(expected);
+  expect(Math.abs(Date.parse(time.replace('UTC', 'GMT')) - Date.now())).toBeLessThan(120_000);
+  // The link of the other part has words, which a phone shows in one line.
+  expect(html).toContain(`<a href="${link}"`);
+  expect(html).toContain('>Sign in to Reviews</a>');
+  expect(html).toContain(`<b>${code}</b>`);
+  expect(html).not.toContain('<b>curl');
+});
+
+test.each([
+  ['same-origin', 200],
+  ['none', 403],
+  ['same-site', 403],
+  ['cross-site', 403],
+])('takes no form of which a browser says that its site is %s: %d', async (site, status) => {
+  const person = await browser();
+  const headers = { 'Sec-Fetch-Site': site };
+  const answer = await person.post({ address: 'forged@example.org' }, headers);
+  expect(answer).toHaveStatus(status);
+  const cancelled = await person.post({ cancel: 'yes' }, headers);
+  expect(cancelled).toHaveStatus(status === 200 ? 303 : 403);
+});
+
 describe('a link', () => {
+  test('of an earlier mail, or made up, shows no button and no code', async () => {
+    const person = await browser();
+    const { mail: first } = await person.ask('twice@example.org');
+    const { mail } = await person.ask('twice@example.org');
+    for (const link of [first.link, `${mail.link}x`, `${person.url}/x`]) {
+      for (const send of [() => person.open(link), () => fetch(link)]) {
+        const answer = await send();
+        expect(answer).toHaveStatus(400);
+        expect(await answer.text()).not.toMatch(/<button|twice@example|\d{4} \d{4}/);
+      }
+    }
+  });
+
   test('changes nothing when it is opened, however often and by whom', async () => {
     const person = await browser();
     const { mail } = await person.ask('opened@example.org');
@@ -154,6 +227,75 @@ describe('a link', () => {
     expect(isSignedIn(await victim.submit({}, mail.link))).toBe(false);
   });
 
+  /** A victim whose browser an attacker has given its own cookies, by a sibling domain. */
+  async function planted(pick: (name: string) => boolean) {
+    const attacker = await browser();
+    const { mail } = await attacker.ask('victim@example.org');
+    const victim = await browser();
+    for (const [name, value] of attacker.jar) if (pick(name)) victim.jar.set(name, value);
+    return { attacker, victim, mail };
+  }
+
+  test('signs in nobody by planted cookies of the library, neither here nor there', async () => {
+    // A `__Host-` cookie cannot be planted from a sibling domain. All others can.
+    const { attacker, victim, mail } = await planted((name) => !name.startsWith('interaction-'));
+    const page = await (await victim.open(mail.link)).text();
+    expect(page).toContain('This is not the browser where the sign-in began.');
+    expect(isSignedIn(await victim.submit({}, mail.link))).toBe(false);
+    expect(isSignedIn(await victim.submit({ code: mail.code }, attacker.url))).toBe(false);
+    const resume = attacker.url.replace('/sign-in/', '/auth/');
+    const resumed = await attacker.open(resume);
+    expect(resumed.headers.get('location') ?? '').not.toContain('code=');
+  });
+
+  test('goes on only in the browser that pressed its button, and once', async () => {
+    const person = await browser();
+    const { mail } = await person.ask('resumed@example.org');
+    const stranger = await browser();
+    const before = new Map(person.jar);
+    const signedIn = await person.submit({}, mail.link);
+    const location = signedIn.headers.get('location') ?? '';
+    // What the browser had before its button was pressed does not go on.
+    for (const [name, value] of before) stranger.jar.set(name, value);
+    const elsewhere = await stranger.open(location);
+    expect(elsewhere.headers.get('location') ?? '').not.toContain('code=');
+    const copy = new Map(person.jar);
+    expect(await person.claims(signedIn)).toMatchObject({ email: 'resumed@example.org' });
+    for (const [name, value] of copy) person.jar.set(name, value);
+    expect(await person.open(location)).toHaveStatus(400);
+  });
+
+  test('demands the cookie of the browser that asked at button, code and resume', async () => {
+    const pending = openPendingSignIns(':memory:');
+    const inbox: Mail[] = [];
+    const send = async (mail: Mail) => void inbox.push(mail);
+    const steps = signInByMail({ key, pending, send });
+    const asked = {
+      id: 'x',
+      token: undefined,
+      browser: 'asked',
+      known: [],
+      url: origin,
+      client: '',
+    };
+    await steps.submit(asked, new Map([['address', 'bound@example.org']]));
+    const token = /\/([\w-]{43})$/m.exec(inbox[0]?.text ?? '')?.[1];
+    const code = /there: (.*)/.exec(inbox[0]?.text ?? '')?.[1] ?? '';
+    const other = { ...asked, browser: 'other' };
+    for (let i = 0; i < 6; i++) {
+      expect(await steps.submit({ ...other, token }, new Map())).toHaveProperty('status', 400);
+      const entered = await steps.submit(other, new Map([['code', code]]));
+      expect(entered).toHaveProperty('status', 400);
+    }
+    const step = await steps.submit({ ...asked, token }, new Map());
+    const account = 'account' in step ? step.account : '';
+    expect(steps.mayResume(account, 'other')).toBe(false);
+    expect(steps.mayResume(account, 'asked')).toBe(true);
+    steps.end('asked');
+    expect(steps.mayResume(account, 'asked')).toBe(false);
+    expect(pending.addressOf(account)).toBe('bound@example.org');
+  });
+
   test('expires after 15 minutes, as does its code', async () => {
     const person = await browser();
     const { mail } = await person.ask('late@example.org');
@@ -171,6 +313,98 @@ describe('a link', () => {
   });
 });
 
+describe('a sign-in that only begins', () => {
+  test('stores nothing, neither in the file nor in memory', async () => {
+    const storedIn = () =>
+      readdirSync(folder)
+        .filter((name) => name.startsWith('sign-ins.sqlite'))
+        .map((name) => readFileSync(join(folder, name)).toString('base64'));
+    const before = storedIn();
+    for (let i = 0; i < 20; i++) expect(await (await browser()).open()).toHaveStatus(200);
+    expect(storedIn()).toEqual(before);
+  });
+
+  test('is carried by the browser, which has three at a time', async () => {
+    const { send, jar } = await openSignIn(provider.environment, callback);
+    const carried = () => [...jar.keys()].filter((name) => name.includes('interaction-'));
+    const [first = ''] = carried();
+    const begin = new URL(`${provider.environment.OIDC_ISSUER}/auth`);
+    begin.search = `${new URLSearchParams({
+      client_id: provider.environment.OIDC_CLIENT_ID,
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: callback,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    })}`;
+    // Expiry is in seconds, and the first of all is the oldest.
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 2_000);
+    for (let i = 0; i < 3; i++) await send(begin.href);
+    expect(carried()).toHaveLength(3);
+    expect(carried()).not.toContain(first);
+    for (const line of (await send(begin.href)).headers.getSetCookie()) {
+      if (line.startsWith('interaction-')) expect(line).toMatch(/; HttpOnly; SameSite=Lax$/);
+    }
+  });
+
+  test('costs a client five requests, and its other steps one each', () => {
+    const { isDear } = provider;
+    expect(isDear('/identity-provider/auth?client_id=x')).toBe(true);
+    for (const step of ['sign-in/x', 'auth/x', 'sign-in/x/token', 'token']) {
+      expect(isDear(`/identity-provider/${step}`)).toBe(false);
+    }
+  });
+});
+
+describe('the file of sign-ins under way', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'sign-ins-')), 'sign-ins.sqlite');
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('is for its owner alone, and forgets addresses within a minute of their end', () => {
+    jest.useFakeTimers();
+    const pending = openPendingSignIns(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    pending.save({
+      id: 'x',
+      address: 'forgotten@example.org',
+      browser: 'b',
+      token: 't',
+      code: 'c',
+    });
+    jest.advanceTimersByTime(16 * 60_000);
+    pending.close();
+    expect(readFileSync(file, 'latin1')).not.toContain('forgotten');
+  });
+
+  test('reads rows by an index, however many there are', () => {
+    const pending = openPendingSignIns(file);
+    pending.close();
+    const database = new DatabaseSync(file);
+    for (const sql of [
+      'DELETE FROM mail WHERE expires_at <= 1',
+      'DELETE FROM proof WHERE expires_at <= 1',
+      'DELETE FROM sent WHERE expires_at <= 1',
+      "SELECT count(*) FROM sent WHERE name = 'x' AND expires_at > 1",
+    ]) {
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+      expect(plan.map(({ detail }) => `${detail}`).join()).toMatch(/^SEARCH .* USING/);
+    }
+    database.close();
+  });
+
+  test('that older code left is replaced', () => {
+    const older = new DatabaseSync(file);
+    older.exec('PRAGMA user_version = 0; DROP TABLE mail; CREATE TABLE mail (id TEXT);');
+    older.close();
+    const pending = openPendingSignIns(file);
+    pending.save({ id: 'x', address: 'ann@example.org', browser: 'b', token: 't', code: 'c' });
+    expect(pending.find('x')?.address).toBe('ann@example.org');
+    pending.close();
+  });
+});
+
 test('a code is void after five wrong ones', async () => {
   const person = await browser();
   const { mail } = await person.ask('guessed@example.org');
@@ -180,54 +414,6 @@ test('a code is void after five wrong ones', async () => {
   }
   expect(isSignedIn(await person.submit({ code: mail.code }))).toBe(false);
   expect(isSignedIn(await person.submit({}, mail.link))).toBe(false);
-});
-
-describe('the mails of an hour', () => {
-  const address = 'flooded@example.org';
-  const times = (count: number, ask: (i: number) => [string, string]) =>
-    Array.from({ length: count }, (_, i) => ask(i));
-
-  /** Asks as [address, client], and returns the recipients of the mails, and all answers. */
-  async function sentFor(asks: [string, string][]) {
-    const pending = openPendingSignIns(':memory:');
-    const recipients: string[] = [];
-    const send = async ({ to }: Mail) => {
-      recipients.push(to);
-    };
-    const { submit } = signInByMail({ key, pending, send });
-    const answers: Step[] = [];
-    for (const [i, [to, client]] of asks.entries()) {
-      const visit = { id: `${i}`, token: undefined, hasAsked: true, url: origin, client };
-      answers.push(await submit(visit, new Map([['address', to]])));
-    }
-    return { pending, recipients, answers };
-  }
-
-  test.each<[string, [string, string][], number]>([
-    ['4 of a client for an address', times(6, () => [address, '192.0.2.1']), 4],
-    ['20 for an address', times(30, (i) => [address, `192.0.2.${i}`]), 20],
-    ['30 of a client', times(40, (i) => [`reader${i}@example.org`, '192.0.2.1']), 30],
-    ['30 of 64 bits', times(40, (i) => [`reader${i}@example.org`, `2001:db8::${i}`]), 30],
-  ])('are %s', async (_, asks, most) => {
-    expect((await sentFor(asks)).recipients).toHaveLength(most);
-  });
-
-  test('leave some for the owner, whoever in one network asks for more', async () => {
-    const flood = times(60, (i) => [address, `2001:db8:0:${i}00::1`]);
-    const { recipients } = await sentFor([...flood, ...times(4, () => [address, '192.0.2.1'])]);
-    expect(recipients).toHaveLength(16 + 4);
-  });
-
-  test('answer the same when they are used up, and leave no code to guess', async () => {
-    const asks = times(5, () => [address, '192.0.2.1']);
-    const { pending, answers } = await sentFor(asks);
-    const pages = answers.map((answer) =>
-      'page' in answer ? `${answer.status} ${answer.page}` : '',
-    );
-    expect(pages[0]).toContain(address);
-    expect(new Set(pages).size).toBe(1);
-    expect(pending.find('4')).toEqual({ id: '4', address, token: '', code: '' });
-  });
 });
 
 describe('on a laptop', () => {
@@ -293,6 +479,26 @@ test.each([
   expect(server.inbox).toHaveLength(before);
 });
 
+test('takes the spellings of a domain for one address', async () => {
+  const subjects: string[] = [];
+  for (const spelling of ['eva@Bücher.example', 'eva@xn--bcher-kva.example']) {
+    const person = await browser();
+    await person.submit({ address: spelling });
+    // The mail server of the tests reads the domain of DNS.
+    const mail = await server.next('eva@bücher.example');
+    const { sub } = await person.claims(await person.submit({}, mail.link));
+    subjects.push(sub);
+  }
+  expect(subjects[1]).toBe(subjects[0]);
+});
+
+test('says which part of an address it cannot send to', async () => {
+  const person = await browser();
+  const refused = await person.submit({ address: 'jörg@example.org' });
+  expect(refused).toHaveStatus(400);
+  expect(await refused.text()).toContain('only the letters a to z before the @');
+});
+
 test('fills in no address that the URL names', async () => {
   const person = await browser();
   expect(await (await person.open()).text()).not.toContain('prefilled');
@@ -320,4 +526,18 @@ test.each([
   [{ SMTP_URL: 'smtp://mail', MAIL_FROM: 'Ann' }, 'MAIL_FROM is no e-mail address'],
 ])('refuses settings that are not complete: %j', (settings, message) => {
   expect(() => readMailSettings(settings)).toThrow(message);
+});
+
+test('sends nothing to somebody who is no member and has no account, and says so', async () => {
+  process.env.MEMBERS = '@club.example';
+  const stranger = await browser();
+  await stranger.open();
+  const refused = await stranger.submit({ address: 'eva@any.example' });
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toContain('This place is for its members');
+  const member = await browser();
+  await member.open();
+  const sent = await member.submit({ address: 'eva@club.example' });
+  delete process.env.MEMBERS;
+  expect(sent.status).toBe(200);
 });

@@ -1,24 +1,32 @@
+import '../../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Registry } from 'prom-client';
+import { parse } from 'yaml';
 import { measureRun } from '../../../bin/bench/measure.ts';
 import dashboard from '../../../infra/local/grafana.json' with { type: 'json' };
+import { mailCounts } from '../../../infra/local/mail-counts.ts';
 import { type Metrics, serveMetrics } from '../../../infra/local/metrics.ts';
 import { tableGauges } from '../../../infra/local/metrics-table.ts';
-import { recordHeartbeat } from '../../../shared/health/heartbeat.ts';
-import { batchDelete, batchWrite } from '../../../shared/table/batch.ts';
-import { noticeItem } from '../../../shared/user/notice.ts';
-import { recordSending } from '../../../shared/webhooks/run.ts';
+import { batchDelete, batchWrite } from '../../../shared/base/table/batch.ts';
+import { noteMailServerTried, noteMailTaken } from '../../../shared/core/user/mail-fault.ts';
+import { noticeItem } from '../../../shared/core/user/notice.ts';
+import { readHealth } from '../../../shared/features/health/health.ts';
+import { recordHeartbeat } from '../../../shared/features/health/heartbeat.ts';
+import { recordSending } from '../../../shared/features/webhooks/run.ts';
 import { parseMetrics } from '../../helpers/prometheus.ts';
+import { beforeSend } from '../../helpers/sends.ts';
+import { root } from '../../helpers/service.ts';
 import { applyStream } from '../../helpers/stream.ts';
 import { makeUser } from '../../helpers/world.ts';
 
-const request = { method: 'GET', url: '/ws/1/review/x', requestId: 'r', roundTrips: 1 };
+const request = { method: 'GET', url: '/ws/1/review/x', requestId: 'r' };
 const route = '/ws/1/review/{review_id}';
-const kept = { hits: 3, misses: 2, bytes: 1_000 };
 let metrics: Metrics;
 
 beforeEach(async () => {
-  metrics = await serveMetrics({ port: 0, host: '127.0.0.1', kept });
+  metrics = await serveMetrics({ port: 0, host: '127.0.0.1' });
 });
 afterEach(() => metrics.stop());
 
@@ -67,14 +75,6 @@ describe('requests', () => {
       [{ method: 'other', route: 'none', status: '404' }, 50],
     ]);
   });
-});
-
-test('tells the use of the kept answers', async () => {
-  expect(await readValue('review_kept_answers_total', { result: 'hit' })).toBe(3);
-  expect(await readValue('review_kept_answers_total', { result: 'miss' })).toBe(2);
-  expect(await readValue('review_kept_answers_bytes')).toBe(1_000);
-  const family = (await scrape()).get('review_kept_answers_total');
-  expect([family?.type, family?.samples.length]).toEqual(['counter', 2]);
 });
 
 test('tells the state of the table', async () => {
@@ -132,17 +132,40 @@ test('two scrapes read the table once', async () => {
 });
 
 test('the rest is served while the table cannot be read', async () => {
-  const endpoint = process.env.TABLE_NAME;
-  process.env.TABLE_NAME = 'no-such-table';
-  try {
-    metrics.count({ ...request, route, status: 200, milliseconds: 4 });
-    const families = await scrape();
-    expect(families.get('review_table_readable')?.samples[0]?.value).toBe(0);
-    expect(families.get('review_health_faults')?.samples).toEqual([]);
-    expect(families.get('review_http_requests_total')?.samples).toHaveLength(1);
-  } finally {
-    process.env.TABLE_NAME = endpoint;
+  beforeSend(() => {
+    throw new Error('unreadable');
+  });
+  metrics.count({ ...request, route, status: 200, milliseconds: 4 });
+  const families = await scrape();
+  expect(families.get('review_table_readable')?.samples[0]?.value).toBe(0);
+  expect(families.get('review_health_faults')?.samples).toEqual([]);
+  expect(families.get('review_http_requests_total')?.samples).toHaveLength(1);
+});
+
+test('counts the mails that sign people in, and says whether the server takes mails', async () => {
+  const outcomes = async () =>
+    (await scrape())
+      .get('review_sign_in_mails_total')
+      ?.samples.map(({ labels, value }) => [labels.outcome, value]);
+  expect(await outcomes()).toEqual([
+    ['asked', 0],
+    ['sent', 0],
+    ['failed', 0],
+    ['held_back', 0],
+  ]);
+  mailCounts.asked += 3;
+  mailCounts.held_back += 1;
+  for (let i = 0; i < 2; i++) {
+    expect((await outcomes())?.map(([, value]) => value)).toEqual([3, 0, 0, 1]);
   }
+  expect(await readValue('review_mail_server_takes_mails')).toBe(1);
+  noteMailServerTried('it is silent');
+  expect(await readValue('review_mail_server_takes_mails')).toBe(0);
+  const health = await readHealth();
+  expect(health.mail_server_fault).toBe('The mail server takes no mails: it is silent');
+  // Whoever reads needs no mails.
+  expect(health.faults.join()).not.toContain('mail');
+  noteMailTaken();
 });
 
 test('serves nothing else', async () => {
@@ -162,18 +185,14 @@ test('the dashboard shows metrics that are served, and labels that they have', a
   metrics.count({ ...request, route, status: 200, milliseconds: 4 });
   const text = await (await fetch(metrics.url)).text();
   const families = parseMetrics(text);
-  const names = new Set(
-    [...families].flatMap(([name, { type }]) =>
-      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
-    ),
-  );
+  const names = namesIn(families);
   const queries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
   const variables = dashboard.templating.list.flatMap(({ query }) =>
     typeof query === 'string' ? [] : [query.query],
   );
   expect(queries.length).toBeGreaterThan(20);
   expect(variables).toHaveLength(1);
-  const known = new Set(['instance', 'le', 'method', 'route', 'status', 'consumer', 'result']);
+  const known = new Set(['instance', 'le', 'method', 'route', 'status', 'consumer', 'outcome']);
   for (const query of [...queries, ...variables]) {
     const used = query.match(/\b(review|process|nodejs)_\w+/g) ?? [];
     expect([query, used.length > 0]).toEqual([query, true]);
@@ -187,3 +206,24 @@ test('the dashboard shows metrics that are served, and labels that they have', a
     }
   }
 });
+
+test('the alerts ask for metrics that are served', async () => {
+  const names = namesIn(parseMetrics(await (await fetch(metrics.url)).text()));
+  const file = join(root, 'infra/local/alerts.yaml');
+  const [{ rules }] = parse(readFileSync(file, 'utf8')).groups;
+  expect(rules.length).toBeGreaterThan(5);
+  for (const { expr, labels } of rules) {
+    expect(['page', 'ticket']).toContain(labels.severity);
+    for (const name of expr.match(/\breview_\w+/g)) {
+      expect([expr, name, names.has(name)]).toEqual([expr, name, true]);
+    }
+  }
+});
+
+function namesIn(families: ReturnType<typeof parseMetrics>) {
+  return new Set(
+    [...families].flatMap(([name, { type }]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+}

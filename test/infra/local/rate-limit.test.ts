@@ -2,7 +2,7 @@ import { networksOf } from '../../../infra/local/client-networks.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
 import { limitClients } from '../../../infra/local/rate-limit.ts';
-import { routes } from '../../../shared/routes.ts';
+import { routes } from '../../../shared/base/routes.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // The API does not describe the responses of these functions.
@@ -114,6 +114,19 @@ describe('a limit of 2 requests a second', () => {
   test.each(dear)('counts %s as five requests', async (path) => {
     const client = `198.51.100.${dear.indexOf(path)}`;
     expect(await send(5, client, path)).toEqual([...passed(4), 429]);
+  });
+
+  test.each([
+    ['POST', '/ws/1/user/me'],
+    ['PUT', '/ws/1/review/4a9f1c0e-8a3e-4f0a-9a52-0c5e3a4c2b61/vote'],
+    ['DELETE', '/ws/1/review/4a9f1c0e-8a3e-4f0a-9a52-0c5e3a4c2b61'],
+    ['POST', '/ws/review/new'],
+  ])('counts a write, %s %s, as three requests', async (method, path) => {
+    const headers = { 'X-Forwarded-For': `198.51.100.6${path.length + method.length}` };
+    for (let i = 0; i < 6; i++) {
+      expect(await fetch(limited + path, { method, headers })).not.toHaveStatus(429);
+    }
+    expect(await fetch(limited + path, { method, headers })).toHaveStatus(429);
   });
 
   test('does not apply to this machine and to proxies, behind which may be several', async () => {

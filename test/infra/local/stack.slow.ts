@@ -1,19 +1,27 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
-import { announce } from '../../../infra/local/discovery.ts';
+import type { Discovery } from '../../../infra/local/discovery.ts';
+import { clientOptions } from '../../../infra/local/dynamodb.ts';
 import { startStack } from '../../../infra/local/stack.ts';
+import type { Item } from '../../../shared/base/table/item.ts';
+import { SqliteStorage } from '../../../shared/base/table/sqlite/storage.ts';
+import { startEmulator } from '../../helpers/emulator.ts';
 import { newFolder } from '../../helpers/folder.ts';
-import { scanTable } from '../../helpers/items.ts';
 import { listen } from '../../helpers/listen.ts';
 import { root } from '../../helpers/service.ts';
 
@@ -35,7 +43,9 @@ afterEach(async () => {
 
 /** Returns promises of the URL that a stack prints, and of how it ends; and its output so far. */
 function start(args: string[] = [], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['bin/start.ts', '--port', '0', ...args], {
+  // Where the umask of an operator takes nothing away.
+  const command = ['-c', 'umask 0; exec "$0" "$@"', process.execPath, 'bin/start.ts'];
+  const child = spawn('sh', [...command, '--port', '0', ...args], {
     cwd: root,
     env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,23 +68,8 @@ function start(args: string[] = [], env: Record<string, string> = {}) {
   return run;
 }
 
-function discovery(folder = dataDir) {
+function discovery(folder = dataDir): Discovery {
   return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'));
-}
-
-/** Leaves the record of a stack that has ended without deleting it. */
-function leave(engine_pid: number | null, dynamodb_endpoint: string | null) {
-  const stack = { pid: 1, url: null, identity_provider: null, table_name: 'reviews' };
-  announce(dataDir, { ...stack, engine_pid, dynamodb_endpoint });
-}
-
-/** Tests if a process is alive. A dead one that nobody has waited for has no command line. */
-function isAlive(pid: number | null) {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`).length > 0;
-  } catch {
-    return false;
-  }
 }
 
 async function until(condition: () => boolean) {
@@ -83,6 +78,46 @@ async function until(condition: () => boolean) {
     if (Date.now() > deadline) throw new Error('waited for too long');
     await sleep(20);
   }
+}
+
+/** Uses the database of a folder, beside the service that runs there. */
+async function inDatabase(folder: string, use: (storage: SqliteStorage) => Promise<unknown>) {
+  const storage = new SqliteStorage(`${discovery(folder).database}`);
+  await use(storage);
+  storage.close();
+}
+
+/** Returns the processes that a process has started. */
+function childrenOf(pid: number): string[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+}
+
+/** Returns the addresses that a process listens on: `127.0.0.1 3000`. */
+function listening(pid: number): string[] {
+  const open = readdirSync(`/proc/${pid}/fd`).map((name) =>
+    readlinkSync(`/proc/${pid}/fd/${name}`),
+  );
+  return ['tcp', 'tcp6'].flatMap((table) => {
+    const [, ...rows] = readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n');
+    return rows.flatMap((row) => {
+      const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/);
+      const isListening = state === '0A' && open.includes(`socket:[${inode}]`);
+      return isListening ? [addressOf(local)] : [];
+    });
+  });
+}
+
+/** Parses an address of /proc/net, whose words have the least significant byte first. */
+function addressOf(local: string): string {
+  const [host = '', port = ''] = local.split(':');
+  const bytes = (host.match(/.{8}/g) ?? []).flatMap((word) =>
+    (word.match(/../g) ?? []).reverse().map((byte) => Number.parseInt(byte, 16)),
+  );
+  const isLoopback6 = bytes.join('') === `${'0'.repeat(15)}1`;
+  return `${isLoopback6 ? '::1' : bytes.join('.')} ${Number.parseInt(port, 16)}`;
 }
 
 async function languages(url: string) {
@@ -119,17 +154,36 @@ describe('a running stack', () => {
 
   test('serves requests, and records its addresses in its folder', async () => {
     expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
-    const { engine_pid, dynamodb_endpoint, identity_provider, ...rest } = discovery(DATA_DIR);
-    const { settings, data_format, ...found } = rest;
-    expect(found).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
-    expect(settings).toMatchObject({ HELD_REVIEWS: '0' });
-    expect(data_format).toEqual(expect.any(Number));
-    expect(identity_provider).toBe(`${new URL(base).origin}/identity-provider`);
-    expect(isAlive(engine_pid)).toBe(true);
-    expect(await fetch(dynamodb_endpoint ?? '')).toHaveStatus(200);
-    for (const name of ['signing-key', 'stack.json']) {
-      expect([name, statSync(join(DATA_DIR, name)).mode & 0o777]).toEqual([name, 0o600]);
+    expect(discovery(DATA_DIR)).toEqual({
+      pid: run.child.pid,
+      url: base,
+      identity_provider: `${new URL(base).origin}/identity-provider`,
+      database: join(DATA_DIR, 'reviews.sqlite'),
+      dynamodb_endpoint: null,
+      has_mail_server: false,
+      table_name: 'reviews',
+      data_format: expect.any(Number),
+      settings: expect.objectContaining({ HELD_REVIEWS: '0' }),
+    });
+  });
+
+  test('is one process, which listens on one port of this machine alone', async () => {
+    const { pid = 0 } = run.child;
+    expect(childrenOf(pid)).toEqual([]);
+    const { port } = new URL(base);
+    for (const address of listening(pid)) {
+      expect(['127.0.0.1', '::1'].map((host) => `${host} ${port}`)).toContain(address);
     }
+    expect(listening(pid)).not.toEqual([]);
+  });
+
+  test('leaves each file of its folder to its owner, whatever the umask is', () => {
+    const names = readdirSync(DATA_DIR);
+    expect(names).toEqual(
+      expect.arrayContaining(['reviews.sqlite', 'reviews.sqlite-shm', 'reviews.sqlite-wal']),
+    );
+    const modes = names.map((name) => [name, statSync(join(DATA_DIR, name)).mode & 0o777]);
+    expect(modes).toEqual(names.map((name) => [name, 0o600]));
   });
 
   test('keeps its port; a second stack fails and leaves nothing', async () => {
@@ -166,71 +220,40 @@ describe('a running stack', () => {
   test('leaves only its data folder at SIGTERM', async () => {
     key = readFileSync(join(DATA_DIR, 'signing-key'), 'utf8');
     expect(Buffer.from(key, 'base64url')).toHaveLength(32);
-    const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
-    const client = new DynamoDBClient({ endpoint: dynamodb_endpoint ?? '' });
-    for (const Item of items) {
-      const put = new PutCommand({ TableName: 'reviews', Item });
-      await DynamoDBDocumentClient.from(client).send(put);
-    }
-    client.destroy();
+    await inDatabase(DATA_DIR, (storage) => storage.write(items.map((put) => ({ put }))));
     run.child.kill('SIGTERM');
     expect(await run.end).toEqual({ code: 0, stderr: '' });
-    expect(isAlive(engine_pid)).toBe(false);
-    expect(existsSync(join(DATA_DIR, 'stack.json'))).toBe(false);
-    expect(existsSync(join(DATA_DIR, 'dynamodb.sqlite-wal'))).toBe(false);
+    const left = ['lock', 'reviews.sqlite', 'session-key', 'signing-key', 'version.json'];
+    expect(readdirSync(DATA_DIR).sort()).toEqual([...left, 'webhook-key']);
   });
 
-  test('restarts with its key and unexpired data, sums it, and stops when its engine dies', async () => {
-    const { url, end } = start([], { DATA_DIR });
+  test('restarts with its key and unexpired data, and sums it', async () => {
+    const { url } = start([], { DATA_DIR });
     await url;
     expect(readFileSync(join(DATA_DIR, 'signing-key'), 'utf8')).toBe(key);
-    const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
-    const deadline = Date.now() + 10_000;
-    let left = await scanTable(dynamodb_endpoint ?? '');
-    const isOld = ({ pk }: { pk: string }) => pk === 'REQUEST#old';
-    for (; left.some(isOld) && Date.now() < deadline; await sleep(20)) {
-      left = await scanTable(dynamodb_endpoint ?? '');
-    }
+    const left: Item[] = [];
+    await inDatabase(DATA_DIR, async (storage) => {
+      const deadline = Date.now() + 10_000;
+      do {
+        await sleep(20);
+        left.splice(0, left.length, ...(await storage.scan(undefined, 1_000)).items);
+      } while (left.some(({ pk }) => pk === 'REQUEST#old') && Date.now() < deadline);
+    });
     expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
     const sums = left.find(({ sk }) => sk === 'SUMS');
     expect(sums).toMatchObject({ pk: 'TOTALS', counts: '{"work":{"b":3}}' });
-
-    process.kill(Number(engine_pid), 'SIGKILL');
-    const { code, stderr } = await end;
-    expect(code).toBe(1);
-    expect(stderr).toContain('Error: the embedded DynamoDB ended (SIGKILL)');
-    expect(existsSync(join(DATA_DIR, 'stack.json'))).toBe(false);
   });
 });
 
-test('leaves no engine at SIGKILL, and restarts', async () => {
-  const first = start();
-  await first.url;
-  const { engine_pid } = discovery();
-  first.child.kill('SIGKILL');
-  await first.end;
-  await until(() => !isAlive(engine_pid));
-  expect(await languages(await start().url)).toHaveProperty('languages');
-});
-
-test('stops an engine that outlived its stack before it starts its own', async () => {
-  const leftover = await startDatabase({ file: join(dataDir, 'dynamodb.sqlite') });
-  leave(leftover.pid, leftover.endpoint);
-  await start().url;
-  expect(isAlive(leftover.pid)).toBe(false);
-  expect(await leftover.failure).toContain('exit status 0');
-  await leftover.stop();
-});
-
-test('uses a given database, and spares a process that reuses an engine’s pid', async () => {
-  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
-  const other = spawn('sleep', ['60']);
-  leave(other.pid ?? null, null);
-  await start([], { DYNAMODB_ENDPOINT: endpoint }).url;
-  expect(isAlive(other.pid ?? null)).toBe(true);
-  expect(discovery()).toMatchObject({ dynamodb_endpoint: endpoint, engine_pid: null });
-  expect(existsSync(join(dataDir, 'dynamodb.sqlite'))).toBe(false);
-  other.kill();
+test('uses a given DynamoDB, and makes no database of its own', async () => {
+  const emulator = await startEmulator(join(newFolder(), 'emulator.sqlite'));
+  const { url, child, end } = start([], { DYNAMODB_ENDPOINT: emulator.endpoint });
+  expect(await languages(await url)).toHaveProperty('languages');
+  expect(discovery()).toMatchObject({ dynamodb_endpoint: emulator.endpoint, database: null });
+  expect(readdirSync(dataDir).filter((name) => name.includes('sqlite'))).toEqual([]);
+  child.kill('SIGTERM');
+  expect(await end).toEqual({ code: 0, stderr: '' });
+  await emulator.stop();
 });
 
 test('two that start together: one gets the data folder', async () => {
@@ -313,7 +336,7 @@ describe('one sentence explains', () => {
   });
 
   test('a table with another schema', async () => {
-    const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+    const { endpoint, stop } = await startEmulator(join(newFolder(), 'emulator.sqlite'));
     const client = new DynamoDBClient(clientOptions(endpoint));
     const AttributeName = 'pk';
     const other = new CreateTableCommand({
@@ -327,19 +350,29 @@ describe('one sentence explains', () => {
     process.env.TABLE_NAME = 'other';
     const fault = /^the table other at .* has other keys, indexes or/;
     expect(await reason({ dynamodbEndpoint: endpoint })).toMatch(fault);
+    await stop();
   });
 
-  test.each<[string, (file: string) => void]>([
+  const spoilt: [string, (file: string, table: string) => void][] = [
     ['rubbish', (file) => writeFileSync(file, randomBytes(9_000))],
-    ['cut off', (file) => writeFileSync(file, sqlite(file).subarray(0, 8_192))],
+    ['cut off', (file, table) => writeFileSync(file, database(file, table).subarray(0, 8_192))],
     [
       'damaged in its middle',
-      (file) => writeFileSync(file, sqlite(file).fill(0xff, 8_192, 12_288)),
+      (file, table) => writeFileSync(file, database(file, table).fill(0xff, 8_192, 12_288)),
     ],
-    ['of another program', (file) => writeFileSync(file, sqlite(file, 'notes'))],
-  ])('a data file that is %s', async (_, spoil) => {
-    const file = join(dataDir, 'dynamodb.sqlite');
-    spoil(file);
+    ['of another program', (file) => writeFileSync(file, database(file, 'notes'))],
+  ];
+  test.each(
+    [
+      ['reviews.sqlite', 'change'],
+      // Of a release before this one.
+      ['dynamodb.sqlite', '_stream_records'],
+    ].flatMap(([name = '', table = '']) =>
+      spoilt.map(([what, spoil]) => ({ name, table, what, spoil })),
+    ),
+  )('a database $name that is $what', async ({ name, table, spoil }) => {
+    const file = join(dataDir, name);
+    spoil(file, table);
     const before = readFileSync(file);
     const sentence = await reason();
     expect(sentence).toContain(file);
@@ -349,12 +382,12 @@ describe('one sentence explains', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  function sqlite(file: string, table = '_stream_records') {
-    const database = new DatabaseSync(file);
-    database.exec(`CREATE TABLE ${table} (text)`);
-    const insert = database.prepare(`INSERT INTO ${table} VALUES (?)`);
+  function database(file: string, table: string) {
+    const made = new DatabaseSync(file);
+    made.exec(`CREATE TABLE ${table} (text)`);
+    const insert = made.prepare(`INSERT INTO ${table} VALUES (?)`);
     for (let i = 0; i < 50; i++) insert.run('x'.repeat(1_000));
-    database.close();
+    made.close();
     return readFileSync(file);
   }
 
@@ -459,7 +492,7 @@ test('refuses to listen on all addresses without an identity provider, as the im
 
 test('refuses to keep data both in memory and elsewhere', () => {
   expect(refusal(['--memory'], { DYNAMODB_ENDPOINT: 'http://x' })).toBe(
-    'Error: --memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT\n',
+    'Error: --memory works with the database in this process only: remove it, or unset DYNAMODB_ENDPOINT\n',
   );
 });
 
@@ -489,7 +522,7 @@ test('logs more or nothing on request, and ignores an empty variable', async () 
   await until(() => verbose.said().includes('GET'));
   expect(verbose.said()).toContain(`\n  Data   ${dataDir}\n`);
   expect(verbose.said()).toMatch(
-    new RegExp(`404 \\d+ ms 1 round trip request ${headers.get('x-amzn-requestid')}\\n$`),
+    new RegExp(`404 \\d+ ms request ${headers.get('x-amzn-requestid')}\\n$`),
   );
   verbose.child.kill('SIGTERM');
   await verbose.end;
@@ -512,16 +545,19 @@ test('prints the stack of an error on lines of their own', async () => {
   expect((await end).stderr).toMatch(new RegExp(logged, 'm'));
 });
 
-const signals = ['SIGTERM', 'SIGKILL'] as const;
-test.each(signals)('deletes the data of a --memory run at %s', async (signal) => {
-  const { child, url, end } = start(['--memory']);
-  await url;
-  const { engine_pid } = discovery();
-  const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
-  const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
-  expect(existsSync(file)).toBe(true);
-  expect(file.startsWith(dataDir)).toBe(false);
-  child.kill(signal);
-  await end;
-  await until(() => !isAlive(engine_pid) && !existsSync(file));
+test('deletes the data of a --memory run at SIGTERM, and that of a killed one at the next', async () => {
+  const first = start(['--memory']);
+  await first.url;
+  const killed = `${discovery().database}`;
+  expect(killed.startsWith(dataDir)).toBe(false);
+  first.child.kill('SIGKILL');
+  await first.end;
+  expect(existsSync(killed)).toBe(true);
+  const second = start(['--memory']);
+  await second.url;
+  const own = `${discovery().database}`;
+  expect([killed, own].map((file) => existsSync(dirname(file)))).toEqual([false, true]);
+  second.child.kill('SIGTERM');
+  await second.end;
+  expect(existsSync(dirname(own))).toBe(false);
 });

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const folder = newFolder();
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 
-const description = join(root, 'shared/docs/openapi.json');
+const description = join(root, 'shared/features/docs/openapi.json');
 const receiver = `
 type Message = webhooks[keyof webhooks]['post']['requestBody']['content']['application/json'];
 type Review = components['schemas']['Review'];

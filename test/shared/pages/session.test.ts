@@ -8,8 +8,11 @@ import {
   forgetSession,
   forgetSignIn,
   isCsrfToken,
+  keepIdToken,
+  readIdToken,
   readSession,
   readSignIn,
+  renewSession,
   type SignIn,
   startSession,
   startSignIn,
@@ -28,6 +31,7 @@ beforeEach(() => {
 });
 
 const user_id = randomUUID();
+const day = 86_400_000;
 const signIn = { state: 's', nonce: 'n', code_verifier: 'v', return_to: '/ws/account' };
 
 /** Makes a request with these cookies. */
@@ -49,7 +53,7 @@ const contentOf = (setCookie: string): string => /=([^;]*)/.exec(setCookie)?.[1]
 
 describe('the cookies', () => {
   test.each([
-    ['session', () => startSession(user_id), forgetSession, 43_200],
+    ['session', () => startSession(user_id), () => forgetSession()[0], 2_592_000],
     ['sign-in-s', async () => (await begin()).cookie, () => forgetSignIn(signIn), 1800],
   ] as const)('%s: stay with this host, over HTTPS only', async (name, start, forget, age) => {
     const [pair, ...attributes] = (await start()).split('; ');
@@ -92,7 +96,9 @@ describe('the cookies', () => {
     stopClock(start + 1_802_000);
     expect(await readSignIn(request(began))).toBeUndefined();
     expect(await readSession(request(session))).toMatchObject({ user_id });
-    stopClock(start + 43_202_000);
+    stopClock(start + 30 * day - 2_000);
+    expect(await readSession(request(session))).toMatchObject({ user_id });
+    stopClock(start + 30 * day + 2_000);
     expect(await readSession(request(session))).toBeUndefined();
   });
 
@@ -136,6 +142,67 @@ describe('the cookies', () => {
   test('are refused under a name that any subdomain could set', async () => {
     const cookie = await startSession(user_id);
     expect(await readSession(request(cookie.replace('__Host-', '')))).toBeUndefined();
+  });
+});
+
+describe('a session that is used', () => {
+  const maxAge = (cookie = '') => Number(/Max-Age=(\d+)/.exec(cookie)?.[1]);
+
+  test('is renewed once a day, stays the same session, and ends a year after the sign-in', async () => {
+    const start = Date.now();
+    stopClock(start);
+    let cookie = await startSession(user_id);
+    const first = await readSession(request(cookie));
+    expect(await renewSession(request(cookie))).toEqual([]);
+    let renewals = 0;
+    let hour = 0;
+    for (; hour < 400 * 24; hour += 7) {
+      stopClock(start + hour * 3_600_000);
+      if (!(await readSession(request(cookie)))) break;
+      const [renewed] = await renewSession(request(cookie));
+      if (renewed === undefined) continue;
+      renewals++;
+      cookie = renewed;
+      expect(await readSession(request(cookie))).toEqual(first);
+      expect(maxAge(cookie)).toBeLessThanOrEqual(30 * 86_400);
+    }
+    expect(hour / 24).toBeGreaterThan(364.7);
+    expect(hour / 24).toBeLessThan(365.3);
+    expect(renewals).toBeLessThanOrEqual(365);
+  });
+
+  test('is renewed from an older version, whose sessions last 12 hours', async () => {
+    const content = { user_id, session_id: 'f'.repeat(32), signed_in: Date.now() - 3_600_000 };
+    const cookie = `__Host-session=${await seal('session', content, 11 * 3600)}`;
+    const [renewed = ''] = await renewSession(request(cookie));
+    expect(maxAge(renewed)).toBe(30 * 86_400);
+    expect(await readSession(request(renewed))).toEqual(content);
+  });
+
+  test('is not made of nothing', async () => {
+    expect(await renewSession(request('a=b'))).toEqual([]);
+    expect(await renewSession(request('__Host-session=x.y.z'))).toEqual([]);
+  });
+
+  test('keeps the ID token for the sign-out, and both end together', async () => {
+    const start = Date.now();
+    const cookies = [await startSession(user_id), ...keepIdToken('a.b.c', '/account')];
+    expect(readIdToken(request(...cookies))).toBe('a.b.c');
+    stopClock(start + 2 * day);
+    const renewed = await renewSession(request(...cookies));
+    expect(renewed.map((line) => line.split(';')[0])).toEqual([
+      expect.stringMatching(/^__Host-session=/),
+      '__Host-id-token=a.b.c',
+    ]);
+    expect(forgetSession().map((line) => line.split(';')[0])).toEqual([
+      '__Host-session=',
+      '__Host-id-token=',
+    ]);
+  });
+
+  test('keeps no ID token that makes the head of the answer too long for a proxy', () => {
+    expect(keepIdToken('x'.repeat(1500), `/${'y'.repeat(400)}`)).toHaveLength(1);
+    expect(keepIdToken('x'.repeat(1500), `/${'y'.repeat(600)}`)).toEqual([]);
   });
 });
 

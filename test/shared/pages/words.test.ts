@@ -1,7 +1,7 @@
-import { nameOfEntityType } from '../../../shared/entity/entity-type.ts';
+import { languages } from '../../../shared/base/languages.ts';
+import { nameOfEntityType } from '../../../shared/core/entity/entity-type.ts';
 import { nameOfLanguage } from '../../../shared/pages/frame/language-names.ts';
 import { ageOf, when } from '../../../shared/pages/frame/words.ts';
-import { languages } from '../../../shared/review/languages.ts';
 import { stopClock } from '../../helpers/clock.ts';
 
 test('every language has its English name in Unicode, and Twi its own beside Akan', () => {

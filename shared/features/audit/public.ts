@@ -1,0 +1,2 @@
+// Compares what is counted and listed with what is stored.
+export { audit } from './audit.ts';

@@ -1,0 +1,2 @@
+// Atom feeds of reviews.
+export { newest, reviewFeed } from './atom.ts';

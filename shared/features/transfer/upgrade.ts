@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import { chunks } from '../../base/chunks.ts';
+import type { Item } from '../../base/table/item.ts';
+import { caseKey, entityKey, reviewKey, userKey } from '../../base/table/keys.ts';
+import { scanItems } from '../../base/table/query.ts';
+import { maxActions, transact, type Write } from '../../base/table/transact.ts';
+import { untilUnlocked } from '../../core/aggregates/lock.ts';
+import { rebuildTotals } from '../../core/aggregates/rebuild.ts';
+import { Case, queuedIn } from '../../core/review/case.ts';
+import { moveOfLongText } from '../../core/review/long-text.ts';
+import { isObsolete } from '../../core/review/owner-counts.ts';
+import { recountOwners } from '../../core/review/recount.ts';
+import { listedIn, Review } from '../../core/review/review.ts';
+import { rebuildQueues } from '../names/public.ts';
+import { rebuildThings } from '../things/public.ts';
+
+/**
+ * Derives anew what older code has derived otherwise. These are index attributes of reviews and
+ * cases, counts of authors and entities, totals, rank trees, entries of things, the queues of
+ * names. Moves long texts of reviews to items of their own. Nothing else may write meanwhile.
+ * Versions stay, so no consumer of the stream sees a change. Can be stopped anywhere and repeated.
+ */
+export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
+  let read = 0;
+  for await (const { items } of scanItems()) {
+    const upgrades = items.map(upgradeOf);
+    const single = upgrades.flatMap((writes) => (writes.length === 1 ? writes : []));
+    for (const some of chunks(single, maxActions)) await transact(some);
+    // A text moves in a transaction of its own.
+    for (const writes of upgrades) if (writes.length > 1) await transact(writes);
+    read += items.length;
+    onProgress(read);
+  }
+  await recountOwners(() => {});
+  // An upgrade that was killed has left its lock.
+  await untilUnlocked(console.error);
+  await rebuildTotals(() => {}, { inTransactions: true });
+  await rebuildThings();
+  await rebuildQueues();
+}
+
+/** Returns the writes that an item needs, if it needs any: two for the text of a review. */
+function upgradeOf(item: Item): Write[] {
+  if (item.sk === reviewKey('').sk) return upgradeOfReview(item);
+  if (item.sk === caseKey('').sk) return upgradeOfCase(item);
+  return change(item, obsoleteCounts(item));
+}
+
+function change(item: Item, set: Record<string, unknown>): Write[] {
+  const { pk, sk, version } = item;
+  return Object.keys(set).length > 0
+    ? [{ Update: { Key: { pk, sk }, set, was: { version } } }]
+    : [];
+}
+
+function upgradeOfReview(item: Item): Write[] {
+  const stored = v.parse(Review, item);
+  const { type, kind } = listedIn(stored);
+  const isSame = item.type === type && item.kind === kind;
+  const index = isSame ? {} : { type, kind };
+  const move = moveOfLongText(stored);
+  if (!move) return change(item, index);
+  return [...change(item, { ...index, ...move.set }), { Put: { Item: move.longText } }];
+}
+
+/** Code of 1.0 has all open cases in one partition of the queue. */
+function upgradeOfCase(item: Item): Write[] {
+  const { all } = queuedIn(v.parse(Case, item));
+  return item.all === all ? [] : change(item, { all });
+}
+
+function obsoleteCounts(item: Item): Record<string, unknown> {
+  if (item.sk !== userKey('').sk && item.sk !== entityKey('').sk) return {};
+  const names = Object.keys(item).filter(isObsolete);
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+}
