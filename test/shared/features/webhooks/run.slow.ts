@@ -143,8 +143,12 @@ test('1,100 webhooks in one run take 50 connections at a time, and store their c
   const [id] = await publish(1);
   let open = 0;
   let most = 0;
+  // Nobody is answered before 50 wait, so a slow machine opens as many as a quick one.
+  const { promise: fifty, resolve } = Promise.withResolvers<void>();
   receiver.respond = async () => {
     most = Math.max(most, ++open);
+    if (open >= 50) resolve();
+    await fifty;
     await sleep(5);
     open--;
   };
@@ -152,8 +156,7 @@ test('1,100 webhooks in one run take 50 connections at a time, and store their c
   await sendWebhooks();
   expect(performance.now() - begin).toBeLessThan(40_000);
   expect(receiver.take()).toEqual(Array(1100).fill(`review.published ${id}`));
-  expect(most).toBeGreaterThan(40);
-  expect(most).toBeLessThanOrEqual(50);
+  expect(most).toBe(50);
   const end = await readLogEnd();
   const cursors = (await listWebhooks()).map(({ cursor }) => cursor);
   expect(cursors).toEqual(Array(1100).fill(expect.objectContaining({ lanes: end.lanes })));
