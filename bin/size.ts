@@ -4,8 +4,8 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { databaseFile } from '../infra/local/data-folder.ts';
-import { readDiscovery } from '../infra/local/discovery.ts';
+import { databaseFile } from '../infra/local/storage/data-folder.ts';
+import { readDiscovery } from '../infra/local/storage/discovery.ts';
 import { cpuOf, memoryOf } from './bench/process-use.ts';
 
 /** Runs a server of a size through all that its operator does, and prints what each step takes. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { openDoor } from '../infra/local/door.ts';
-import { jsonLine, readable, requestLine, type Served } from '../infra/local/log.ts';
+import { openDoor } from '../infra/local/gateway/door.ts';
+import { jsonLine, readable, requestLine, type Served } from '../infra/local/gateway/log.ts';
 import { refuseUnknownTypes } from '../shared/core/entity/picture.ts';
 import { command, optionalSettings, optionOf } from './start/options.ts';
 

@@ -90,9 +90,9 @@ test.each([
   ['functions/pages/show-data.ts', 'shared/features/account/export.ts', 'door'],
   ['shared/base/errors.ts', 'functions/api/get-me.ts', 'may not'],
   ['functions/api/get-me.ts', 'functions/api/get-user.ts', 'no function'],
-  ['infra/local/gateway.ts', 'functions/api/get-me.ts', 'may not'],
+  ['infra/local/gateway/gateway.ts', 'functions/api/get-me.ts', 'may not'],
   ['bin/contract/votes.ts', 'shared/base/routes.ts', 'knows nothing'],
-  ['bin/contract.ts', 'infra/local/connect.ts', 'knows nothing'],
+  ['bin/contract.ts', 'infra/local/storage/connect.ts', 'knows nothing'],
 ])('%s may not import %s', (from, to, fault) => {
   expect(faultsOf({ from, to })).toEqual([expect.stringContaining(fault)]);
 });

@@ -11,7 +11,7 @@ import {
   steps,
 } from '../bin/bench/requests.ts';
 import { seed } from '../bin/seed.ts';
-import type { EndpointRequest } from '../infra/local/endpoint-event.ts';
+import type { EndpointRequest } from '../infra/local/gateway/endpoint-event.ts';
 import { routes } from '../shared/base/routes.ts';
 import { batchGet } from '../shared/base/table/batch.ts';
 import { entityKey, reviewKey } from '../shared/base/table/keys.ts';

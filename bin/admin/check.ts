@@ -1,4 +1,4 @@
-import { runningStack } from '../../infra/local/connect.ts';
+import { runningStack } from '../../infra/local/storage/connect.ts';
 import { checkProvider } from '../../shared/core/user/check-provider.ts';
 import {
   checkMailServer,

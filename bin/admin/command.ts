@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
-import { connect } from '../../infra/local/connect.ts';
+import { connect } from '../../infra/local/storage/connect.ts';
 import { Matching } from '../../shared/base/values.ts';
 import { printField, printJson, printTables } from './print.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readDiscovery } from '../../infra/local/discovery.ts';
+import { readDiscovery } from '../../infra/local/storage/discovery.ts';
 import { adopt, type DataSettings } from '../../infra/settings.ts';
 import { ownTypesIn } from '../../shared/core/entity/own-types.ts';
 

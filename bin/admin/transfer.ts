@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { databaseEnvironment } from '../../infra/local/dynamodb.ts';
+import { databaseEnvironment } from '../../infra/local/storage/dynamodb.ts';
 import { tableName } from '../../shared/base/table/client.ts';
 import { storage } from '../../shared/base/table/storage.ts';
 import { exportAll, exportPublic } from '../export.ts';

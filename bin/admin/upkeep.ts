@@ -1,7 +1,7 @@
 import { Option } from 'commander';
-import { backUp, deleteOldBackups, restore } from '../../infra/local/backup.ts';
-import { connect, runningStack } from '../../infra/local/connect.ts';
-import { folderKeys } from '../../infra/local/key-store.ts';
+import { backUp, deleteOldBackups, restore } from '../../infra/local/storage/backup.ts';
+import { connect, runningStack } from '../../infra/local/storage/connect.ts';
+import { folderKeys } from '../../infra/local/storage/key-store.ts';
 import { type KeySecret, keySecrets, retireKey, rotateKey } from '../../infra/rotate-keys.ts';
 import { recordRun } from '../../shared/base/background/last-run.ts';
 import { Uuid } from '../../shared/base/values.ts';

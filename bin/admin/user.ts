@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { runningStack } from '../../infra/local/connect.ts';
-import { identityOfAddress } from '../../infra/local/subject.ts';
+import { identityOfAddress } from '../../infra/local/sign-in/subject.ts';
+import { runningStack } from '../../infra/local/storage/connect.ts';
 import { notFound } from '../../shared/base/errors.ts';
 import { pick } from '../../shared/base/pick.ts';
 import { Matching, Uuid } from '../../shared/base/values.ts';

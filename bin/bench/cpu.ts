@@ -1,5 +1,5 @@
 import { importFunction } from '../../infra/functions.ts';
-import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
+import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { batchGet } from '../../shared/base/table/batch.ts';
 import { reviewKey } from '../../shared/base/table/keys.ts';

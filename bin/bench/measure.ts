@@ -1,5 +1,5 @@
 import { importFunction } from '../../infra/functions.ts';
-import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
+import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { routes } from '../../shared/base/routes.ts';
 import { metered, type Budget as RequestBudget } from '../../shared/base/table/budget.ts';

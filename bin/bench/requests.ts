@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
+import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { authUrl } from '../../shared/base/auth-url.ts';
 import { batchGet } from '../../shared/base/table/batch.ts';
 import { entityKey, reviewKey } from '../../shared/base/table/keys.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EndpointRequest } from '../../infra/local/endpoint-event.ts';
+import type { EndpointRequest } from '../../infra/local/gateway/endpoint-event.ts';
 import { ApiError } from '../../shared/base/errors.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { showProgress } from '../progress.ts';

@@ -20,29 +20,33 @@ import { buildThings } from '../../shared/features/things/public.ts';
 import { upgradeTable } from '../../shared/features/transfer/public.ts';
 import { dataSettingsIn } from '../settings.ts';
 import { readSiteFolder } from '../site/read.ts';
-import { afterRestore, refusePartialRestore } from './backup.ts';
-import { followCheckpoints } from './checkpoints.ts';
-import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
-import { refuseForeign } from './database-file.ts';
-import { announce, type Discovery, retract } from './discovery.ts';
-import { type Door, openDoor } from './door.ts';
-import { databaseEnvironment } from './dynamodb.ts';
-import { expireItems, expirySchedule } from './expire.ts';
-import { followMailServer } from './follow-mail-server.ts';
-import { followProvider } from './follow-provider.ts';
-import { checkFormerDatabase, hasFormerDatabase, moveFormerDatabase } from './former-database.ts';
-import { startGateway } from './gateway.ts';
-import { type HostOptions, readHost } from './host.ts';
+import { type Door, openDoor } from './gateway/door.ts';
+import { startGateway } from './gateway/gateway.ts';
+import { type HostOptions, readHost } from './gateway/host.ts';
+import { keepAnswers } from './gateway/kept-answers.ts';
+import type { Served } from './gateway/log.ts';
 import { loadFunction } from './invoke.ts';
-import { keepAnswers } from './kept-answers.ts';
-import { followKeys } from './key-store.ts';
-import type { Served } from './log.ts';
-import { defaultMailLimits, type MailLimits } from './mail-limits.ts';
-import { changesOf, type RecordSource, streamOf } from './record-source.ts';
 import { followClock } from './schedule.ts';
-import { openSignInByMail, setUpSignIn } from './set-up-sign-in.ts';
-import { followStream, type Stream } from './stream.ts';
-import { addIndexes, createTable } from './table.ts';
+import { defaultMailLimits, type MailLimits } from './sign-in/mail-limits.ts';
+import { openSignInByMail, setUpSignIn } from './sign-in/set-up-sign-in.ts';
+import { afterRestore, refusePartialRestore } from './storage/backup.ts';
+import { followCheckpoints } from './storage/checkpoints.ts';
+import { databaseFile, InUse, lockFolder, markFolder, unusable } from './storage/data-folder.ts';
+import { refuseForeign } from './storage/database-file.ts';
+import { announce, type Discovery, retract } from './storage/discovery.ts';
+import { databaseEnvironment } from './storage/dynamodb.ts';
+import { expireItems, expirySchedule } from './storage/expire.ts';
+import {
+  checkFormerDatabase,
+  hasFormerDatabase,
+  moveFormerDatabase,
+} from './storage/former-database.ts';
+import { followKeys } from './storage/key-store.ts';
+import { changesOf, type RecordSource, streamOf } from './storage/record-source.ts';
+import { followStream, type Stream } from './storage/stream.ts';
+import { addIndexes, createTable } from './storage/table.ts';
+import { followMailServer } from './watch/follow-mail-server.ts';
+import { followProvider } from './watch/follow-provider.ts';
 
 /** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
 const patience = 8_500;
@@ -305,7 +309,7 @@ async function startMetrics(
   file: string | undefined,
 ) {
   if (metricsPort === undefined) return undefined;
-  const { serveMetrics } = await import('./metrics.ts');
+  const { serveMetrics } = await import('./watch/metrics.ts');
   return serveMetrics({ port: metricsPort, host: metricsHost, file });
 }
 

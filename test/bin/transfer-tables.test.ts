@@ -2,7 +2,7 @@ import '../helpers/engine.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { createTable } from '../../infra/local/table.ts';
+import { createTable } from '../../infra/local/storage/table.ts';
 import { table } from '../../shared/base/table/client.ts';
 import { deleteReview } from '../../shared/core/review/review-repository.ts';
 import { refuses, spawnAdmin } from '../helpers/admin.ts';

@@ -4,7 +4,7 @@ import { handler as createReview } from '../../functions/api/create-review.ts';
 import { handler as createToken } from '../../functions/api/create-token.ts';
 import { handler as noRoute } from '../../functions/api/no-route.ts';
 import { importFunction } from '../../infra/functions.ts';
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { routes } from '../../shared/base/routes.ts';
 import { isJson } from '../helpers/contract.ts';

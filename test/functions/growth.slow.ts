@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Cost as Measured, measure, measureEvent } from '../../bin/bench/measure.ts';
 import { withoutRecords } from '../../bin/bulk.ts';
 import { handler as sendHeartbeat } from '../../functions/background/send-heartbeat.ts';
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import type { Route } from '../../shared/base/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
 import { voteKey } from '../../shared/base/table/keys.ts';

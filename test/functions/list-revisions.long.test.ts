@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/base/table/keys.ts';
 import { getPublicReview } from '../../shared/core/review/read-reviews.ts';

@@ -2,7 +2,7 @@ import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-home.ts';
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { databaseTypes } from '../../shared/core/entity/databases.ts';
 import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { restore, stopClock } from '../helpers/clock.ts';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { handler as deleteAccount } from '../../functions/pages/delete-account.ts';
 import { handler as signOut } from '../../functions/pages/sign-out.ts';
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runAdmin } from '../../bin/admin/program.ts';
-import { announce, type Discovery } from '../../infra/local/discovery.ts';
+import { announce, type Discovery } from '../../infra/local/storage/discovery.ts';
 import type { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { provideStorage, storage } from '../../shared/base/table/storage.ts';
 import { newFolder } from './folder.ts';

@@ -1,4 +1,4 @@
-import { connect, runningStack } from '../../infra/local/connect.ts';
+import { connect, runningStack } from '../../infra/local/storage/connect.ts';
 import { adopt } from '../../infra/settings.ts';
 
 /** Connects this test to the stack on a data folder, with the settings of the stack. */

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { changesOf, type RecordSource } from '../../infra/local/record-source.ts';
-import { followStream, type Stream } from '../../infra/local/stream.ts';
+import { changesOf, type RecordSource } from '../../infra/local/storage/record-source.ts';
+import { followStream, type Stream } from '../../infra/local/storage/stream.ts';
 import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { silenceAll } from './console.ts';
 import { newFolder } from './folder.ts';

@@ -1,7 +1,7 @@
 /** A local gateway whose functions are those of the test, and raw requests to it. */
 import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { startGateway } from '../../infra/local/gateway.ts';
+import { startGateway } from '../../infra/local/gateway/gateway.ts';
 import type { Handler } from '../../infra/local/invoke.ts';
 import { silenceAll } from './console.ts';
 import { uncheckedFetch } from './contract.ts';

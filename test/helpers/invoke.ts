@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type EndpointRequest, eventOf } from '../../infra/local/endpoint-event.ts';
+import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { currentOperation, runAs } from '../../shared/base/operation.ts';
 import type { Route } from '../../shared/base/routes.ts';

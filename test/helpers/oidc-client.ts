@@ -1,5 +1,5 @@
 // A client of the development identity provider, as this service is one.
-import type { identityProvider } from '../../infra/local/identity-provider.ts';
+import type { identityProvider } from '../../infra/local/sign-in/identity-provider.ts';
 import { challenge, verifier } from './oauth-client.ts';
 
 type Environment = Awaited<ReturnType<typeof identityProvider>>['environment'];

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { databaseEnvironment } from '../../infra/local/dynamodb.ts';
+import { databaseEnvironment } from '../../infra/local/storage/dynamodb.ts';
 import { restore } from './clock.ts';
 import './contract.ts';
 

@@ -11,7 +11,7 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
-import { recordOf } from '../../infra/local/change-records.ts';
+import { recordOf } from '../../infra/local/storage/change-records.ts';
 import { consumers, isFor } from '../../shared/base/background/consumers.ts';
 import { tableName } from '../../shared/base/table/client.ts';
 import type { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';

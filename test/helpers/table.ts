@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { clientOptions, databaseEnvironment } from '../../infra/local/dynamodb.ts';
-import { createTable } from '../../infra/local/table.ts';
+import { clientOptions, databaseEnvironment } from '../../infra/local/storage/dynamodb.ts';
+import { createTable } from '../../infra/local/storage/table.ts';
 import { table } from '../../shared/base/table/client.ts';
 import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { provideStorage, storage } from '../../shared/base/table/storage.ts';

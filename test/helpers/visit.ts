@@ -1,4 +1,4 @@
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import type { Route } from '../../shared/base/routes.ts';
 import { resourceOf } from '../../shared/core/http/match-route.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { databaseEnvironment } from '../../infra/local/dynamodb.ts';
+import { databaseEnvironment } from '../../infra/local/storage/dynamodb.ts';
 import { startEmulator } from '../helpers/emulator.ts';
 import { newFolder } from '../helpers/folder.ts';
 import { fresh, start } from '../helpers/service.ts';

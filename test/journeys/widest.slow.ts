@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseFile, makeFolder } from '../../infra/local/data-folder.ts';
+import { databaseFile, makeFolder } from '../../infra/local/storage/data-folder.ts';
 import { isFollowed } from '../../shared/base/background/consumers.ts';
 import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { provideStorage } from '../../shared/base/table/storage.ts';

@@ -1,5 +1,5 @@
 import { handler as authorizer } from '../../functions/api/authorizer.ts';
-import { eventOf } from '../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { rotateSecret } from '../../shared/core/oauth/application-repository.ts';
 import { insertAuthorizationRequest } from '../../shared/core/oauth/authorization-repository.ts';
 import { listGrants } from '../../shared/core/oauth/grant-repository.ts';

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { clientOptions } from '../../infra/local/dynamodb.ts';
+import { clientOptions } from '../../infra/local/storage/dynamodb.ts';
 import { callerOf } from '../helpers/api.ts';
 import { startEmulator } from '../helpers/emulator.ts';
 import { newFolder } from '../helpers/folder.ts';

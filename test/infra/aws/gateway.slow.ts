@@ -1,4 +1,4 @@
-import { GatewayError, render } from '../../../infra/local/gateway-response.ts';
+import { GatewayError, render } from '../../../infra/local/gateway/gateway-response.ts';
 import { routes } from '../../../shared/base/routes.ts';
 import { gatewayResponses, tokenExpression } from '../../../shared/core/http/gateway-responses.ts';
 import { resourceOf } from '../../../shared/core/http/match-route.ts';

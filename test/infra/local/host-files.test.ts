@@ -1,5 +1,5 @@
-import { startGateway } from '../../../infra/local/gateway.ts';
-import { readPublicAddress } from '../../../infra/local/public-address.ts';
+import { startGateway } from '../../../infra/local/gateway/gateway.ts';
+import { readPublicAddress } from '../../../infra/local/gateway/public-address.ts';
 import { readContact } from '../../../shared/base/site/contact.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 

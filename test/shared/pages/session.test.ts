@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { CompactSign, SignJWT } from 'jose';
-import { eventOf } from '../../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../../infra/local/gateway/endpoint-event.ts';
 import { seal } from '../../../shared/pages/session/sealed.ts';
 import {
   csrfToken,

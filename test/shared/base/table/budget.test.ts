@@ -1,6 +1,6 @@
 import '../../../helpers/engine.ts';
 import { handler as listReviews } from '../../../../functions/api/list-reviews.ts';
-import { eventOf } from '../../../../infra/local/endpoint-event.ts';
+import { eventOf } from '../../../../infra/local/gateway/endpoint-event.ts';
 import { routes } from '../../../../shared/base/routes.ts';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import { metered, withinBudget } from '../../../../shared/base/table/budget.ts';

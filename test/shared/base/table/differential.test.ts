@@ -1,5 +1,5 @@
 import '../../../helpers/engine.ts';
-import { recordOf } from '../../../../infra/local/change-records.ts';
+import { recordOf } from '../../../../infra/local/storage/change-records.ts';
 import { SqliteStorage } from '../../../../shared/base/table/sqlite/storage.ts';
 import { Comparison, plain } from '../../../helpers/differential.ts';
 import { readStream } from '../../../helpers/stream.ts';

@@ -7,7 +7,7 @@ import { handler as listLanguages } from '../../../../functions/api/list-languag
 import { handler as listReviews } from '../../../../functions/api/list-reviews.ts';
 import { handler as listRevisions } from '../../../../functions/api/list-revisions.ts';
 import { handler as updateReview } from '../../../../functions/api/update-review.ts';
-import type { EndpointRequest } from '../../../../infra/local/endpoint-event.ts';
+import type { EndpointRequest } from '../../../../infra/local/gateway/endpoint-event.ts';
 import { invoke } from '../../../helpers/invoke.ts';
 import { makeUser, type Person, reviewBody, text, visitor } from '../../../helpers/world.ts';
 

@@ -1,4 +1,4 @@
-import { startGateway } from '../../../../infra/local/gateway.ts';
+import { startGateway } from '../../../../infra/local/gateway/gateway.ts';
 import { loadFunction } from '../../../../infra/local/invoke.ts';
 import { silenceAll } from '../../../helpers/console.ts';
 import { makeUser } from '../../../helpers/world.ts';

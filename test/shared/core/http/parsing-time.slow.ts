@@ -7,7 +7,7 @@ import { handler as listUsers } from '../../../../functions/api/list-users.ts';
 import { handler as noRoute } from '../../../../functions/api/no-route.ts';
 import { handler as updateMe } from '../../../../functions/api/update-me.ts';
 import { handler as updateReview } from '../../../../functions/api/update-review.ts';
-import { type EndpointRequest, eventOf } from '../../../../infra/local/endpoint-event.ts';
+import { type EndpointRequest, eventOf } from '../../../../infra/local/gateway/endpoint-event.ts';
 import { readPairs } from '../../../../shared/core/http/form.ts';
 import { tokenExpression } from '../../../../shared/core/http/gateway-responses.ts';
 import { openToken } from '../../../../shared/core/oauth/credentials.ts';

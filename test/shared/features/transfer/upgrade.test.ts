@@ -1,6 +1,6 @@
 import '../../../helpers/engine.ts';
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { addIndexes, createTable } from '../../../../infra/local/table.ts';
+import { addIndexes, createTable } from '../../../../infra/local/storage/table.ts';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import { table, tableName } from '../../../../shared/base/table/client.ts';
 import type { Key } from '../../../../shared/base/table/item.ts';
