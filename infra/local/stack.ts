@@ -1,23 +1,16 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumers, isFollowed } from '../../shared/base/background/consumers.ts';
+import { consumers } from '../../shared/base/background/consumers.ts';
 import { schedulesOf } from '../../shared/base/background/schedules.ts';
 import { provideSite } from '../../shared/base/site/content.ts';
 import { site } from '../../shared/base/site/site.ts';
 import { tableName } from '../../shared/base/table/client.ts';
 import { dataFormat } from '../../shared/base/table/format.ts';
-import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
-import { provideStorage } from '../../shared/base/table/storage.ts';
-import { hasFormerNodes } from '../../shared/core/aggregates/rebuild.ts';
 import { copySums } from '../../shared/core/aggregates/sums.ts';
 import { entityTypes } from '../../shared/core/entity/entity-type.ts';
 import { readCounts } from '../../shared/core/review/review-list.ts';
 import { beginEpoch } from '../../shared/features/changes/public.ts';
-import { readMailSettings } from '../../shared/features/notices/public.ts';
+import { type MailSettings, readMailSettings } from '../../shared/features/notices/public.ts';
 import { buildThings } from '../../shared/features/things/public.ts';
-import { upgradeTable } from '../../shared/features/transfer/public.ts';
 import { dataSettingsIn } from '../settings.ts';
 import { readSiteFolder } from '../site/read.ts';
 import { type Door, openDoor } from './gateway/door.ts';
@@ -30,26 +23,17 @@ import { followClock } from './schedule.ts';
 import { defaultMailLimits, type MailLimits } from './sign-in/mail-limits.ts';
 import { openSignInByMail, setUpSignIn } from './sign-in/set-up-sign-in.ts';
 import { afterRestore, refusePartialRestore } from './storage/backup.ts';
-import { followCheckpoints } from './storage/checkpoints.ts';
-import { databaseFile, InUse, lockFolder, markFolder, unusable } from './storage/data-folder.ts';
-import { refuseForeign } from './storage/database-file.ts';
+import { markFolder, unusable } from './storage/data-folder.ts';
 import { announce, type Discovery, retract } from './storage/discovery.ts';
-import { databaseEnvironment } from './storage/dynamodb.ts';
-import { expireItems, expirySchedule } from './storage/expire.ts';
-import {
-  checkFormerDatabase,
-  hasFormerDatabase,
-  moveFormerDatabase,
-} from './storage/former-database.ts';
+import { expirySchedule } from './storage/expire.ts';
+import { checkFormerDatabase, hasFormerDatabase } from './storage/former-database.ts';
 import { followKeys } from './storage/key-store.ts';
-import { changesOf, type RecordSource, streamOf } from './storage/record-source.ts';
+import { openFolder } from './storage/open-folder.ts';
+import { openTable, type Table } from './storage/open-table.ts';
 import { followStream, type Stream } from './storage/stream.ts';
-import { addIndexes, createTable } from './storage/table.ts';
+import { type Undo, undoAll } from './undo.ts';
 import { followMailServer } from './watch/follow-mail-server.ts';
 import { followProvider } from './watch/follow-provider.ts';
-
-/** In milliseconds, for a step of the stop. The gateway takes at most eight seconds. */
-const patience = 8_500;
 
 /** In milliseconds: the longest wait of a start for the consumers of the stream. */
 const longestCatchUp = 1_000;
@@ -63,12 +47,6 @@ async function refuseMissingTypes(): Promise<void> {
     `there are reviews of the type ${missing}, which OWN_TYPES does not have: add it again, for example OWN_TYPES=${missing}:Name`,
   );
 }
-
-/** Beginning of the names of folders for data in memory. */
-const temporaryName = 'review-service-';
-
-/** Steps that end what was started, in the order of the start. */
-type Undo = (() => unknown)[];
 
 export interface Stack {
   /** The public base URL. */
@@ -107,16 +85,6 @@ interface StackOptions extends HostOptions {
   signInMailsPerClient?: number;
 }
 
-/** The table, and how its changes and its time to live are followed. */
-interface Table {
-  source: RecordSource;
-  /** Deletes what has expired. DynamoDB does it by itself. */
-  sweep: ((signal: AbortSignal) => Promise<number>) | undefined;
-  /** The file of the database, if it is on the disk. */
-  file: string | undefined;
-  endpoint: string | undefined;
-}
-
 /** Starts everything or nothing. Throws a sentence for the user. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   readOwnSite();
@@ -129,74 +97,28 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return stopped;
   };
   try {
-    const { dataDir, temporary } = openFolder(options, undo);
+    const { dataDir, temporary } = openFolder(options.dataDir, options.memory ?? false, undo);
     const door = await (options.door ?? openDoor({ port: options.port, host: host.host }));
     undo.push(door.close);
-    const isOnDisk = temporary === undefined && endpointOf(options) === undefined;
+    const endpoint = endpointOf(options);
     // Before the folder gets keys, or is marked as one that older code cannot use.
-    if (isOnDisk) {
-      refusePartialRestore(dataDir);
-      if (hasFormerDatabase(dataDir)) checkFormerDatabase(dataDir, tableName());
-    }
+    if (temporary === undefined && endpoint === undefined) refuseUnready(dataDir);
     const upgrade = options.memory ? [] : markFolder(dataDir);
-    const discovery: Discovery = {
-      pid: process.pid,
-      url: null,
-      identity_provider: null,
-      database: null,
-      has_mail_server: mail !== undefined,
-      dynamodb_endpoint: null,
-      table_name: tableName(),
-      data_format: dataFormat,
-      settings: dataSettingsIn(process.env),
-    };
-    announce(dataDir, discovery);
+    const discovery = discover(dataDir, mail !== undefined);
     undo.push(() => retract(dataDir));
     undo.push(followKeys(dataDir));
     process.env.WEBHOOK_ALLOW = host.webhookAllow;
-    const table = await openTable(endpointOf(options), { dataDir, temporary }, undo);
+    const table = await openTable(endpoint, { dataDir, temporary }, undo);
     discovery.dynamodb_endpoint = table.endpoint ?? null;
     if (table.endpoint === undefined) discovery.database = table.file ?? null;
     announce(dataDir, discovery);
     await prepareData(dataDir);
-
-    // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
-    const workers: Undo = [];
-    undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
-    const { source } = table;
-    const stream = await followStream({ source, consumers, load: loadFunction });
-    workers.push(stream.stop);
-    const metrics = await startMetrics(options, table.file);
-    if (metrics) undo.push(metrics.stop);
-    const log = metrics ? inBoth(metrics.count, options.log) : options.log;
-    const gateway = await startGateway({
-      ...host,
-      port: door.port,
-      door,
-      load: loadFunction,
-      // Only the database in this process tells its version.
-      kept: table.endpoint === undefined ? keepAnswers(source.version) : undefined,
-      log,
-    });
-    workers.push(gateway.stop);
-    const byMail = options.oidcIssuer
-      ? undefined
-      : openSignInByMail(dataDir, mail, { isLaptop: host.isLaptop, limits: mailLimitsOf(options) });
-    if (byMail) undo.push(byMail.steps.close);
-    const identityProvider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
-    const clock = followJobs(table, { isMailing: mail !== undefined });
-    workers.push(clock.stop);
-    // Else the service would still seem to have stopped with its last run. Webhooks take longer.
-    const ready = clock.begun.then(() => stream.idle());
-    await Promise.race([ready, sleep(longestCatchUp, undefined, { ref: false })]);
-    gateway.begin();
-    if (options.oidcIssuer) workers.push(followProvider());
-    if (mail) workers.push(followMailServer(mail));
-
-    const { url, local } = gateway;
-    announce(dataDir, { ...discovery, url, identity_provider: identityProvider });
+    const served = await serve({ options, host, mail, dataDir, door, table }, undo);
+    const { url, identity_provider } = served;
+    announce(dataDir, { ...discovery, url, identity_provider });
     const takesNames = !options.oidcIssuer && mail === undefined;
-    return { url, local, metricsUrl: metrics?.url, dataDir, stream, takesNames, upgrade, stop };
+    const { local, metricsUrl, stream } = served;
+    return { url, local, metricsUrl, dataDir, stream, takesNames, upgrade, stop };
   } catch (error) {
     await stop();
     // Only file errors have a path.
@@ -204,11 +126,74 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-function mailLimitsOf({ signInMails, signInMailsPerClient }: StackOptions): MailLimits {
-  return {
-    total: signInMails ?? defaultMailLimits.total,
-    perClient: signInMailsPerClient ?? defaultMailLimits.perClient,
+/** What is open before the service answers. */
+interface Opened {
+  options: StackOptions;
+  host: ReturnType<typeof readHost>;
+  mail: MailSettings | undefined;
+  dataDir: string;
+  door: Door;
+  table: Table;
+}
+
+/** Follows changes, opens the gateway and the sign-in, and starts the jobs. */
+async function serve({ options, host, mail, dataDir, door, table }: Opened, undo: Undo) {
+  // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
+  const workers: Undo = [];
+  undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
+  const { source } = table;
+  const stream = await followStream({ source, consumers, load: loadFunction });
+  workers.push(stream.stop);
+  const metrics = await startMetrics(options, table.file);
+  if (metrics) undo.push(metrics.stop);
+  const gateway = await startGateway({
+    ...host,
+    port: door.port,
+    door,
+    load: loadFunction,
+    // Only the database in this process tells its version.
+    kept: table.endpoint === undefined ? keepAnswers(source.version) : undefined,
+    log: metrics ? inBoth(metrics.count, options.log) : options.log,
+  });
+  workers.push(gateway.stop);
+  const byMail = options.oidcIssuer
+    ? undefined
+    : openSignInByMail(dataDir, mail, { isLaptop: host.isLaptop, limits: mailLimitsOf(options) });
+  if (byMail) undo.push(byMail.steps.close);
+  const identity_provider = await setUpSignIn(gateway, options.oidcIssuer, byMail);
+  const clock = followJobs(table, { isMailing: mail !== undefined });
+  workers.push(clock.stop);
+  // Else the service would still seem to have stopped with its last run. Webhooks take longer.
+  const ready = clock.begun.then(() => stream.idle());
+  await Promise.race([ready, sleep(longestCatchUp, undefined, { ref: false })]);
+  gateway.begin();
+  if (options.oidcIssuer) workers.push(followProvider());
+  if (mail) workers.push(followMailServer(mail));
+  const { url, local } = gateway;
+  return { url, local, metricsUrl: metrics?.url, stream, identity_provider };
+}
+
+/** Throws a sentence if the data needs a step of the operator before it can be used. */
+function refuseUnready(dataDir: string): void {
+  refusePartialRestore(dataDir);
+  if (hasFormerDatabase(dataDir)) checkFormerDatabase(dataDir, tableName());
+}
+
+/** Announces that this process has the folder, and returns what is told so far. */
+function discover(dataDir: string, hasMailServer: boolean): Discovery {
+  const discovery: Discovery = {
+    pid: process.pid,
+    url: null,
+    identity_provider: null,
+    database: null,
+    has_mail_server: hasMailServer,
+    dynamodb_endpoint: null,
+    table_name: tableName(),
+    data_format: dataFormat,
+    settings: dataSettingsIn(process.env),
   };
+  announce(dataDir, discovery);
+  return discovery;
 }
 
 function endpointOf(options: StackOptions): string | undefined {
@@ -221,48 +206,11 @@ function endpointOf(options: StackOptions): string | undefined {
   return endpoint;
 }
 
-/** Locks the data folder. In memory it is a temporary one if another stack uses the folder. */
-function openFolder({ dataDir, memory }: StackOptions, undo: Undo) {
-  const temporary = memory ? temporaryFolder(undo) : undefined;
-  return { dataDir: hold(resolve(dataDir), undo, temporary), temporary };
-}
-
-async function openTable(
-  endpoint: string | undefined,
-  { dataDir, temporary }: { dataDir: string; temporary: string | undefined },
-  undo: Undo,
-): Promise<Table> {
-  if (endpoint !== undefined) return openDynamoDb(endpoint, undo);
-  const isOnDisk = temporary === undefined;
-  const file = join(temporary ?? dataDir, databaseFile);
-  if (isOnDisk) {
-    if (hasFormerDatabase(dataDir)) await moveFormerDatabase(dataDir, tableName());
-    refuseForeign(file);
-  }
-  const durability = isOnDisk ? 'synced' : 'unsynced';
-  const storage = new SqliteStorage(file, { durability, isRecorded: isFollowed });
-  undo.push(storage.close.bind(storage));
-  if (isOnDisk) undo.push(followCheckpoints(file));
-  provideStorage(storage);
-  undo.push(() => provideStorage(undefined));
-  const source = changesOf(storage);
-  undo.push(source.close);
-  const sweep = (signal: AbortSignal) => expireItems(storage, signal);
-  return { source, sweep, file, endpoint };
-}
-
-async function openDynamoDb(endpoint: string, undo: Undo): Promise<Table> {
-  const { streamArn, missing } = await createTable(endpoint, tableName());
-  Object.assign(process.env, databaseEnvironment(endpoint, tableName()));
-  if (missing.length > 0 || (await hasFormerNodes())) {
-    console.error('Upgrading the data: about a minute for 30,000 reviews.');
-    await upgradeTable();
-    // Last, because they tell the next start that the upgrade is complete.
-    await addIndexes(endpoint, tableName(), missing);
-  }
-  const source = streamOf(endpoint, streamArn);
-  undo.push(source.close);
-  return { source, sweep: undefined, file: undefined, endpoint };
+function mailLimitsOf({ signInMails, signInMailsPerClient }: StackOptions): MailLimits {
+  return {
+    total: signInMails ?? defaultMailLimits.total,
+    perClient: signInMailsPerClient ?? defaultMailLimits.perClient,
+  };
 }
 
 /** Adds what the data of older code lacks, and refuses data that needs another setting. */
@@ -318,54 +266,4 @@ function inBoth(count: (served: Served) => void, log: (served: Served) => void =
     count(served);
     log(served);
   };
-}
-
-/** Runs every step in reverse order, even if an earlier step hangs or fails. */
-async function undoAll(steps: Undo) {
-  for (const step of steps.toReversed()) {
-    const over = new AbortController();
-    try {
-      await Promise.race([step(), sleep(patience, undefined, over)]);
-    } catch (error) {
-      console.error('error while stopping:', error);
-    } finally {
-      over.abort();
-    }
-  }
-}
-
-/** Locks and returns `dataDir`, or `temporary` if another stack uses `dataDir`. */
-function hold(dataDir: string, undo: Undo, temporary?: string) {
-  try {
-    undo.push(lockFolder(dataDir));
-    return dataDir;
-  } catch (error) {
-    if (!(error instanceof InUse) || temporary === undefined) throw error;
-    return temporary;
-  }
-}
-
-/** In memory if the system can. It is a file, so that the operator's tool finds it. */
-function temporaryFolder(undo: Undo) {
-  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  deleteLeftovers(parent);
-  const folder = mkdtempSync(join(parent, temporaryName));
-  undo.push(() => rmSync(folder, { recursive: true, force: true }));
-  undo.push(lockFolder(folder));
-  return folder;
-}
-
-/** Deletes temporary folders of killed stacks, which would take memory until a restart. */
-function deleteLeftovers(parent: string): void {
-  const folders = readdirSync(parent).filter((name) => name.startsWith(temporaryName));
-  for (const folder of folders.map((name) => join(parent, name))) {
-    try {
-      // One without a lock was made a moment ago.
-      if (!existsSync(join(folder, 'lock'))) continue;
-      lockFolder(folder)();
-      rmSync(folder, { recursive: true, force: true });
-    } catch {
-      // In use, or of another user.
-    }
-  }
 }
