@@ -13,7 +13,8 @@ import { readBody } from '../gateway/integration.ts';
 import type { PendingSignIns } from '../storage/pending-sign-ins.ts';
 import { carryInteractions } from './carried-interactions.ts';
 import { mailboxesOf, rememberMailbox } from './known-browsers.ts';
-import { addressField, type MailSignIn, type Step } from './mail-sign-in.ts';
+import { addressField, type Step } from './mail-pages.ts';
+import type { MailSignIn } from './mail-sign-in.ts';
 
 const { base, Check } = interactionPolicy;
 const path = '/identity-provider';

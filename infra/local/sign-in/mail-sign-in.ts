@@ -1,21 +1,10 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../../../shared/base/auth-url.ts';
 import { site } from '../../../shared/base/site/site.ts';
 import { mailFault } from '../../../shared/core/user/mail-fault.ts';
 import { mayJoin } from '../../../shared/core/user/members.ts';
 import { Email } from '../../../shared/core/user/user.ts';
-import {
-  linkStyle,
-  type Mail,
-  MailError,
-  type Mailer,
-  mailPage,
-} from '../../../shared/features/notices/public.ts';
-import { type FormState, field } from '../../../shared/pages/form/fields.ts';
-import { framed } from '../../../shared/pages/frame/frame.ts';
-import type { Html } from '../../../shared/pages/frame/layout.ts';
+import { MailError, type Mailer } from '../../../shared/features/notices/public.ts';
 import type { PendingMail, PendingSignIns } from '../storage/pending-sign-ins.ts';
 import { mailCounts } from './mail-counts.ts';
 import {
@@ -23,9 +12,21 @@ import {
   limitMails,
   type MailLimits,
   mailboxOf,
-  mostToMailboxFromClient,
   type Verdict,
 } from './mail-limits.ts';
+import {
+  askPage,
+  buttonPage,
+  codePage,
+  crowdedNotice,
+  faultNotice,
+  overPage,
+  refusal,
+  type Step,
+  sentPage,
+  shownMail,
+} from './mail-pages.ts';
+import { askedIn, type SignInMail, spaced, wordsOf } from './mail-words.ts';
 import { pausesOfMails, sendRepeatedly } from './repeat-mail.ts';
 import { subjectOf } from './subject.ts';
 
@@ -38,14 +39,6 @@ const foreignAddress =
 
 const foreignMember =
   'This place is for its members, and this is not the address of one. Type the address that the club has of you.';
-
-/**
- * A step of a sign-in: a page to show, or the account of somebody who has signed in, and the name
- * of the mailbox to remember in the browser. `retryAfter` is in seconds.
- */
-export type Step =
-  | { status: number; page: ReturnType<typeof framed>; retryAfter?: number }
-  | { account: string; mailbox?: string };
 
 interface Visit {
   /** Id of the interaction, from the URL. */
@@ -62,9 +55,6 @@ interface Visit {
   /** The header User-Agent. */
   agent?: string | undefined;
 }
-
-/** A mail with its link, for the page of a laptop. */
-type SignInMail = Mail & { link: string };
 
 /** A visit of the browser that began. */
 type Own = Visit & { browser: string };
@@ -215,14 +205,23 @@ export function signInByMail(options: {
     /** Opens a page. Changes nothing, because mail scanners open every link. */
     open({ id, token, browser }: Visit): Step {
       const mail = pending.find(id);
-      if (token === undefined) {
-        if (browser === undefined) return { status: 400, page: overPage() };
-        const notice = faultNotice();
-        return { status: 200, page: mail ? sentPage(mail.address, { notice }) : askPage() };
+      const step = stepOf({
+        mail,
+        token: token === undefined ? undefined : macOf('token', token),
+        browser: browser === undefined ? undefined : browserMac(browser),
+      });
+      switch (step) {
+        case 'ask':
+          return { status: 200, page: askPage() };
+        case 'sent':
+          return { status: 200, page: sentPage(`${mail?.address}`, { notice: faultNotice() }) };
+        case 'button':
+          return { status: 200, page: buttonPage(`${mail?.address}`) };
+        case 'code':
+          return { status: 200, page: codePage(codeOf(`${token}`)) };
+        case 'over':
+          return { status: 400, page: overPage() };
       }
-      if (mail?.token !== macOf('token', token)) return { status: 400, page: overPage() };
-      const isMine = browser !== undefined && mail.browser === browserMac(browser);
-      return { status: 200, page: isMine ? buttonPage(mail.address) : codePage(codeOf(token)) };
     },
 
     /** Takes a form. Only the browser that asked can get further. */
@@ -245,190 +244,32 @@ export function signInByMail(options: {
 
 export type MailSignIn = ReturnType<typeof signInByMail>;
 
-/** Returns the address in lower case, so that a person has one account, or what is wrong. */
-function readAddress(entry: string) {
-  const { success, output, issues } = v.safeParse(Email, entry.trim().toLowerCase());
-  if (success) return { address: output };
-  const isForeign = issues.some(({ message }) => message.includes('ASCII'));
-  return { fault: isForeign ? foreignAddress : faultyAddress };
-}
-
-const spaced = (code: string) => `${code.slice(0, 4)} ${code.slice(4)}`;
-
-/** Marks of browsers in the header User-Agent. Those that name others as well come first. */
-const browsers = [
-  ['Edg', 'Edge'],
-  ['OPR', 'Opera'],
-  ['FxiOS', 'Firefox'],
-  ['Firefox', 'Firefox'],
-  ['CriOS', 'Chrome'],
-  ['Chrome', 'Chrome'],
-  ['Safari', 'Safari'],
-] as const;
-
-/** Returns when a mail is asked for, which is now, and in which browser, if it is a usual one. */
-function askedIn(agent = ''): string {
-  const time = new Date().toUTCString().replace(/:\d\d GMT$/, ' UTC');
-  const [, name] = browsers.find(([mark]) => agent.includes(mark)) ?? [];
-  return name === undefined ? `on ${time}` : `on ${time}, in ${name}`;
-}
-
-/** Returns a mail as text and as HTML. */
-function wordsOf({ link, code, asked }: { link: string; code: string; asked: string }) {
-  const about = `Somebody asked to sign in to ${site().name} with this address ${asked}.`;
-  const where = 'in the browser where you asked, within 15 minutes';
-  const warning = 'If it was not you, delete this mail. Do not pass on the link or the code.';
-  const text = `${about}
-
-If it was you, open this link ${where}:
-
-${link}
-
-Or type this code there: ${code}
-
-${warning}
-`;
-  const button = html`<p><a href="${link}" style="${linkStyle()};font-weight:bold">Sign in to ${site().name}</a></p>`;
-  return {
-    text,
-    html: mailPage(html`<p>${about}</p>
-<p>If it was you, press this ${where}:</p>
-${button}
-<p>Or type this code there: <b>${code}</b></p>
-<p>${warning}</p>`),
-  };
-}
-
-function askPage(value = '', fault?: string) {
-  const filled =
-    fault === undefined ? undefined : { values: { address: value }, faults: { address: fault } };
-  const content = html`<section>
-    <p>We send you a mail with a link and a code. You need no password.</p>
-    <form method="post">
-      ${addressField({ hasFocus: true, filled })}
-      <div class="buttons">
-        <button>Send the mail</button>
-        <button class="quiet" name="cancel" value="yes" formnovalidate>Cancel</button>
-      </div>
-    </form>
-  </section>`;
-  return framed({ title: 'Sign in', content, isLast: true });
-}
-
-/** Renders the field of an address. */
-export function addressField(look: { hasFocus?: boolean; filled?: FormState } = {}) {
-  return field({
-    name: 'address',
-    label: 'Email address',
-    type: 'email',
-    maxlength: 254,
-    autocomplete: 'email',
-    isRequired: true,
-    ...look,
-  });
+/**
+ * Returns what an address of a sign-in shows. `mail` is that of the interaction, `token` the MAC of
+ * a link, and `browser` that of the cookie, which only the browser that began has.
+ */
+export function stepOf(seen: {
+  mail: Pick<PendingMail, 'token' | 'browser'> | undefined;
+  token: string | undefined;
+  browser: string | undefined;
+}): 'ask' | 'sent' | 'button' | 'code' | 'over' {
+  const { mail, token, browser } = seen;
+  if (token === undefined) {
+    if (browser === undefined) return 'over';
+    return mail ? 'sent' : 'ask';
+  }
+  if (mail?.token !== token) return 'over';
+  return browser !== undefined && mail.browser === browser ? 'button' : 'code';
 }
 
 /** Returns true if the server takes mails, and not this one. */
 const isAboutMailbox = (error: unknown) =>
   error instanceof MailError && error.outcome === 'refused' && error.isFinal;
 
-/** Returns “in 1 minute” or “in 23 minutes” for a time in epoch ms. */
-function inMinutes(until: number) {
-  const minutes = Math.max(1, Math.ceil((until - Date.now()) / 60_000));
-  return minutes === 1 ? 'in 1 minute' : `in ${minutes} minutes`;
-}
-
-type Refused = Extract<Verdict['shown'], { kind: 'refused' }>;
-
-const refusals: Readonly<Record<Refused['by'], string>> = {
-  mailbox: 'Enough mails were asked for this address in the last hour.',
-  client: 'Enough mails were asked for from your network in the last hour.',
-  total: 'Very many people have asked for mails in the last hour.',
-};
-
-/** Shows when to ask again. A mail that was sent before still signs in. */
-function refusal(entry: string, earlier: string | undefined, { by, until }: Refused): Step {
-  const sentence = `${refusals[by]} No other mail is sent. Ask again ${inMinutes(until)}.`;
-  const retryAfter = Math.max(1, Math.ceil((until - Date.now()) / 1000));
-  const page =
-    earlier === undefined
-      ? askPage(entry, sentence)
-      : sentPage(earlier, { notice: `${sentence} An earlier mail still works.` });
-  return { status: 429, page, retryAfter };
-}
-
-/** Says that the mail server takes nothing, whatever the address. */
-function faultNotice() {
-  if (mailFault() === undefined) return undefined;
-  return 'No mails can be sent at the moment. We try again for two minutes. If none arrives, ask again later.';
-}
-
-function crowdedNotice(until: number) {
-  return `Many people ask for mails now. Until later, only an address that has an account here gets one, and ${mostToMailboxFromClient} in an hour at most. If yours has no account yet, ask again ${inMinutes(until)}.`;
-}
-
-function sentPage(
-  address: string,
-  { fault, notice, shown }: { fault?: string; notice?: string | undefined; shown?: Html } = {},
-) {
-  const code = field({
-    name: 'code',
-    label: 'Code',
-    maxlength: 20,
-    inputmode: 'numeric',
-    autocomplete: 'one-time-code',
-    isRequired: true,
-    hasFocus: true,
-    filled: fault === undefined ? undefined : { values: {}, faults: { code: fault } },
-  });
-  const content = html`<section>
-    ${notice && html`<p class="warning" role="status">${notice}</p>`}
-    <p>If ${address} can get mail, one arrives within a few minutes. You can ask for ${mostToMailboxFromClient} mails in an hour.</p>
-    <p>Open its link in this browser, or type its code here, within 15 minutes.</p>
-    <form method="post">
-      ${code}
-      <div class="buttons">
-        <button>Sign in</button>
-        <button class="quiet" name="other" value="yes" formnovalidate>Use another address</button>
-      </div>
-    </form>
-  </section>
-  ${shown}`;
-  return framed({ title: 'Check your mail', content, isLast: true });
-}
-
-/** Renders a mail, for a laptop. */
-function shownMail({ text, link }: SignInMail, folder: string): Html {
-  const paragraphs = text.trim().split('\n\n');
-  return html`<section>
-    <h2>The mail</h2>
-    <p class="soft">This service has no mail server. The mail is a file in ${folder}.</p>
-    ${paragraphs.map((words) => html`<p>${words === link ? html`<a href="${link}">${link}</a>` : words}</p>`)}
-  </section>`;
-}
-
-function buttonPage(address: string) {
-  const content = html`<section>
-    <p>You asked to sign in as ${address}.</p>
-    <form method="post"><button>Sign in</button></form>
-  </section>`;
-  return framed({ title: 'Sign in', content, isLast: true });
-}
-
-function codePage(code: string) {
-  const content = html`<section>
-    <p>This is not the browser where the sign-in began.</p>
-    <p>If you asked for this mail, type this code where you asked:</p>
-    <p><code class="copy digits">${spaced(code)}</code></p>
-    <p>If you did not ask, close this page. Give the code to nobody.</p>
-  </section>`;
-  return framed({ title: 'Sign in elsewhere', content, isLast: true });
-}
-
-function overPage() {
-  const content = html`<section>
-    <p>This link was used or has expired, or the sign-in began in another browser.</p>
-    <div class="buttons"><a class="button" href="${authUrl()}/account">Sign in again</a></div>
-  </section>`;
-  return framed({ title: 'This link no longer works', content, isLast: true });
+/** Returns the address in lower case, so that a person has one account, or what is wrong. */
+function readAddress(entry: string) {
+  const { success, output, issues } = v.safeParse(Email, entry.trim().toLowerCase());
+  if (success) return { address: output };
+  const isForeign = issues.some(({ message }) => message.includes('ASCII'));
+  return { fault: isForeign ? foreignAddress : faultyAddress };
 }

@@ -3,7 +3,8 @@ import {
   type MailLimits,
   mailboxOf,
 } from '../../../../infra/local/sign-in/mail-limits.ts';
-import { type Step, signInByMail } from '../../../../infra/local/sign-in/mail-sign-in.ts';
+import type { Step } from '../../../../infra/local/sign-in/mail-pages.ts';
+import { signInByMail } from '../../../../infra/local/sign-in/mail-sign-in.ts';
 import { subjectOf } from '../../../../infra/local/sign-in/subject.ts';
 import { openPendingSignIns } from '../../../../infra/local/storage/pending-sign-ins.ts';
 import { type Mail, MailError } from '../../../../shared/features/notices/mailer.ts';

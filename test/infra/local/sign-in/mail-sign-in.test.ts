@@ -16,7 +16,7 @@ import { inflateRawSync } from 'node:zlib';
 import { startGateway } from '../../../../infra/local/gateway/gateway.ts';
 import { identityProvider } from '../../../../infra/local/sign-in/identity-provider.ts';
 import { writeMails } from '../../../../infra/local/sign-in/mail-folder.ts';
-import { signInByMail } from '../../../../infra/local/sign-in/mail-sign-in.ts';
+import { signInByMail, stepOf } from '../../../../infra/local/sign-in/mail-sign-in.ts';
 import { signInKey } from '../../../../infra/local/storage/key-store.ts';
 import { openPendingSignIns } from '../../../../infra/local/storage/pending-sign-ins.ts';
 import {
@@ -540,4 +540,19 @@ test('sends nothing to somebody who is no member and has no account, and says so
   const sent = await member.submit({ address: 'eva@club.example' });
   delete process.env.MEMBERS;
   expect(sent.status).toBe(200);
+});
+
+test.each([
+  ['an address without its cookie', undefined, undefined, undefined, 'over'],
+  ['an address without its cookie, after a mail', 'asked', undefined, undefined, 'over'],
+  ['the browser that begins', undefined, undefined, 'own', 'ask'],
+  ['the browser that has asked', 'asked', undefined, 'own', 'sent'],
+  ['the link of a mail, where it was asked for', 'asked', 'link', 'own', 'button'],
+  ['the link of a mail in another browser', 'asked', 'link', 'other', 'code'],
+  ['the link of a mail in a browser without cookies', 'asked', 'link', undefined, 'code'],
+  ['the link of an earlier mail', 'asked', 'earlier', 'own', 'over'],
+  ['a link after the sign-in', undefined, 'link', 'own', 'over'],
+] as const)('%s sees its step', (_, mail, token, browser, step) => {
+  const asked = mail && { token: 'link', browser: 'own' };
+  expect(stepOf({ mail: asked, token, browser })).toBe(step);
 });
