@@ -10,15 +10,34 @@ import type { Notice, NoticeKind } from '../../core/user/notice.ts';
 import type { User } from '../../core/user/user.ts';
 import { type Letter, type Line, quoted } from './letter.ts';
 import { newsLine } from './pages/news.ts';
+import { drop, noteLost, postpone, readDue } from './queue.ts';
+import type { Mailing } from './send.ts';
 
 /** Decisions that a mail tells one by one. Its reader finds the others on the account page. */
 const mostLines = 10;
 
+/** Returns the decisions that are due, as a mail to each person. */
+export async function dueNews(): Promise<Mailing[]> {
+  return [...(await readDue())].map(([user_id, queued]) => {
+    const notices = queued.map(({ notice }) => notice);
+    const first = Math.min(...notices.map(({ created_at }) => created_at));
+    return {
+      user_id,
+      kind: 'news',
+      name: `${first}`,
+      age: Date.now() - first,
+      compose: ({ user }) => newsLetter(user, notices),
+      async finish({ isLost }) {
+        if (isLost) noteLost(queued.length);
+        await drop(queued);
+      },
+      postpone: (due_at) => postpone(queued, due_at),
+    };
+  });
+}
+
 /** Returns the letter, or undefined if there is nothing to tell any more. */
-export async function newsLetter(
-  user: User,
-  notices: readonly Notice[],
-): Promise<Letter | undefined> {
+async function newsLetter(user: User, notices: readonly Notice[]): Promise<Letter | undefined> {
   // What the account page has shown is no news any more.
   const unread = notices.filter(({ kind }) => (user[newsName(kind)] ?? 0) > 0);
   const lines = [...(await reviewLines(user, unread)), ...otherLines(unread)];

@@ -1,20 +1,17 @@
 // The run of every minute that sends mails: news, what waits for moderators, and digests.
 
-import { contactKey, idIn, noticesPaceKey } from '../../base/table/keys.ts';
-import { collect, getItem, queryIndex } from '../../base/table/query.ts';
+import { noticesPaceKey } from '../../base/table/keys.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
 import { patienceOf } from '../../core/entity/pace.ts';
-import { newestWait } from '../../core/report/desk.ts';
-import { digestAfter } from '../../core/user/mails.ts';
+import type { MailKind } from '../../core/user/mail-kinds.ts';
 import { isMailing } from '../../core/user/notice.ts';
-import { listModerators } from '../../core/user/user-repository.ts';
 import { readAccountMails, sendAccountMail } from './account-mails.ts';
-import { deskLetter } from './desk.ts';
-import { digestLetter } from './digest.ts';
+import { dueDesk } from './desk.ts';
+import { dueDigests } from './digest.ts';
 import { MailError, makeMailer } from './mailer.ts';
-import { newsLetter } from './news.ts';
-import { drop, longest, noteAttempt, noteLost, postpone, readDue } from './queue.ts';
+import { dueNews } from './news.ts';
+import { noteAttempt } from './queue.ts';
 import { type Mailing, sendMailing } from './send.ts';
 
 /**
@@ -26,9 +23,6 @@ const limits = { run: 30_000, shortRun: 4_000, lease: 60_000 };
 
 /** Milliseconds until a mail is made again that could not be made. */
 const unreadable = 300_000;
-
-/** Digests of one run. A mail takes about 100 ms, so more would not fit a run. */
-const mostDigests = 200;
 
 const mailer = () => makeMailer({ url: process.env.SMTP_URL, from: `${process.env.MAIL_FROM}` });
 
@@ -81,86 +75,13 @@ function takeLease(): Promise<boolean> {
   });
 }
 
+/** Where mails of each kind come from. */
+const sources: Readonly<Record<MailKind, () => Promise<Mailing[]>>> = {
+  news: dueNews,
+  desk: dueDesk,
+  digest: dueDigests,
+};
+
 async function readMailings(): Promise<Mailing[]> {
-  return (await Promise.all([news(), desk(), digests()])).flat();
-}
-
-/** Decisions, in a mail to each person. */
-async function news(): Promise<Mailing[]> {
-  return [...(await readDue())].map(([user_id, queued]) => {
-    const notices = queued.map(({ notice }) => notice);
-    const first = Math.min(...notices.map(({ created_at }) => created_at));
-    return {
-      user_id,
-      kind: 'news',
-      name: `${first}`,
-      age: Date.now() - first,
-      compose: ({ user }) => newsLetter(user, notices),
-      async finish({ isLost }) {
-        if (isLost) noteLost(queued.length);
-        await drop(queued);
-      },
-      postpone: (due_at) => postpone(queued, due_at),
-    };
-  });
-}
-
-/** The desk, to each moderator who was not told since something came. */
-async function desk(): Promise<Mailing[]> {
-  const newest = await newestWait();
-  if (newest === undefined) return [];
-  const Key = noticesPaceKey;
-  const told = Number((await getItem(Key, { consistent: false }))?.told_until ?? 0);
-  if (newest <= told) return [];
-  let letter: ReturnType<typeof deskLetter> | undefined;
-  const moderators = await listModerators();
-  let waiting = moderators.length;
-  const finish = async () => {
-    waiting--;
-    // Until something else comes, the next runs read no moderators.
-    if (waiting === 0) await tryUpdate({ Key, set: { told_until: newest } });
-  };
-  return moderators.map((user_id) => ({
-    user_id,
-    kind: 'desk',
-    name: `${newest}`,
-    news: newest,
-    age: Date.now() - newest,
-    compose() {
-      letter ??= deskLetter();
-      return letter;
-    },
-    finish,
-    // The pace of the address holds the next attempt up, until the news are lost.
-    async postpone(due_at) {
-      if (newest + longest < due_at) await finish();
-    },
-  }));
-}
-
-/** The latest reviews, to those whose week is over. */
-async function digests(): Promise<Mailing[]> {
-  const range = { high: `${new Date().toISOString()}#~` };
-  const entries = queryIndex('all-by-date', 'DIGEST', { range, pageSize: mostDigests });
-  const due = await collect(entries, mostDigests);
-  let letter: ReturnType<typeof digestLetter> | undefined;
-  return due.map((entry) => {
-    const user_id = idIn(entry);
-    const { date = '' } = entry;
-    const list = async (set: object) => {
-      await tryUpdate({ Key: contactKey(user_id), set: { ...set }, was: { date } });
-    };
-    return {
-      user_id,
-      kind: 'digest',
-      name: date,
-      age: Date.now() - Date.parse(date.slice(0, date.indexOf('#'))),
-      compose() {
-        letter ??= digestLetter();
-        return letter;
-      },
-      finish: () => list(digestAfter(user_id)),
-      postpone: (due_at) => list(digestAfter(user_id, due_at)),
-    };
-  });
+  return (await Promise.all(Object.values(sources).map((due) => due()))).flat();
 }
