@@ -101,18 +101,33 @@ const wordFields = ['name', 'about', 'by', 'year', 'url', 'image'] as const;
 const changingFields = [...wordFields, 'origin', 'user_id', ...stateFields] as const;
 
 /**
- * Index attributes of a record. One that a person wrote is listed by the person, who can thus be
- * erased from it. One that waits is in the queue of moderators. One that may give way to a database
- * is in the queue of the database, by the time when it is due.
+ * Where a record stands: with the moderators, in the queue of the database that may overwrite it,
+ * with the person who wrote it, or in no list.
+ */
+function standingOf(record: EntityRecord): 'waiting' | 'due' | 'written' | 'plain' {
+  if (record.state === 'waiting') return 'waiting';
+  if (!isSettled(record) && isDue(record)) return 'due';
+  return record.user_id === undefined ? 'plain' : 'written';
+}
+
+/**
+ * Index attributes of a record. Whatever a person wrote is listed by the person too, who can thus
+ * be erased from it.
  */
 export function indexesOf(record: EntityRecord): IndexAttributes {
-  const { entity_id, user_id, written_at, state } = record;
+  const { entity_id, user_id, written_at } = record;
   const author = user_id === undefined ? undefined : `NAMER#${user_id}`;
   const written = `${written_at}#${entity_id}`;
-  if (state === 'waiting') return { all: deskPartitions.name, author, date: written };
-  const queued = isSettled(record) ? {} : queuedIn(record, record);
-  if (author === undefined) return { all: queued.all, author, date: queued.date };
-  return { all: queued.all, author, date: queued.date ?? written };
+  switch (standingOf(record)) {
+    case 'waiting':
+      return { all: deskPartitions.name, author, date: written };
+    case 'due':
+      return { ...queuedIn(record, record), author };
+    case 'written':
+      return { all: undefined, author, date: written };
+    case 'plain':
+      return { all: undefined, author, date: undefined };
+  }
 }
 
 /** Returns the index partition of the entities that a database is asked for. */
@@ -122,14 +137,16 @@ export const queueOf = (group: EntityGroup) => `DUE#${group}`;
  * Index attributes of an item in the queue of its database, by the time when it is due (epoch ms).
  * None for an item that is never due, or only waits to expire.
  */
-export function queuedIn(
-  { entity_id, entity_type }: Entity,
-  { due_at, expires_at }: Pick<EntityRecord, 'due_at' | 'expires_at'>,
-): IndexAttributes {
-  if (due_at === undefined || expires_at !== undefined) return { all: undefined, date: undefined };
-  const date = `${new Date(due_at).toISOString()}#${entity_id}`;
+export function queuedIn({ entity_id, entity_type }: Entity, times: Times): IndexAttributes {
+  if (!isDue(times)) return { all: undefined, date: undefined };
+  const date = `${new Date(times.due_at).toISOString()}#${entity_id}`;
   return { all: queueOf(groupOf(entity_type)), date };
 }
+
+type Times = Pick<EntityRecord, 'due_at' | 'expires_at'>;
+
+const isDue = (times: Times): times is Times & { due_at: number } =>
+  times.due_at !== undefined && times.expires_at === undefined;
 
 export const recordKey = ({ entity_type, entity_id }: Entity): Key =>
   metadataKey(entity_type, entity_id);
