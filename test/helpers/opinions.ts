@@ -9,12 +9,16 @@ export const folder = join(root, 'test/opinions');
 const run = (command: string, ...args: string[]) =>
   execFileSync(command, args, { cwd: folder, stdio: 'pipe' });
 
-/** Makes the Python of the programs ready, with pinned packages. Returns the path of a command. */
+/**
+ * Makes the Python of the programs ready, once for each list of pinned packages. Returns the path of
+ * a command. Test files run side by side, so one of them installs and the others wait.
+ */
 export function preparePython(command: string): string {
-  const bin = join(folder, '.venv/bin');
-  if (!existsSync(bin)) run('python3', '-m', 'venv', '.venv');
-  run(join(bin, 'python'), '-m', 'pip', 'install', '--quiet', '-r', 'requirements.txt');
-  return join(bin, command);
+  const install = 'python3 -m venv .venv && .venv/bin/python -m pip install -q -r requirements.txt';
+  const made = 'cp requirements.txt .venv/installed.txt';
+  const isMade = 'cmp -s requirements.txt .venv/installed.txt';
+  run('flock', 'requirements.txt', 'sh', '-c', `${isMade} || { ${install} && ${made}; }`);
+  return join(folder, '.venv/bin', command);
 }
 
 /** Gets the HTML checker with all that it needs. Returns the class path. */

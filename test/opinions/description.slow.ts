@@ -21,7 +21,8 @@ describeWith(
 
     test('a thousand requests are answered as described', async () => {
       const dataDir = fresh('data');
-      const options = ['--demo', '--quiet'];
+      // So that there is a type to add things of.
+      const options = ['--demo', '--quiet', '--own-types', 'film:Film'];
       const { url } = await start(dataDir, { options, until: /complete/ });
       const token = await makeToken(dataDir, root, 'review,vote,user');
       const list = await fetch(`${url}/review/?limit=1&review_type=review`);

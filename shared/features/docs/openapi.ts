@@ -17,16 +17,26 @@ function withOwnTypes(name: string, value: unknown): unknown {
   return value.includes('bookdb') ? [...value, 'own', ...own] : [...value, ...own];
 }
 
-/** Narrows the types of a new review to those that can be reviewed here. */
-function withReviewableTypes(whole: OpenApiDocument): OpenApiDocument {
-  const [first = ''] = reviewableTypes;
-  if (reviewableTypes.length === entityTypes.length) return whole;
-  const { schema, example } = whole.paths['/review'].post.requestBody.content['application/json'];
-  const { description } = schema.properties.entity_type;
-  const entity_type = { description, type: 'string', enum: reviewableTypes };
-  Object.assign(schema.properties, { entity_type });
-  Object.assign(example, { entity_type: first });
+/** Narrows the types of a new review, and of what a program adds, to those of this service. */
+function withTypesOfBodies(whole: OpenApiDocument): OpenApiDocument {
+  const { '/review': review, '/entity': entity } = whole.paths;
+  if (reviewableTypes.length < entityTypes.length) narrow(review.post, reviewableTypes);
+  narrow(entity.post, entityGroups.get('own') ?? []);
   return whole;
+}
+
+type Body = OpenApiDocument['paths']['/review' | '/entity']['post'];
+
+/** Lets the body of a request have one of some types, if there are any. */
+function narrow({ requestBody }: Body, types: readonly string[]): void {
+  const [first] = types;
+  if (first === undefined) return;
+  const { schema, example } = requestBody.content['application/json'];
+  const { description } = schema.properties.entity_type;
+  Object.assign(schema.properties, {
+    entity_type: { description, type: 'string', enum: types },
+  });
+  Object.assign(example, { entity_type: first });
 }
 
 /** Returns the OpenAPI document with the addresses of the service at this {auth_url}. */
@@ -34,7 +44,7 @@ export function openApiAt(authUrl: string): OpenApiDocument {
   if (served?.authUrl !== authUrl) {
     const storedUrl = document.servers[0]?.url.slice(0, -version.length) ?? '';
     const text = JSON.stringify(document).replaceAll(storedUrl, () => authUrl);
-    served = { authUrl, document: withReviewableTypes(JSON.parse(text, withOwnTypes)) };
+    served = { authUrl, document: withTypesOfBodies(JSON.parse(text, withOwnTypes)) };
   }
   return served.document;
 }
