@@ -4,7 +4,7 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { files } from './generated.cjs';
-import { partOf, withRelease } from './release/changelog.ts';
+import { partOf, tasksHeading, unreleasedPart, withRelease } from './release/changelog.ts';
 import { missingIn } from './release/check.ts';
 
 const root = new URL('..', import.meta.url);
@@ -51,7 +51,15 @@ else check();
 function prepare(next: string): void {
   if (!/^\d+\.\d+\.\d+$/.test(next)) fail(`${next} is no version: write one such as 1.2.0`);
   const day = new Date().toISOString().slice(0, 10);
-  write(changelogFile, withRelease(read(changelogFile), next, day));
+  const changelog = read(changelogFile);
+  if (partOf(changelog, `## ${next}`) === undefined) {
+    if (!unreleasedPart(changelog).includes(tasksHeading)) {
+      fail(
+        `${changelogFile}: write “${tasksHeading}” under “Unreleased” first, if only “Nothing.”`,
+      );
+    }
+    write(changelogFile, withRelease(changelog, next, day));
+  }
   for (const guide of guides) write(guide, read(guide).replaceAll(`v${version}`, `v${next}`));
   for (const guide of guides) {
     write(guide, read(guide).replaceAll(`service-${version}`, `service-${next}`));
