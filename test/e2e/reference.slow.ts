@@ -1,3 +1,4 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { routes } from '../../shared/base/routes.ts';
