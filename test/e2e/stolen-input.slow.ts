@@ -94,6 +94,8 @@ test('the first click of a mouse that has not moved over the page allows nothing
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
   await allow.hover();
   await page.waitForTimeout(700);
+  // No such host exists.
+  await page.route(`${redirect_uri}**`, (route) => route.fulfill({ body: 'Signed in' }));
   await press('Allow');
   await page.waitForURL(`${redirect_uri}**`);
 });

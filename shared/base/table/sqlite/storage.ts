@@ -59,7 +59,7 @@ export class SqliteStorage implements Storage {
 
   get(keys: readonly Key[], options: ReadOptions): Promise<(Item | undefined)[]> {
     return this.#connection.read(() => {
-      const found = keys.map((key) => this.#find(key));
+      const found = this.#findAll(keys);
       const sizes = found.map((each) => each?.size ?? 0);
       const items = found.map((each) => each && only(each.item, options));
       const commands = Math.ceil(keys.length / 100);
@@ -88,7 +88,7 @@ export class SqliteStorage implements Storage {
 
   transact(writes: readonly Write[]): Promise<Write[]> {
     return this.#write(() => {
-      const found = writes.map((write) => this.#find(keyOf(write)));
+      const found = this.#findAll(writes.map(keyOf));
       const failures = writes.filter((write, i) => !meets(conditionOf(write), found[i]?.item));
       if (failures.length > 0) return failures;
       for (const [i, write] of writes.entries()) this.#apply(write, found[i]);
@@ -155,11 +155,22 @@ export class SqliteStorage implements Storage {
     this.#connection.close();
   }
 
-  #find({ pk, sk }: Key): Existing | undefined {
-    const row = this.#connection
-      .prepare('SELECT id, json, rank, size FROM item WHERE pk = ? AND sk = ?')
-      .get(pk, sk) as unknown as Omit<Existing, 'item'> | undefined;
-    return row && { ...row, item: itemOf(row) };
+  #find(key: Key): Existing | undefined {
+    return this.#findAll([key])[0];
+  }
+
+  /** Finds items in the order of their keys. One statement takes half the time of one for each. */
+  #findAll(keys: readonly Key[]): (Existing | undefined)[] {
+    const found: (Existing | undefined)[] = keys.map(() => undefined);
+    for (let start = 0; start < keys.length; start += mostKeys) {
+      const some = keys.slice(start, start + mostKeys);
+      const rows = this.#connection.prepare(selectOf(some.length));
+      for (const row of rows.all(...some.flatMap(({ pk, sk }) => [pk, sk]))) {
+        const { number, ...stored } = row as unknown as Omit<Existing, 'item'> & { number: number };
+        found[start + number] = { ...stored, item: itemOf(stored) };
+      }
+    }
+    return found;
   }
 
   #write<T>(run: () => T): Promise<T> {
@@ -242,6 +253,16 @@ export class SqliteStorage implements Storage {
     count({ commands: 1, units: unitsOf(bytes), bytes, items }, query);
     return { items, next: items.length < limit ? undefined : items.at(-1) };
   }
+}
+
+/** Keys of one statement. There is a statement for each number of keys. */
+const mostKeys = 50;
+
+/** Returns the statement that finds so many keys. Each row has the number of its key, from 0. */
+function selectOf(keys: number): string {
+  const values = Array.from({ length: keys }, (_, i) => `(${i}, ?, ?)`);
+  return `SELECT key.column1 AS number, id, json, rank, size FROM (VALUES ${values}) AS key
+    CROSS JOIN item ON pk = key.column2 AND sk = key.column3`;
 }
 
 const projectionOf = (index: IndexName) =>
