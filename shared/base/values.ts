@@ -74,9 +74,16 @@ export function hasLink(text: string): boolean {
 const generic =
   'com|net|org|info|biz|xyz|top|app|dev|site|online|shop|store|club|live|link|click|page|pages|blog|cloud|tech|space|website|world|today|news|help|support|email|chat|team|social|media|video|games|casino|bet|win|loan|money|bank|pay|cash|vip|fun|icu|buzz|pro|name|mobi|edu|gov|int|mil|onion|local';
 
-/** The name of a host, an address of mail or an IPv4 address, also where other dots are used. */
+/**
+ * The name of a host, an address of mail at any domain, or an IPv4 address, also where other dots
+ * are used.
+ */
 const host = new RegExp(
-  `[\\p{L}\\p{N}]\\.(\\p{L}{2}|${generic}|xn--[a-z0-9-]+)(?![\\p{L}\\p{N}\\p{M}_-])|\\d(\\.\\d{1,3}){3}`,
+  [
+    `[\\p{L}\\p{N}]\\.(\\p{L}{2}|${generic}|xn--[a-z0-9-]+)(?![\\p{L}\\p{N}\\p{M}_-])`,
+    '\\S@[\\p{L}\\p{N}.-]+\\.[\\p{L}\\p{N}]{2}',
+    '\\d(\\.\\d{1,3}){3}',
+  ].join('|'),
   'iu',
 );
 

@@ -82,7 +82,7 @@ export async function answer(
   if (isWaiting(request) && !isLonger(request, largestBody)) response.writeContinue();
   const body = await readBody(request, largestBody);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
-  event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
+  event.body = body.length === 0 ? null : textOf(body, request.headers);
   if (path.includes('/oauth/')) {
     served.application = /\bclient_id=(\w+)/.exec(`${query}&${event.body ?? ''}`)?.[1];
   }
@@ -136,14 +136,17 @@ export async function readBody(
 
 /**
  * Decodes the body as UTF-8. Throws GatewayError if it is not UTF-8; API Gateway replaces the bytes
- * silently, which would store other text than was sent. If another charset is named, the function
- * gets the text and reports the error.
+ * silently, which would store other text than was sent. If another charset or a compression is
+ * named, the function gets the text and reports the error.
  */
-function textOf(body: Buffer, contentType = '') {
+function textOf(body: Buffer, headers: IncomingMessage['headers']) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
-    if (isUtf8(contentType)) throw new GatewayError('BAD_REQUEST_BODY');
+    const isNamed = headers['content-encoding'] !== undefined;
+    if (!isNamed && isUtf8(headers['content-type'] ?? '')) {
+      throw new GatewayError('BAD_REQUEST_BODY');
+    }
     return body.toString();
   }
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import {
   allow,
   authorizerEvents,
@@ -115,6 +116,13 @@ describe('a body that is not UTF-8', () => {
     const headers = { ...token, 'Content-Type': 'application/json; charset=iso-8859-1' };
     expect(await post('/review', latin1, headers)).toHaveStatus(200);
     expect(events[0]?.body).toBe('{"text":"caf\ufffd"}');
+  });
+
+  test('is left to the function if it is compressed, which says so', async () => {
+    handlers.authorizer = allow;
+    const headers = { ...token, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+    expect(await post('/review', gzipSync('{}'), headers)).toHaveStatus(200);
+    expect(events[0]?.headers).toMatchObject({ 'Content-Encoding': 'gzip' });
   });
 
   test('excludes valid UTF-8 with a byte order mark or U+FFFD', async () => {
