@@ -37,7 +37,7 @@ export async function sendNotices({ isShort = false } = {}): Promise<{ hasMore: 
   if (!isMailing()) return { hasMore: false };
   const due = await Promise.all([readAccountMails(), readMailings()]);
   if (due.flat().length === 0) return { hasMore: false };
-  await takeLease();
+  if (!(await takeLease())) return { hasMore: false };
   try {
     send ??= mailer();
     const left = patienceOf(isShort ? limits.shortRun : limits.run);
