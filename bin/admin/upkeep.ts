@@ -8,6 +8,7 @@ import { Uuid } from '../../shared/base/values.ts';
 import { ClientId } from '../../shared/core/oauth/application.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/features/account/public.ts';
 import { beginEpoch } from '../../shared/features/changes/public.ts';
+import { expectKeys } from '../../shared/features/health/public.ts';
 import { runAudit } from '../audit.ts';
 import { rebuild } from '../bulk.ts';
 import { showProgress } from '../progress.ts';
@@ -135,7 +136,12 @@ export function addUpkeepCommands(admin: AdminCommand): void {
       .description(description)
       .addOption(secret)
       .action(async ({ secret }: { secret: KeySecret }, command: AdminCommand) => {
-        await command.print(await change(await keyStore(command), secret));
+        const store = await keyStore(command);
+        if (verb === 'retire' && secret === 'SIGNING_KEYS' && store.settled > 0) {
+          await command.connect();
+          await expectKeys();
+        }
+        await command.print(await change(store, secret));
       });
   }
 }

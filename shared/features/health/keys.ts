@@ -32,6 +32,15 @@ export async function checkKeys({ key_mark, keys_replaced_at }: Partial<Item>): 
   }
 }
 
+/**
+ * Lets the key that signs now be the expected one. Call it before a key is deleted on purpose: no
+ * heartbeat may have come since that key was the first.
+ */
+export async function expectKeys(): Promise<void> {
+  const [current] = await keysOf('SIGNING_KEYS');
+  if (current) await setMark({ key_mark: markOf(current) });
+}
+
 async function setMark(set: Readonly<Record<string, string | undefined>>): Promise<void> {
   await tryUpdate({ Key: heartbeatKey, set });
 }

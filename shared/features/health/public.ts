@@ -3,4 +3,4 @@ export { checkAddress } from './address.ts';
 export { applyInOrder } from './apply-in-order.ts';
 export { type Health, readHealth } from './health.ts';
 export { isHeartbeat, passHeartbeat, recordHeartbeat } from './heartbeat.ts';
-export { checkKeys } from './keys.ts';
+export { checkKeys, expectKeys } from './keys.ts';

@@ -1,6 +1,7 @@
 import { handler as getHealth } from '../../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../../functions/background/send-heartbeat.ts';
 import { lastRunKey } from '../../../../shared/base/table/keys.ts';
+import { expectKeys } from '../../../../shared/features/health/public.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { countMetrics, silence } from '../../../helpers/console.ts';
 import { invoke } from '../../../helpers/invoke.ts';
@@ -33,6 +34,15 @@ test('keys that were rotated are no fault', async () => {
   expect(await beat(60, `${other},${former}`)).toBeUndefined();
   expect(await beat(120, other)).toBeUndefined();
   expect(await beat(180, `${former},${other}`)).toBeUndefined();
+  expect(counted).toEqual([]);
+});
+
+test('keys that were rotated, and retired before the next heartbeat, are no fault', async () => {
+  expect(await beat(190, former)).toBeUndefined();
+  process.env.SIGNING_KEYS = `${other},${former}`;
+  await expectKeys();
+  expect(await beat(200, other)).toBeUndefined();
+  expect(await beat(210, `${former},${other}`)).toBeUndefined();
   expect(counted).toEqual([]);
 });
 
