@@ -9,7 +9,7 @@ let widest: WidestLists;
 
 beforeAll(async () => {
   widest = await makeWidestLists();
-}, 600_000);
+}, 1_800_000);
 
 type Query = Record<string, string>;
 

@@ -10,8 +10,8 @@ const run = (command: string, ...args: string[]) =>
   execFileSync(command, args, { cwd: folder, stdio: 'pipe' });
 
 /**
- * Makes the Python of the programs ready, once for each list of pinned packages. Returns the path of
- * a command. Test files run side by side, so one of them installs and the others wait.
+ * Makes the Python of the programs ready, once for each list of pinned packages. Returns the path
+ * of a command. Test files run side by side, so one of them installs and the others wait.
  */
 export function preparePython(command: string): string {
   const install = 'python3 -m venv .venv && .venv/bin/python -m pip install -q -r requirements.txt';
