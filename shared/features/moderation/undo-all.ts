@@ -123,35 +123,36 @@ async function unlessLeft(part: Promise<unknown>): Promise<void> {
  */
 async function takeBackNames(userId: string, decision: Decision, check: Write): Promise<void> {
   const part = { userId, decision, check };
-  const known = new Set<string>();
-  /** Changes of names that were the person's own before, too. */
-  const open = new Map<string, LoggedChange>();
+  const own: LoggedChange[] = [];
   // Older code has listed own corrections among the decisions on a person.
   for (const log of ['NAMING', 'SUBJECT'] as const) {
     for await (const entry of eachOf(decisionsAbout(userId, log))) {
       const change = entry.moderator_id === userId ? changeIn(entry) : undefined;
-      if (!change) continue;
-      const { pk } = recordKey(change);
-      const later = open.get(pk);
-      // What the person wrote before somebody else did is gone already.
-      if (known.has(pk) && !later) continue;
-      known.add(pk);
-      const whole = later ? { ...change, after: later.after } : change;
-      if (whole.before?.user_id === userId) {
-        open.set(pk, whole);
-      } else {
-        open.delete(pk);
-        await takeBackName(whole, part);
-      }
+      if (change) own.push(change);
     }
   }
-  for (const change of open.values()) await takeBackName(change, part);
+  for (const run of runsOf(own, userId)) await takeBackName(run, part);
   // Older code has logged no first names.
+  const known = new Set(own.map((change) => recordKey(change).pk));
   for await (const { pk } of eachOf(queryIndex('author-by-date', `NAMER#${userId}`))) {
     const entity = known.has(pk) ? undefined : entityOf(pk);
     const record = entity && (await readRecord(entity));
     if (record?.user_id === userId) await takeBackName({ ...record, after: record }, part);
   }
+}
+
+/**
+ * Returns a change for each thing that a person has named: from what others had written to the last
+ * own words. `changes` are the person's own, the newest first. What the person wrote before
+ * somebody else did is gone already.
+ */
+export function runsOf(changes: readonly LoggedChange[], userId: string): LoggedChange[] {
+  const things = Map.groupBy(changes, (change) => recordKey(change).pk);
+  return [...things.values()].flatMap((own) => {
+    const first = own.find(({ before }) => before?.user_id !== userId) ?? own.at(-1);
+    const [last] = own;
+    return first && last ? [{ ...first, after: last.after }] : [];
+  });
 }
 
 /**
