@@ -56,15 +56,19 @@ function requireOwn(type: string): EntityType {
 export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
   const { entity_type: type, ...naming } = body;
   const entity_type = requireOwn(type);
-  const existing = await findMeant(entity_type, naming);
-  if (existing) return { ...processed, id: existing.entity_id };
-  const entity = { entity_id: randomUUID(), entity_type };
-  const namer = await getUser(caller.user_id);
+  const answer = { ...processed, id: randomUUID() };
   return answerOnce(
     { user_id: caller.user_id, key, request: ['create-entity', body] },
-    { ...processed, id: entity.entity_id },
+    answer,
     async (record) => {
-      await addEntity(entity, naming, namer, record);
+      // In here, because a repetition has its first answer, whatever has this name since.
+      const existing = await findMeant(entity_type, naming);
+      if (existing) {
+        answer.id = existing.entity_id;
+        return { isRepeated: true };
+      }
+      const namer = await getUser(caller.user_id);
+      await addEntity({ entity_id: answer.id, entity_type }, naming, namer, record);
       return {};
     },
   );

@@ -42,7 +42,7 @@ export const handler = endpoint(request, async ({ path, query }) => {
   const body = { entity, ...present(reviews) };
   const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });
-  const isShown = record && isPublicName(record) && summary.entity_type !== null;
+  const isShown = record && isPublicName(record);
   const metadata = isShown ? presentMetadata(knownEntity(record)) : null;
   return new Answer({ ...body, metadata }, { headers });
 });

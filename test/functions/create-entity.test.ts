@@ -4,7 +4,7 @@ import { readRecord } from '../../shared/core/entity/record.ts';
 import { invalid, invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { decideThing } from '../helpers/things.ts';
-import { makeModerator, makeUser, type Person } from '../helpers/world.ts';
+import { makeModerator, makeUser, makeUsers, type Person, visitor } from '../helpers/world.ts';
 
 const adds = (person: Person, body: unknown, headers?: Record<string, string>) =>
   invoke(handler, { method: 'POST', caller: person.caller, body, headers });
@@ -70,6 +70,46 @@ describe('POST /entity/', () => {
     expect(other.status).toBe(422);
   });
 
+  test('repeats the first answer of a key, whatever has the name since', async () => {
+    const [ann, ben] = await makeUsers(2);
+    const headers = { 'content-type': 'application/json', 'idempotency-key': '"late"' };
+    const first = await adds(ann, film('The Sacrifice'), headers);
+    await applyStream();
+    const again = await adds(ann, film('The Sacrifice'), headers);
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    await adds(ben, film('The Sacrifice', { about: 'a play' }));
+    await applyStream();
+    expect(await adds(ann, film('The Sacrifice'))).toHaveStatus(400);
+    expect(await adds(ann, film('The Sacrifice'), headers)).toMatchObject({
+      status: 200,
+      body: first.body,
+    });
+  });
+
+  test('refuses a key of another request, also for the name of something that exists', async () => {
+    const ann = await makeUser();
+    const headers = { 'content-type': 'application/json', 'idempotency-key': '"two"' };
+    await adds(ann, film('Steamroller'));
+    await adds(ann, film('Violin'), headers);
+    await applyStream();
+    expect(await adds(ann, film('Steamroller'), headers)).toMatchObject({
+      status: 422,
+      body: { error: 'idempotency_mismatch' },
+    });
+  });
+
+  test('shows the name of what has no review yet, as the search does', async () => {
+    const ann = await makeUser();
+    const words = { about: 'Vertov · 1929', url: 'https://example.org/camera' };
+    const { body } = await adds(ann, film('Man with a Camera', words));
+    const answer = await visitor.readsEntity(body.id, { include_metadata: 'true' });
+    expect(answer.body).toMatchObject({
+      entity: { id: body.id, entity_type: null, review_count: 0, state: 'public' },
+      metadata: { id: body.id, type: 'film', name: 'Man with a Camera', ...words },
+    });
+  });
+
   test('lets the name of a newcomer wait', async () => {
     process.env.HELD_REVIEWS = '1';
     const ann = await makeUser();
@@ -77,6 +117,8 @@ describe('POST /entity/', () => {
     delete process.env.HELD_REVIEWS;
     const entity = { entity_id: body.id, entity_type: 'film' as never };
     expect((await readRecord(entity))?.state).toBe('waiting');
+    const answer = await visitor.readsEntity(body.id, { include_metadata: 'true' });
+    expect(answer.body).toMatchObject({ entity: { state: null }, metadata: null });
   });
 
   test('gives a new account ten names a day', async () => {
