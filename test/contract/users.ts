@@ -23,7 +23,7 @@ export const profiles: Section = {
     spec('It shows no e-mail address and no linked account', 'visitor GET /user/{ann_id}', { 200: { user: { email: undefined, musicdb_username: undefined } } }),
     decided('The id may have upper case', 'visitor GET /user/{ann_id:upper}', isAnn),
     decided('An unknown id is 404', 'visitor GET /user/{nobody}', { 404: 'not_found' }),
-    decided('Not a UUID is 404', 'visitor GET /user/x', { 404: 'not_found' }),
+    ...['x', '{ann_id:bare}'].map((id) => decided(`Not a UUID is 404: ${id}`, `visitor GET /user/${id}`, { 404: { error: 'not_found', description: 'User not found' } })),
   ],
 };
 
@@ -35,10 +35,9 @@ export const me: Section = {
     decided('A token without scopes does', 'ann_none GET /user/me', isAnn),
     decided('inc=user_type has the name and the daily votes', 'ann GET /user/me?inc=user_type', { 200: { user: { user_type: { label: 'Noob', votes_per_day: 10 } } } }),
     decided('inc=stats has numbers of reviews and votes', 'ann GET /user/me?inc=stats', { 200: { user: { stats: { reviews_today: integer, reviews_last_7_days: integer, reviews_this_month: integer, votes_today: integer, votes_last_7_days: integer, votes_this_month: integer } } } }),
-    decided('inc takes commas', 'ann GET /user/me?inc=stats,user_type', { 200: { user: { stats: { votes_today: integer }, user_type: { label: 'Noob' } } } }),
-    decided('inc takes spaces', 'ann GET /user/me?inc=stats%20user_type', { 200: { user: { stats: { votes_today: integer }, user_type: { label: 'Noob' } } } }),
-    decided('inc=reviews is nothing', 'ann GET /user/me?inc=reviews', invalid('inc')),
-    decided('inc takes nothing else', 'ann GET /user/me?inc=email', invalid('inc')),
+    ...['stats,user_type', 'user_type%20stats', 'stats,%20user_type,', 'stats%20user_type%20stats'].map((inc) => decided(`inc=${inc}`, `ann GET /user/me?inc=${inc}`, { 200: { user: { stats: { votes_today: integer }, user_type: { label: 'Noob' } } } })),
+    decided('inc= is nothing', 'ann GET /user/me?inc=', isAnn),
+    ...['reviews', 'email', 'Stats', 'stats;user_type', 'statsuser_type', 'constructor', 'stats&inc=stats'].map((inc) => decided(`inc=${inc} is refused`, `ann GET /user/me?inc=${inc}`, invalid('inc'))),
     spec('display_name changes', 'eve POST /user/me', { json: { display_name: 'Eve the reader' } }),
     decided('The answer has a message', 'eve POST /user/me', { json: { email: 'eve@client.example' }, 200: { message: done } }),
     spec('Each field changes alone', 'eve GET /user/me', { 200: { user: { display_name: 'Eve the reader', email: 'eve@client.example' } } }),
@@ -56,7 +55,8 @@ export const me: Section = {
     decided('Each says whether it is a draft or hidden', 'ann GET /user/me/reviews', { 200: { reviews: listOf({ id: uuid, user: { id: '{ann_id}' }, is_draft: boolean, is_hidden: boolean, moderation: oneOf(null, { decision: string }) }) } }),
     decided('A draft has no time of publication', 'ann GET /user/me/reviews?limit=1', { 200: { limit: 1, reviews: [{ id: '{own}', published_on: null }] } }),
     decided('offset', 'ann GET /user/me/reviews?limit=1&offset=1', { 200: { limit: 1, offset: 1, reviews: [{ is_draft: false }] } }),
-    decided('limit=51 is refused', 'ann GET /user/me/reviews?limit=51', invalid('limit')),
+    ...['limit=51', 'limit=-1', 'limit=x', 'offset=-1', 'offset=1.5'].map((query) => decided(`${query} is refused`, `ann GET /user/me/reviews?${query}`, invalid(query.split('=')[0]))),
+    decided('Without reviews the list is empty', 'eve GET /user/me/reviews', { 200: { count: 0, limit: 50, offset: 0, reviews: [] } }),
   ],
 };
 
@@ -85,6 +85,7 @@ export const leaving: Section = {
     decided('The token is refused at once', 'eve GET /user/me', { 401: 'invalid_token' }),
     decided('The profile is gone at once', 'visitor GET /user/{eve_id}', { 404: 'not_found' }),
     decided('The reviews are gone at once', 'visitor GET /review/{left}', { 404: 'not_found' }),
+    decided('The bulk lookup leaves them out', 'visitor GET /reviews/?review_ids={left}', { 200: { reviews: { '{left}': undefined }, review_id_mapping: {} } }),
     decided('Lists and averages follow', 'visitor GET /review/?entity_id={entity_left}', { 200: noReviews, eventually: true }),
     decided('Votes are withdrawn', 'visitor GET /review/{stays}', { 200: { review: { votes: { positive: 0, negative: 0 }, popularity: 0 } }, eventually: true }),
   ],
