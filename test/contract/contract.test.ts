@@ -83,6 +83,9 @@ test('each mistake of a service is seen, and no other row is named', async () =>
     'An id in another form has its canonical key',
     'An id without hyphens',
     'An id as urn:uuid:',
+    'An id with hyphens elsewhere',
+    'An id as URN:UUID:',
     'An id in braces',
+    'An id in two forms counts once',
   ]);
 });

@@ -11,7 +11,7 @@ export const hidden: Section = {
     given('operator review hide {hidden} --reason spam --note Tried', { keep: { is_hidden: 'id' } }),
     spec('A hidden review is left out of the bulk lookup', 'visitor GET /reviews/?review_ids={hidden}', { 200: { reviews: { '{hidden}': undefined } }, after: 'is_hidden' }),
     decided('It is 404', 'visitor GET /review/{hidden}', { 404: 'not_found', after: 'is_hidden' }),
-    decided('Its revisions are 404', 'visitor GET /review/{hidden}/revisions', { 404: 'not_found', after: 'is_hidden' }),
+    ...['', '/1'].map((path) => decided(`It is 404: /revisions${path}`, `visitor GET /review/{hidden}/revisions${path}`, { 404: 'not_found', after: 'is_hidden' })),
     decided('It leaves lists, counts and averages', 'visitor GET /review/?entity_id={entity_hidden}', { 200: noReviews, eventually: true, after: 'is_hidden' }),
     decided('Nobody votes on it', 'ben PUT /review/{hidden}/vote', { json: { vote: false }, 404: 'not_found', after: 'is_hidden' }),
     decided('Nobody else updates it', 'ben POST /review/{hidden}', { json: { rating: 1 }, 404: 'not_found', after: 'is_hidden' }),

@@ -160,6 +160,19 @@ const notIds = [
   '%00',
   'x'.repeat(500),
 ];
+/** Numbers of revisions in paths that are none. */
+const notRevisions = [
+  '0',
+  '-1',
+  '1.0',
+  '1e0',
+  '+1',
+  '%201',
+  'x',
+  '1000000',
+  '9'.repeat(40),
+  '1%23',
+];
 const tooLarge = { 413: { error: 'payload_too_large', description: /128 KB/ } };
 
 // biome-ignore format: one row, one line
@@ -270,6 +283,7 @@ export const updating: Section = {
     decided('A text may take its place', 'ann POST /review/{starred}', { json: { text, rating: null } }),
     decided('It is then alone', 'visitor GET /review/{starred}', { 200: { review: { text, rating: null } } }),
     spec('Only its author updates a review', 'ben POST /review/{changed}', { json: { rating: 1 }, 403: 'access_denied' }),
+    decided('Not a UUID is 404', 'ann POST /review/x', { json: { rating: 1 }, 404: 'not_found' }),
     spec('An unknown review is 404', 'ann POST /review/{nobody}', { json: { rating: 1 }, 404: 'not_found' }),
     decided('A published review does not become a draft again', 'ann POST /review/{changed}', refusedFields({ is_draft: true })),
   ],
@@ -284,7 +298,9 @@ export const drafts: Section = {
     decided('It is in no list', 'visitor GET /review/?entity_id={entity_draft}', { 200: { count: 0, reviews: [] } }),
     decided('It is in no average', 'visitor GET /review/?entity_id={entity_draft}', { 200: { average_rating: { rating: null, count: 0 } } }),
     decided('It is not in the bulk lookup', 'visitor GET /reviews/?review_ids={draft}', { 200: { reviews: { '{draft}': undefined } } }),
-    decided('Its revisions are 404', 'visitor GET /review/{draft}/revisions', { 404: 'not_found' }),
+    ...['', '/1'].map((path) => decided(`It is 404: /revisions${path}`, `visitor GET /review/{draft}/revisions${path}`, { 404: 'not_found' })),
+    decided('Nobody reads a vote on it', 'ben GET /review/{draft}/vote', { 404: 'not_found' }),
+    decided('Nobody withdraws a vote on it', 'ben DELETE /review/{draft}/vote', { 404: 'not_found' }),
     decided('Nobody votes on it', 'ben PUT /review/{draft}/vote', { json: { vote: true }, 404: 'not_found' }),
     decided('Nobody reports it', 'ben POST /review/{draft}/report', { json: {}, 404: 'not_found' }),
     decided('Nobody else updates it', 'ben POST /review/{draft}', { json: { rating: 1 }, 404: 'not_found' }),
@@ -303,6 +319,7 @@ export const deleting: Section = {
     given('ann POST /review/', published('gone', { rating: 2 })),
     given('ben PUT /review/{gone}/vote', { json: { vote: true } }),
     spec('Only its author deletes a review', 'ben DELETE /review/{gone}', { 403: 'access_denied' }),
+    decided('Not a UUID is 404', 'ann DELETE /review/x', { 404: 'not_found' }),
     spec('An unknown review is 404', 'ann DELETE /review/{nobody}', { 404: 'not_found' }),
     spec('The answer has a message', 'ann DELETE /review/{gone}', { 200: { message: sentence } }),
     spec('The review is gone', 'visitor GET /review/{gone}', { 404: 'not_found' }),
@@ -333,7 +350,7 @@ export const revisions: Section = {
     spec('An unknown review is 404', 'visitor GET /review/{nobody}/revisions', { 404: 'not_found' }),
     spec('A revision of an unknown review is 404', 'visitor GET /review/{nobody}/revisions/1', { 404: 'not_found' }),
     decided('An unknown revision is 404', 'visitor GET /review/{revised}/revisions/3', { 404: 'not_found' }),
-    decided('Revision 0 is 404', 'visitor GET /review/{revised}/revisions/0', { 404: 'not_found' }),
-    decided('Not a number is 404', 'visitor GET /review/{revised}/revisions/x', { 404: 'not_found' }),
+    ...notRevisions.map((rev) => decided(`Revision ${rev.slice(0, 20)} is 404`, `visitor GET /review/{revised}/revisions/${rev}`, { 404: { error: 'not_found', description: 'Revision not found' } })),
+    ...['', '/1'].map((path) => decided(`Not a UUID is 404: /revisions${path}`, `visitor GET /review/x/revisions${path}`, { 404: { error: 'not_found', description: 'Review not found' } })),
   ],
 };

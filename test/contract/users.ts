@@ -6,6 +6,7 @@ import {
   listOf,
   listWith,
   oneOf,
+  positive,
   sentence,
   string,
   uuid,
@@ -56,6 +57,7 @@ export const me: Section = {
     decided('A draft has no time of publication', 'ann GET /user/me/reviews?limit=1', { 200: { limit: 1, reviews: [{ id: '{own}', published_on: null }] } }),
     decided('offset', 'ann GET /user/me/reviews?limit=1&offset=1', { 200: { limit: 1, offset: 1, reviews: [{ is_draft: false }] } }),
     ...['limit=51', 'limit=-1', 'limit=x', 'offset=-1', 'offset=1.5'].map((query) => decided(`${query} is refused`, `ann GET /user/me/reviews?${query}`, invalid(query.split('=')[0]))),
+    ...['limit=0', 'offset=9007199254740991'].map((query) => decided(`${query} has only the count`, `ann GET /user/me/reviews?${query}`, { 200: { count: positive, reviews: [] } })),
     decided('Without reviews the list is empty', 'eve GET /user/me/reviews', { 200: { count: 0, limit: 50, offset: 0, reviews: [] } }),
   ],
 };
