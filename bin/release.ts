@@ -20,6 +20,8 @@ const archived = [
   'functions',
   'infra',
   'shared',
+  // For `npm run contract` and `npm run smoke`.
+  'test/contract',
   'package.json',
   'package-lock.json',
   'cdk.json',

@@ -15,9 +15,13 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root });
+const isOfContract = (file: string) =>
+  file.startsWith('test/contract/') && !/\.(test|slow)\.ts$/.test(file);
 const sources = `${listed}`
   .split('\n')
-  .filter((file) => /^(bin|functions|infra|shared)\/.*\.[cm]?[jt]s$/.test(file))
+  .filter(
+    (file) => /^(bin|functions|infra|shared)\/.*\.[cm]?[jt]s$/.test(file) || isOfContract(file),
+  )
   .filter((file) => existsSync(join(root, file)));
 
 function importsOf(file: string) {
@@ -27,8 +31,6 @@ function importsOf(file: string) {
 }
 
 const imports = sources.flatMap((from) => importsOf(from).map((to) => ({ from, to })));
-
-const isOfContract = (file: string) => /^bin\/contract\b/.test(file);
 
 /** Says why an import is wrong; returns an empty list if it is not. */
 function faultsOf({ from, to }: { from: string; to: string }) {
@@ -91,8 +93,8 @@ test.each([
   ['shared/base/errors.ts', 'functions/api/get-me.ts', 'may not'],
   ['functions/api/get-me.ts', 'functions/api/get-user.ts', 'no function'],
   ['infra/local/gateway/gateway.ts', 'functions/api/get-me.ts', 'may not'],
-  ['bin/contract/votes.ts', 'shared/base/routes.ts', 'knows nothing'],
-  ['bin/contract.ts', 'infra/local/storage/connect.ts', 'knows nothing'],
+  ['test/contract/votes.ts', 'shared/base/routes.ts', 'knows nothing'],
+  ['test/contract/command.ts', 'infra/local/storage/connect.ts', 'knows nothing'],
 ])('%s may not import %s', (from, to, fault) => {
   expect(faultsOf({ from, to })).toEqual([expect.stringContaining(fault)]);
 });

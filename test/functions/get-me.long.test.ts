@@ -4,7 +4,7 @@ import { contactKey } from '../../shared/base/table/keys.ts';
 import { deleteAccount } from '../../shared/features/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { invalid, invoke } from '../helpers/invoke.ts';
+import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
@@ -45,28 +45,6 @@ describe('GET /user/me', () => {
     const { body } = await get(user, 'user_type');
     expect(body.user).toMatchObject({ karma, user_type: { label, votes_per_day } });
     expect(body.user).not.toHaveProperty('stats');
-  });
-
-  test.each(['stats,user_type', 'user_type stats', 'stats, user_type,', 'stats user_type stats'])(
-    'accepts inc=%s',
-    async (inc) => {
-      const { status, body } = await get(await makeUser(), inc);
-      expect(status).toBe(200);
-      expect(body.user).toMatchObject({ user_type: { label: 'Noob' }, stats: expect.anything() });
-    },
-  );
-
-  test.each([['reviews'], ['Stats'], ['stats;user_type'], ['statsuser_type'], ['constructor']])(
-    'refuses inc=%s',
-    async (inc) => {
-      const description = 'inc may hold user_type, stats, separated by commas or spaces';
-      expect(await get(await makeUser(), inc)).toMatchObject(invalid(description));
-    },
-  );
-
-  test('accepts an empty inc, but not two', async () => {
-    expect(await get(await makeUser(), '')).toHaveStatus(200);
-    expect(await get(await makeUser(), ['stats', 'stats'])).toHaveStatus(400);
   });
 
   test('counts reviews and votes by day, week and month', async () => {

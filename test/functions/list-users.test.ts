@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { userKey } from '../../shared/base/table/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { beginErasure, makeUser, type Person, visitor } from '../helpers/world.ts';
+import { makeUser, type Person, visitor } from '../helpers/world.ts';
 
 const list = (query: Record<string, string> = {}) => invoke(listUsers, { query });
 
@@ -41,15 +40,6 @@ describe('GET /user', () => {
       expect(page.users.map(({ id }: Person) => id)).toEqual(ids.slice(offset, offset + limit));
     }
   });
-
-  test.each(['-1', '51', '1e1', ' 5', '', 'x'])('refuses limit=%j: 400', async (limit) => {
-    const body = { description: 'limit must be an integer from 0 to 50' };
-    expect(await list({ limit })).toMatchObject({ status: 400, body });
-  });
-
-  test.each(['-1', '9007199254740992', '1.5', ''])('refuses offset=%j: 400', async (offset) => {
-    expect(await list({ offset })).toHaveStatus(400);
-  });
 });
 
 describe('GET /user/{user_id}', () => {
@@ -66,15 +56,6 @@ describe('GET /user/{user_id}', () => {
       const created = 'Thu, 29 Feb 2024 12:34:56 GMT';
       const user = { id, display_name: 'Zoë 🎵', created, karma: 50, user_type: 'Apprentice' };
       expect(body).toEqual({ user });
-    }
-  });
-
-  test('returns 404 for an unknown user', async () => {
-    const going = await makeUser();
-    await beginErasure(going);
-    for (const user_id of [randomUUID(), going.id, 'x', '', going.id.replaceAll('-', '')]) {
-      const body = { error: 'not_found', description: 'User not found' };
-      expect(await visitor.readsUser(user_id)).toMatchObject({ status: 404, body });
     }
   });
 });

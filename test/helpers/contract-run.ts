@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Result } from '../../bin/contract/suite/run.ts';
+import type { Result } from '../contract/suite/run.ts';
 import { root as cwd } from './service.ts';
 
 /** A run of the contract, as its user sees it. */
@@ -16,7 +16,7 @@ interface Run {
 export function contract(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const options = { cwd, env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } };
-  const command = ['--require', './bin/ready.cjs', 'bin/contract.ts', ...args];
+  const command = ['--require', './bin/ready.cjs', 'test/contract/command.ts', ...args];
   return new Promise((resolve) => {
     const child = execFile(process.execPath, command, options, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),

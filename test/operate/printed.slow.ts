@@ -24,7 +24,7 @@ const notHere = [
   /^(npx cdk|docker|sudo|git|cd|cp|curl|export|query) /,
   /^([A-Z_]+=\S+ )?npm (ci|install|start|test)\b/,
   /^npm run (deploy|synth|bench)\b/,
-  // Run whole, in test/bin/contract.slow.ts.
+  // Run whole, in test/contract/command.slow.ts.
   /^npm run (contract|smoke)\b/,
   // They need a thing that is in the right state.
   /\bentity (remove|return|lead|confirm)\b/,

@@ -1,14 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { sections } from './contract/sections.ts';
-import { makeClient, Unreachable } from './contract/suite/client.ts';
-import { makeCaretaker } from './contract/suite/leave.ts';
-import { makePeople, operatorBy, people } from './contract/suite/people.ts';
-import { count, lineOf, summaryOf } from './contract/suite/report.ts';
-import type { Row } from './contract/suite/row.ts';
-import { namesIn, paceOf, type Result, tryRows } from './contract/suite/run.ts';
-import { makeThings } from './contract/suite/things.ts';
+import { sections } from './sections.ts';
+import { check } from './suite/check.ts';
+import { operatorBy } from './suite/people.ts';
+import { count, lineOf, summaryOf } from './suite/report.ts';
+import type { Row } from './suite/row.ts';
+import { namesIn } from './suite/run.ts';
 
 const command = new Command('npm run contract --')
   .description(
@@ -83,10 +81,6 @@ function localUrl(): string | undefined {
 
 const canWrite = !quick || write;
 const operator = admin !== undefined && canWrite ? operatorBy(admin) : undefined;
-const things = makeThings(base, process.env);
-for (const [index, value] of token.entries()) things.set(Object.keys(people)[index] ?? '', value);
-const client = makeClient(things, operator);
-const { witness, leave } = makeCaretaker(client, things);
 const chosen = sections
   .map(({ title, rows }) => ({ title, rows: quick ? quickRows(rows) : rows }))
   .filter(({ rows }) => rows.length > 0);
@@ -107,36 +101,22 @@ function quickRows(rows: readonly Row[]): Row[] {
 
 console.log(`Checking ${base}`);
 const began = Date.now();
-const results: Result[] = [];
-const made = new Set<string>();
-let stopped: string | undefined;
-// What was written is deleted first.
-process.once('SIGINT', () => {
-  stopped = 'interrupted';
-});
-try {
-  if (operator) {
-    const names = new Set(chosen.flatMap(({ rows }) => rows.flatMap(namesIn)));
-    await makePeople(things, names, operator, made);
-  }
-  await signIn();
-  let section = '';
-  for await (const result of tryRows(chosen, { client, things, witness })) {
+const interruption = new AbortController();
+process.once('SIGINT', () => interruption.abort());
+let section = '';
+const { results, left, stopped } = await check(chosen, {
+  base,
+  environment: process.env,
+  tokens: token,
+  operator,
+  withPace: !quick,
+  signal: interruption.signal,
+  show(result) {
     if (result.section !== section) console.log(`\n${result.section}`);
     section = result.section;
     console.log(lineOf(result));
-    results.push(result);
-    if (isOther(results)) stopped = `${base} is not the base URL of a review service`;
-    if (stopped !== undefined) break;
-  }
-} catch (error) {
-  stopped =
-    error instanceof Unreachable
-      ? `the service cannot be reached (${error.message})`
-      : (error as Error).message;
-}
-if (stopped === undefined && !quick) results.push(paceOf(client));
-const left = await leave(made);
+  },
+});
 const { holds, differs, untried } = count(results);
 const seconds = Math.round((Date.now() - began) / 1000);
 
@@ -149,18 +129,3 @@ if (json !== undefined) {
   writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
 }
 process.exitCode = differs === 0 && stopped === undefined ? 0 : 1;
-
-/** Returns true if nothing has answered like the service yet, and enough was tried to say so. */
-function isOther(results: readonly Result[]): boolean {
-  const { holds, differs } = count(results);
-  return holds === 0 && differs === 10;
-}
-
-/** Opens Ann's browser: with the cookies of the environment, or at a provider that asks a name. */
-async function signIn(): Promise<void> {
-  const { CONTRACT_COOKIE: cookie } = process.env;
-  const name = things.find('ann_name');
-  if (cookie !== undefined) client.browser.adopt(cookie);
-  else if (!name || !(await client.browser.signIn(things.get('auth'), name))) return;
-  things.set('browser', 'signed in');
-}

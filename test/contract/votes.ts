@@ -1,6 +1,8 @@
-import { done, invalid, published, refusedFields, typesOfEntities } from './samples.ts';
+import { done, invalid, published, refusedFields, shown, typesOfEntities } from './samples.ts';
 import { httpDate, sentence } from './suite/match.ts';
 import { decided, given, type Section, spec } from './suite/row.ts';
+
+const badBodies = ['', '[]', 'null', '{"vote":'];
 
 // biome-ignore format: one row, one line
 export const votes: Section = {
@@ -20,8 +22,9 @@ export const votes: Section = {
     spec('DELETE withdraws the vote', 'ben DELETE /review/{voted}/vote', { 200: { message: sentence } }),
     spec('It is counted no longer', 'visitor GET /review/{voted}', { 200: { review: { votes: { positive: 0, negative: 0 }, popularity: 0 } } }),
     spec('vote is required', 'ben PUT /review/{voted}/vote', { json: {}, ...invalid('vote') }),
-    spec('vote is a boolean', 'ben PUT /review/{voted}/vote', refusedFields({ vote: 'up' })),
-    spec('vote is not null', 'ben PUT /review/{voted}/vote', refusedFields({ vote: null })),
+    ...[null, 'true', 1, [true]].map((vote) => spec(`vote is a boolean, and not ${shown(vote)}`, 'ben PUT /review/{voted}/vote', refusedFields({ vote }))),
+    ...badBodies.map((body) => decided(`The body ${shown(body)} is refused`, 'ben PUT /review/{voted}/vote', { body, headers: { 'Content-Type': 'application/json' }, ...invalid('The body ') })),
+    decided('Nothing of this counts', 'visitor GET /review/{voted}', { 200: { review: { votes: { positive: 0, negative: 0 }, popularity: 0 } } }),
     decided('Nobody votes on an own review', 'ann PUT /review/{voted}/vote', { json: { vote: true }, 400: 'invalid_request' }),
     given('ann POST /review/', published('textless', { text: undefined, rating: 3 })),
     spec('A review without text takes no vote', 'ben PUT /review/{textless}/vote', { json: { vote: true }, 400: 'invalid_request' }),
@@ -60,8 +63,11 @@ export const reports: Section = {
     ...reasons.map((reason, index) => decided(`The reason ${reason}`, `ben POST /review/{typed_${typesOfEntities[index]}}/report`, { json: { reason }, 200: { message: done } })),
     decided('Any reason of 500 characters', 'ben POST /review/{typed_artist}/report', { json: { reason: 'x'.repeat(500) }, 200: { message: done } }),
     decided('A reason of 501 characters is too long', 'ben POST /review/{typed_label}/report', refusedFields({ reason: 'x'.repeat(501) })),
-    decided('A reason is a text', 'ben POST /review/{typed_label}/report', refusedFields({ reason: 5 })),
+    ...[5, ['Spam'], '\ud800'].map((reason) => decided(`A reason is a text, and not ${shown(reason)}`, 'ben POST /review/{typed_label}/report', refusedFields({ reason }))),
+    ...['[]', '"Spam"', '{', '{"__proto__":{}}'].map((body) => decided(`The body ${shown(body)} is refused`, 'ben POST /review/{typed_label}/report', { body, headers: { 'Content-Type': 'application/json' }, ...invalid('The body ') })),
+    decided('A form is refused', 'ben POST /review/{typed_label}/report', { form: { reason: 'Spam' }, 415: 'unsupported_media_type' }),
     decided('Nobody reports an own review', 'ann POST /review/{reported}/report', { json: {}, 400: 'invalid_request' }),
+    decided('Not a UUID is 404', 'ben POST /review/x/report', { json: {}, 404: 'not_found' }),
     decided('An unknown review is 404', 'ben POST /review/{nobody}/report', { json: {}, 404: 'not_found' }),
     ...typesOfEntities.slice(0, 9).map((type) => given(`cleo POST /review/{typed_${type}}/report`, { json: {} })),
     decided('A newcomer reports ten reviews a day; the next is 403', 'cleo POST /review/{typed_bk_author}/report', { json: {}, 403: 'limit_exceeded' }),

@@ -1,4 +1,4 @@
-import { aReview, done, noReviews, published } from './samples.ts';
+import { aReview, done, invalid, noReviews, published } from './samples.ts';
 import { listWith, sentence } from './suite/match.ts';
 import { decided, given, type Section, spec } from './suite/row.ts';
 
@@ -11,9 +11,15 @@ export const hidden: Section = {
     given('operator review hide {hidden} --reason spam --note Tried', { keep: { is_hidden: 'id' } }),
     spec('A hidden review is left out of the bulk lookup', 'visitor GET /reviews/?review_ids={hidden}', { 200: { reviews: { '{hidden}': undefined } }, after: 'is_hidden' }),
     decided('It is 404', 'visitor GET /review/{hidden}', { 404: 'not_found', after: 'is_hidden' }),
-    decided('Its revisions are 404', 'visitor GET /review/{hidden}/revisions', { 404: 'not_found', after: 'is_hidden' }),
+    ...['', '/1'].map((path) => decided(`It is 404: /revisions${path}`, `visitor GET /review/{hidden}/revisions${path}`, { 404: 'not_found', after: 'is_hidden' })),
     decided('It leaves lists, counts and averages', 'visitor GET /review/?entity_id={entity_hidden}', { 200: noReviews, eventually: true, after: 'is_hidden' }),
     decided('Nobody votes on it', 'ben PUT /review/{hidden}/vote', { json: { vote: false }, 404: 'not_found', after: 'is_hidden' }),
+    decided('Nobody else updates it', 'ben POST /review/{hidden}', { json: { rating: 1 }, 404: 'not_found', after: 'is_hidden' }),
+    decided('Nobody else deletes it', 'ben DELETE /review/{hidden}', { 404: 'not_found', after: 'is_hidden' }),
+    decided('Nobody reports it', 'ben POST /review/{hidden}/report', { json: {}, 404: 'not_found', after: 'is_hidden' }),
+    decided('Nobody reads a vote on it', 'ben GET /review/{hidden}/vote', { 404: 'not_found', after: 'is_hidden' }),
+    decided('Nobody withdraws a vote on it', 'ben DELETE /review/{hidden}/vote', { 404: 'not_found', after: 'is_hidden' }),
+    decided('It keeps its author from a second review', 'ann POST /review/', { json: aReview('hidden'), ...invalid('entity_id'), after: 'is_hidden' }),
     decided('Its author still sees it, with the reason', 'ann GET /user/me/reviews', { 200: { reviews: listWith({ id: '{hidden}', is_hidden: true, moderation: { reason: 'spam', note: 'Tried', decided_at: sentence, decision: sentence } }) }, after: 'is_hidden' }),
     given('operator review unhide {hidden}', { keep: { is_unhidden: 'id' } }),
     decided('Restored, it is public again with its votes', 'visitor GET /review/{hidden}', { 200: { review: { votes: { positive: 1, negative: 0 } } }, eventually: true, after: 'is_unhidden' }),

@@ -28,19 +28,16 @@ export const published = (name: string, fields?: Fields) => ({
   keep: { [name]: 'id' },
 });
 
-/** The answer to invalid input. Its description names the parameter. */
+/** The answer to invalid input. Its description begins with the parameter. */
 export const invalid = (parameter = '') => ({
-  400: { error: 'invalid_request', description: new RegExp(parameter) },
+  400: { error: 'invalid_request', description: new RegExp(`^${parameter}`) },
 });
+
+/** Names a value in a claim. */
+export const shown = (value: unknown) => `${JSON.stringify(value)}`.slice(0, 60);
 
 /** A body that is refused for its only field. */
 export const refusedFields = (json: Fields) => ({ json, ...invalid(Object.keys(json)[0]) });
-
-/** A publication that is refused for one of its fields. */
-export const refusedReview = (fields: Fields) => ({
-  ...refusedFields(fields),
-  json: aReview('none', fields),
-});
 
 /** The list of an entity without public reviews. */
 export const noReviews = { count: 0, reviews: [], average_rating: { rating: null, count: 0 } };

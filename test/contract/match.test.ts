@@ -1,11 +1,4 @@
-import {
-  faultOf,
-  httpDate,
-  integer,
-  listOf,
-  listWith,
-  oneOf,
-} from '../../bin/contract/suite/match.ts';
+import { faultOf, httpDate, integer, listOf, listWith, oneOf } from './suite/match.ts';
 
 test.each([
   [{ a: 1, more: 2 }, { a: 1 }, undefined],
