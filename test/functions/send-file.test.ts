@@ -157,7 +157,8 @@ describe('POST /account/files', () => {
   });
 
   test('is for the person alone', async () => {
-    const [ann, ben] = [await makeMember(), await makeMember()];
+    const ann = await makeMember();
+    const ben = await makeMember();
     await sendWhole(ann, fileOf(row('Hers')));
     expect(await show(ben)).toHaveStatus(404);
     expect(await decide(ben, choices)).toHaveStatus(404);
@@ -167,7 +168,8 @@ describe('POST /account/files', () => {
 
 describe('POST /account/files/{slot}', () => {
   test('publishes reviews with stars, texts and dates, and adds what is missing', async () => {
-    const [ann, ben] = [await makeMember(), await makeMember()];
+    const ann = await makeMember();
+    const ben = await makeMember();
     const { entity } = await addFilm(ben, 'Nosferatu', { about: '1927' });
     await applyStream();
     const { html } = await bring(
@@ -341,7 +343,8 @@ describe('POST /account/files/{slot}', () => {
 
 describe('the undoing of a file', () => {
   test('deletes what nobody has touched since, and says what stays', async () => {
-    const [ann, ben] = [await makeMember(), await makeMember()];
+    const ann = await makeMember();
+    const ben = await makeMember();
     const names = ['Plain', 'Edited', 'Voted', 'Hidden', 'Gone'];
     await bring(ann, fileOf(...names.map((name) => row(name, '4', text))));
     const all = (await visitor.lists({ user_id: ann.id, include_metadata: 'true' })).body.reviews;
