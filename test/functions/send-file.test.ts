@@ -404,7 +404,7 @@ describe('a file', () => {
         state: 'new',
         title: 'Exported',
         year: '1927',
-        rating: 3.5,
+        stars: '3.5',
         text,
         date: '2024-03-01',
         entity_id: expect.any(String),

@@ -174,7 +174,13 @@ function add(part: OwnData, list: List, record: OwnData[List][number]): void {
 
 /** The rows of files that the person has brought, a part at a time. */
 async function* brought(userId: string, after: string) {
-  for await (const { lastKey, rows } of partsOf(userId, after)) yield { lastKey, records: rows };
+  for await (const { lastKey, rows } of partsOf(userId, after)) {
+    const records = rows.map(({ rating, ...row }) => ({
+      ...row,
+      ...(rating !== undefined && { stars: `${rating}` }),
+    }));
+    yield { lastKey, records };
+  }
 }
 
 /** By application: a cursor inside one would contain a grant id, which tokens are made from. */

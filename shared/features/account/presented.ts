@@ -239,7 +239,7 @@ export const OwnData = Fields('A part of the stored data about the caller', {
       title: AnyText('The title', 'Metropolis'),
       by: v.optional(AnyText('The author', 'Jane Austen')),
       year: v.optional(AnyText('The year', '1927')),
-      rating: v.optional(described(v.number(), 'The stars, with quarters', 4.5)),
+      stars: v.optional(AnyText('The stars, with quarters', '4.5')),
       text: v.optional(AnyText('The text', 'A city that still stands above all others.')),
       date: v.optional(AnyText('The day', '2024-05-01')),
       entity_id: v.optional(namedEntity.entity_id),

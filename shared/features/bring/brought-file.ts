@@ -6,6 +6,7 @@ import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem, queryItems } from '../../base/table/query.ts';
 import { transact, type Write } from '../../base/table/transact.ts';
 import { StoredEntityType } from '../../core/entity/entity-type.ts';
+import { folded } from '../../core/entity/folded.ts';
 import { PathParameter } from '../../core/http/request.ts';
 import { Language, LicenseChoice } from '../../core/review/review.ts';
 import { siteNames } from './sites.ts';
@@ -53,6 +54,11 @@ export const Row = v.object({
   entity_id: v.optional(v.string()),
 });
 export type Row = v.InferOutput<typeof Row>;
+
+/** Returns the words by which two rows are about one thing. */
+export function nameOf({ title, by = '', year = '' }: Pick<Row, 'title' | 'by' | 'year'>): string {
+  return JSON.stringify([folded(title), folded(by) || year]);
+}
 
 /** A part of the rows: the work of one step. */
 export const Part = v.object({ rows: v.array(Row) });

@@ -8,8 +8,7 @@ import { folded } from '../../core/entity/folded.ts';
 import type { EntityRecord } from '../../core/entity/record.ts';
 import { namingFields } from '../names/public.ts';
 import { findNamesakes } from '../things/public.ts';
-import type { BroughtFile, Row } from './brought-file.ts';
-import { nameOf } from './read-table.ts';
+import { type BroughtFile, nameOf, type Row } from './brought-file.ts';
 
 const Naming = v.object(namingFields);
 

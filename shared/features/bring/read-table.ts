@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import * as v from 'valibot';
-import { folded } from '../../core/entity/folded.ts';
 import { SentWritten } from '../../core/review/written.ts';
 import { longestNaming } from '../names/public.ts';
-import type { Row } from './brought-file.ts';
+import { nameOf, type Row } from './brought-file.ts';
 import { plainText } from './plain-text.ts';
 import { columnsOf, type SiteName, siteOf } from './sites.ts';
 
@@ -173,9 +172,4 @@ function leaveRepeated(rows: readonly ReadRow[]): ReadRow[] {
     if (counts === row) return row;
     return { ...row, state: 'have', why: `Line ${counts.line} of the file is about the same` };
   });
-}
-
-/** Returns the words by which two rows are about one thing. */
-export function nameOf({ title, by = '', year = '' }: Pick<Row, 'title' | 'by' | 'year'>): string {
-  return JSON.stringify([folded(title), folded(by) || year]);
 }
