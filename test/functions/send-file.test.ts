@@ -261,9 +261,10 @@ describe('POST /account/files/{slot}', () => {
     process.env.PUBLICATIONS_PER_DAY = '1';
     try {
       const ann = await makeMember();
-      expect(numbersOn((await bring(ann, fileOf(row('One'), row('Two')))).html)).toEqual({
-        Published: 2,
-      });
+      await addFilm(await makeMember(), 'Here', { about: '1927' });
+      await applyStream();
+      const { html } = await bring(ann, fileOf(row('Here'), row('One'), row('Two')));
+      expect(numbersOn(html)).toEqual({ Published: 3 });
       await ann.publishes();
     } finally {
       delete process.env.PUBLICATIONS_PER_DAY;

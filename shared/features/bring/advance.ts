@@ -51,7 +51,7 @@ async function takeStep(file: BroughtFile, task: Task): Promise<BroughtFile | un
   const isLast = next + 1 >= parts;
   const set = { counts, next: next + 1, task: isLast ? undefined : task };
   const Item = { ...rowsKey(user_id, id, next), rows, expires_at };
-  const put: Write = { Put: { Item, where: [['pk', 'present']] } };
-  await transact(before.length > 0 ? [change(file, set), put] : [change(file, set)]);
+  const writes: Write[] = before.length > 0 ? [{ Put: { Item } }] : [];
+  await transact([change(file, set), ...writes]);
   return findFile(user_id, slot);
 }
