@@ -131,6 +131,10 @@ const contract = `
   GET    /account/reviews                                   public  read
   GET    /account/votes                                     public  read
   GET    /account/data                                      public  read
+  GET    /account/files                                     public  read
+  POST   /account/files                                     public  write
+  GET    /account/files/{slot}                              public  read
+  POST   /account/files/{slot}                              public  write
   GET    /account/address                                   public  read
   POST   /account/address                                   public  read
   GET    /account/address/{move}                            public  public

@@ -5,12 +5,13 @@ import { eraseGrants } from '../../shared/core/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../../shared/core/review/erase.ts';
 import { finishDeletion } from '../../shared/core/review/review-repository.ts';
 import { eraseAccount } from '../../shared/features/account/public.ts';
+import { advanceFile } from '../../shared/features/bring/public.ts';
 import { applyInOrder, passHeartbeat } from '../../shared/features/health/public.ts';
 import { undoAll } from '../../shared/features/moderation/public.ts';
 
 /**
  * Erases data left by deleted accounts, reviews and applications. Hides all reviews of accounts for
- * which a moderator has decided so. Follows the stream.
+ * which a moderator has decided so. Works on the files that people bring. Follows the stream.
  */
 export const handler = notingColdStart(
   ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> =>
@@ -44,6 +45,10 @@ async function erase(record: DynamoDBRecord): Promise<void> {
       else if (isNew('hiding', dynamodb)) await undoAll(id);
       return;
     default:
+      if (dynamodb?.NewImage?.task) {
+        const { slot, version } = dynamodb.NewImage;
+        await advanceFile(id, Number(slot?.N), Number(version?.N));
+      }
       await passHeartbeat('eraser', [record]);
   }
 }

@@ -49,6 +49,7 @@ export const handler = visitedPage(v.object({}), async () => {
       <section>
         <h2>Take your data, or leave</h2>
         <p>Your <a href="${base}/account">account</a> has a file with everything about you. There you can also delete the account with all that you wrote.</p>
+        <p>Reviews that you have written at Letterboxd, Goodreads or StoryGraph <a href="${base}/account/files">come with you</a>.</p>
         <p>Anything else? Please ${askOperator()}.</p>
       </section>`,
   };

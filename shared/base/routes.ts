@@ -37,6 +37,8 @@ export interface Route {
   asks?: true;
   /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
+  /** True for a form that may have a file. */
+  takesFile?: true;
   /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
   base?: string;
   /** Set for pages and what tells of them: on AWS, those with the same rights share a function. */
@@ -104,7 +106,10 @@ const endpoints: readonly Route[] = [
  * A page for people in a browser, in functions/pages. It lies outside the versioned API, anyone may
  * open it, and it reads the session unless `secrets` says otherwise.
  */
-type Page = Pick<Route, 'operation' | 'method' | 'path' | 'table' | 'within' | 'asks' | 'secrets'>;
+type Page = Pick<
+  Route,
+  'operation' | 'method' | 'path' | 'table' | 'within' | 'asks' | 'secrets' | 'takesFile'
+>;
 
 // biome-ignore format: one page, one line
 const pages: readonly Page[] = [
@@ -165,6 +170,10 @@ const pages: readonly Page[] = [
   { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', table: 'write', within: 'grants', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'] },
   { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', table: 'write' },
   { operation: 'download-data', method: 'GET', path: '/account/data', table: 'read' },
+  { operation: 'show-files', method: 'GET', path: '/account/files', table: 'read' },
+  { operation: 'send-file', method: 'POST', path: '/account/files', table: 'write', takesFile: true },
+  { operation: 'show-file', method: 'GET', path: '/account/files/{slot}', table: 'read' },
+  { operation: 'decide-file', method: 'POST', path: '/account/files/{slot}', table: 'write' },
   { operation: 'show-cases', method: 'GET', path: '/account/moderation', table: 'read' },
   { operation: 'show-proposals', method: 'GET', path: '/account/moderation/names/{entity_id}', table: 'read' },
   { operation: 'decide-proposal', method: 'POST', path: '/account/moderation/names/{entity_id}', table: 'write' },

@@ -3,6 +3,7 @@ import { provideSite, siteContent } from '../../shared/base/site/content.ts';
 import { type EntityType, isOwnType } from '../../shared/core/entity/entity-type.ts';
 import { resourceOf } from '../../shared/core/http/match-route.ts';
 import type { Review } from '../../shared/core/review/review.ts';
+import { takeFile } from '../../shared/features/bring/take-file.ts';
 import { currentCursor } from '../../shared/features/changes/change-feed.ts';
 import { stopUrl } from '../../shared/features/notices/pages/stop-mails.ts';
 import { undoUrl } from '../../shared/features/notices/undo-link.ts';
@@ -31,6 +32,7 @@ type Name =
   | 'move'
   | 'webhook_id'
   | 'rev'
+  | 'slot'
   | 'guide'
   | 'slug';
 
@@ -84,6 +86,7 @@ export function sceneOf(
     move: undoToken,
     webhook_id: nothing,
     rev: '1',
+    slot: '1',
     guide: 'oauth',
     slug: 'rules',
     own: id,
@@ -103,6 +106,15 @@ export async function makeScene() {
   const id = await author.publishes(review);
   await correct(author, review, { name: 'Blue', about: '', url: '' });
   const { client_id, redirect_uri } = await makeClient(reader);
+  const rows = [
+    { line: 2, title: 'Blue', rating: 4.5, state: 'bad', why: 'It is broken' } as const,
+  ];
+  await takeFile(reader.id, {
+    site: 'letterboxd',
+    rows,
+    empty: 1,
+    entity_type: review.entity_type,
+  });
   const webhook = await insertWebhook(client_id, reader.id, {
     address: 'https://receiver.example/',
     types: ['review.published'],

@@ -27,10 +27,24 @@ export async function requestPage(
   const handler = await loadFunction(operation);
   const withResource = (event: object, context: never) =>
     handler({ ...event, resource: resourceOf(route) }, context);
-  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const body = typeof form === 'string' ? form : formOf(form);
-  const sent = method === 'POST' && { headers: { ...type, ...headers }, body };
+  const { type, body } =
+    route.takesFile && typeof form !== 'string'
+      ? await formWithFile(form)
+      : {
+          type: 'application/x-www-form-urlencoded',
+          body: typeof form === 'string' ? form : formOf(form),
+        };
+  const sent = method === 'POST' && { headers: { 'Content-Type': type, ...headers }, body };
   return call(withResource, { method, path, query, headers, ...sent }, route);
+}
+
+/** A form with a file in the field of this name, as a browser sends it. */
+export async function formWithFile({ file = '', ...fields }: Fields) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('file', new File([file], 'export.csv', { type: 'text/csv' }));
+  const request = new Response(form);
+  return { type: request.headers.get('content-type') ?? '', body: await request.text() };
 }
 
 /** Starts a session. Returns its cookie, and the token that its forms send. */

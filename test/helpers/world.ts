@@ -196,9 +196,13 @@ export const visitor = {
  * Makes an account; without karma it has ten votes a day. `karma` without votes behind it is a
  * wrong count.
  */
-export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promise<Person> {
-  const person = new Person(randomUUID(), display_name);
-  const { id, created } = person;
+export async function makeUser({
+  display_name = 'Ann',
+  karma = 0,
+  created = new Date().toISOString(),
+} = {}): Promise<Person> {
+  const person = new Person(randomUUID(), display_name, created);
+  const { id } = person;
   await storeItems([userItem({ id, display_name, created, karma })]);
   return person;
 }

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bytesOf } from '../../../shared/base/bytes-of.ts';
 import { largestAnswer } from '../../../shared/base/largest-answer.ts';
 import { stage } from '../../../shared/base/routes.ts';
-import { largestLongForm } from '../../../shared/core/http/form.ts';
+import { largestFileForm, largestLongForm } from '../../../shared/core/http/form.ts';
 import { tokenExpression } from '../../../shared/core/http/gateway-responses.ts';
 import { largestJson } from '../../../shared/core/http/json-body.ts';
 import { type Match, matchRoute } from '../../../shared/core/http/match-route.ts';
@@ -17,7 +17,7 @@ import type { PublicAddress } from './public-address.ts';
 
 /** In bytes. A character is at most six bytes of JSON, so shorter answers fit Lambda uncounted. */
 const surelyFits = 512 * 1024;
-/** In bytes. No handler reads a longer body. */
+/** In bytes. No handler reads a longer body, but those that take a file. */
 const largestBody = Math.max(largestJson, largestLongForm);
 const metadata = '/.well-known/oauth-authorization-server';
 
@@ -79,8 +79,9 @@ export async function answer(
     event.requestContext.authorizer = caller;
     Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
-  if (isWaiting(request) && !isLonger(request, largestBody)) response.writeContinue();
-  const body = await readBody(request, largestBody);
+  const most = match?.route.takesFile ? largestFileForm : largestBody;
+  if (isWaiting(request) && !isLonger(request, most)) response.writeContinue();
+  const body = await readBody(request, most);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
   event.body = body.length === 0 ? null : textOf(body, request.headers);
   if (path.includes('/oauth/')) {
@@ -143,10 +144,10 @@ function textOf(body: Buffer, headers: IncomingMessage['headers']) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
-    const isNamed = headers['content-encoding'] !== undefined;
-    if (!isNamed && isUtf8(headers['content-type'] ?? '')) {
-      throw new GatewayError('BAD_REQUEST_BODY');
-    }
+    const { 'content-encoding': coding, 'content-type': type = '' } = headers;
+    // A page says it of a file, whose bytes API Gateway replaces too.
+    const isOfFunction = coding !== undefined || /^multipart\//i.test(type);
+    if (!isOfFunction && isUtf8(type)) throw new GatewayError('BAD_REQUEST_BODY');
     return body.toString();
   }
 }

@@ -59,6 +59,8 @@ export const consumers: readonly Consumer[] = [
       // Only deletions and revocations matter. Unfiltered, because applications rarely change.
       { sortKeys: ['APP', heartbeat] },
       { sortKeys: ['USER'], only: { has: 'hiding' } },
+      // Files of reviews that people bring, as long as there is something to do.
+      { sortKeys: ['FILE#'], only: { has: 'task' } },
     ],
   },
 ];

@@ -72,6 +72,13 @@ export const moderatorNameKey = keyOf('NAME#<sha256>', 'NAME');
 export const contactKey = keyOf('CONTACT#<user_id>', 'CONTACT');
 
 export const claimKey = keyOf('USER#<user_id>', 'CLAIM#<entity_id>');
+
+/** A file that a person brings. A person has few, each in a slot. */
+export const fileKey = keyOf('USER#<user_id>', 'FILE#<slot:1>');
+
+/** A part of the rows of such a file. */
+export const rowsKey = keyOf('USER#<user_id>', 'ROWS#<file_id>#<number:4>');
+
 export const grantKey = keyOf('USER#<user_id>', 'GRANT#<client_id>#<grant_id>');
 export const applicationKey = keyOf('APP#<client_id>', 'APP');
 

@@ -19,6 +19,7 @@ import {
   deskPartitions,
   entityKey,
   epochKey,
+  fileKey,
   grantKey,
   idempotencyKey,
   identityKey,
@@ -35,6 +36,7 @@ import {
   reportKey,
   reviewKey,
   revisionKey,
+  rowsKey,
   searchKey,
   sumsKey,
   totalKey,
@@ -249,6 +251,18 @@ const rows = {
     all: 'VOTES',
     unexported: 'counted from votes, kept for a month',
     own: 'votes_by_day',
+  },
+  // How far a file of reviews from another site is, that a person brings.
+  file: {
+    key: fileKey,
+    unexported: 'lives for 30 days',
+  },
+  // At most 25 rows of it, in 40 KB of JSON, and a sentence and an id for each.
+  rows: {
+    key: rowsKey,
+    kilobytes: 48,
+    unexported: 'lives for 30 days',
+    own: 'brought',
   },
   moderatorName: {
     key: moderatorNameKey,

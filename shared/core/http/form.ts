@@ -40,6 +40,31 @@ export function readForm(
   return Object.fromEntries(form);
 }
 
+/** In bytes, of a file that a form has. */
+export const largestFile = 4 * 1024 * 1024;
+
+/** In bytes. An event of Lambda has 6 MB at most, with the escapes of its JSON. */
+export const largestFileForm = 5 * 1024 * 1024;
+
+/**
+ * Reads a form with a file, as text in UTF-8. Other bytes become U+FFFD, as API Gateway does it.
+ * Throws ApiError 400 for another type or a repeated field, and 413 for a larger form.
+ */
+export async function readFileForm(event: APIGatewayProxyEvent): Promise<Record<string, string>> {
+  requireMediaType(event, 'multipart/form-data', invalidRequest);
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  if (body.length > largestFileForm) throw payloadTooLarge('A form may have at most 5 MB');
+  const headers = { 'Content-Type': event.headers['content-type'] ?? '' };
+  const sent = await new Response(body, { headers }).formData().catch(() => undefined);
+  if (!sent) throw invalidRequest('The form must be multipart/form-data');
+  const form = new Map<string, string>();
+  for (const [name, value] of sent) {
+    if (form.has(name)) throw invalidRequest(`${printable(name)} must be sent only once`);
+    form.set(name, typeof value === 'string' ? value : await value.text());
+  }
+  return Object.fromEntries(form);
+}
+
 /** Returns the field's name, or `A field` where RFC 6749 section 5.2 forbids its characters. */
 const printable = (name: string) => (/^[\w.-]{1,64}$/.test(name) ? name : 'A field');
 

@@ -6,11 +6,11 @@ import { pick } from '../../base/pick.ts';
 import { isVisible, Text } from '../../base/values.ts';
 
 /** The most code points of a text that people write. */
-const mostCharacters = 5_000;
+export const longestCharacters = 5_000;
 
 /** 25 to 5000 code points, some of them visible. */
 const ReviewText = v.pipe(
-  Text(25, mostCharacters),
+  Text(25, longestCharacters),
   v.check(isVisible, 'must have some visible character'),
 );
 
@@ -34,10 +34,10 @@ export type WrittenName = keyof Written;
  * The most bytes of UTF-8 of a text that people write: four for each character. An import keeps
  * longer ones, see long-text.ts.
  */
-export const longestText = 4 * mostCharacters;
+export const longestText = 4 * longestCharacters;
 
 /** The most bytes of such a text in JSON: a control character takes six. */
-export const longestTextInJson = 6 * mostCharacters;
+export const longestTextInJson = 6 * longestCharacters;
 
 /** The fields with the whole text. A stored review may hold only the beginning of a long one. */
 export type WholeWritten = Written & { long_text?: undefined };

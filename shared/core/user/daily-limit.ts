@@ -136,8 +136,7 @@ export function spendWriting(what: Writing, userId: string): Write[] {
  * days has a limit of names, at which it fails with ApiError 403 too. Moderators have none.
  */
 export async function spendNaming(what: Writing, user: Namer): Promise<Write[]> {
-  const isNew = Date.parse(user.created) > Date.now() - newDays * daySeconds * 1000;
-  if (!isNew || canModerate(user)) return spendWriting(what, user.id);
+  if (!hasNamesLimit(user)) return spendWriting(what, user.id);
   const limit = limitOf(what);
   const limits = { names: namesPerDay, ...(limit > 0 && { [what]: limit }) };
   const now = new Date().toISOString();
@@ -147,6 +146,22 @@ export async function spendNaming(what: Writing, user: Namer): Promise<Write[]> 
   const isWritingSpent = limit > 0 && Number(counter?.[what] ?? 0) >= limit;
   const otherwise = isWritingSpent ? writingSpent(what) : namesSpent();
   return [{ Update: { ...Update, where: below(limits) }, otherwise }];
+}
+
+/**
+ * Returns the write of one name in a file that a person brings. It counts as no publication or
+ * edit, but has the limit of new accounts.
+ */
+export function spendBroughtName(user: Namer): Write[] {
+  if (!hasNamesLimit(user)) return [];
+  const { Update } = counted(user.id, new Date().toISOString(), { names: 1 });
+  return [{ Update: { ...Update, where: below({ names: namesPerDay }) }, otherwise: namesSpent() }];
+}
+
+/** Is true for an account of the last seven days, unless it is a moderator's. */
+function hasNamesLimit(user: Namer): boolean {
+  const isNew = Date.parse(user.created) > Date.now() - newDays * daySeconds * 1000;
+  return isNew && !canModerate(user);
 }
 
 /** Returns the write of one change of the public name. It fails with ApiError 403 at the limit. */
@@ -167,8 +182,14 @@ function writingSpent(what: Writing): ApiError {
 }
 
 function namesSpent(): ApiError {
-  const message = `In its first ${newDays} days an account may name ${namesPerDay} things a day (UTC)`;
-  return spentError('names', namesPerDay, message);
+  return spentError('names', namesPerDay, namesLimit);
+}
+
+const namesLimit = `In its first ${newDays} days an account may name ${namesPerDay} things a day (UTC)`;
+
+/** Returns the sentence for the limit of names, if the account has it. */
+export function namesLimitOf(user: Namer): string | undefined {
+  return hasNamesLimit(user) ? namesLimit : undefined;
 }
 
 function spentError(what: Writing | 'names' | 'renames', limit: number, message: string): ApiError {

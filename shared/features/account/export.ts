@@ -30,6 +30,7 @@ import { findWaitingTexts, mayHaveText } from '../../core/review/waiting.ts';
 import { readDailyCounts } from '../../core/user/daily-limit.ts';
 import { findAccount } from '../../core/user/user-repository.ts';
 import { Vote } from '../../core/vote/vote.ts';
+import { partsOf } from '../bring/public.ts';
 import { Proposal } from '../names/public.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
@@ -77,6 +78,7 @@ const sources: {
   reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
   names: readListed('NAMER', NamedEntity),
   given_names: readListed('NAMING', GivenName),
+  brought,
   proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
 };
 
@@ -167,6 +169,17 @@ function add(part: OwnData, list: List, record: OwnData[List][number]): void {
     last.revisions.push(...(record as ExportedReview).revisions);
   } else {
     (part[list] as unknown[]).push(record);
+  }
+}
+
+/** The rows of files that the person has brought, a part at a time. */
+async function* brought(userId: string, after: string) {
+  for await (const { lastKey, rows } of partsOf(userId, after)) {
+    const records = rows.map(({ rating, ...row }) => ({
+      ...row,
+      ...(rating !== undefined && { stars: `${rating}` }),
+    }));
+    yield { lastKey, records };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { largestForm, largestLongForm } from '../../core/http/form.ts';
+import { largestForm, largestLongForm, readFileForm } from '../../core/http/form.ts';
 import {
   partsOf,
   type RequestSchema,
@@ -34,6 +34,8 @@ type Handle<T extends RequestSchema> = (
 interface PageOptions {
   /** Name of a long text of the form. The text is shown again after any error. */
   longField?: string;
+  /** Set for a form with a file, whose text is a field. */
+  hasFile?: true;
 }
 
 /**
@@ -51,7 +53,7 @@ export function page<T extends RequestSchema>(
   schema: T,
   handle: Handle<T>,
   showForm?: ShowForm<T>,
-  { longField }: PageOptions = {},
+  { longField, hasFile }: PageOptions = {},
 ) {
   return browserHandler(async (event) => {
     requireHttps(event);
@@ -65,7 +67,8 @@ export function page<T extends RequestSchema>(
     const caller = visitor && session;
     const attempt: FormAttempt = { caller, user, isAccountGone: session !== undefined && !user };
     try {
-      if (isForm) attempt.form = readSent(event, longField ? largestLongForm : largestForm);
+      if (isForm && hasFile) attempt.form = await readFileForm(event);
+      else if (isForm) attempt.form = readSent(event, longField ? largestLongForm : largestForm);
       if (attempt.form && caller) {
         await requireToken(attempt.form, caller);
         attempt.hasToken = true;

@@ -69,6 +69,10 @@ const notices = {
   'thing-remove': 'It is removed.',
   'thing-lead': 'It leads to the other now.',
   'thing-return': 'It is a thing of its own again.',
+  'file-taken': 'The file is stored. Its rows are looked up now.',
+  'file-bring': 'Your reviews are being brought. You may leave this page.',
+  'file-undo': 'The reviews of this file are being deleted. You may leave this page.',
+  'file-continue': 'The work on the file continues.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 

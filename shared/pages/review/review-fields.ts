@@ -74,8 +74,16 @@ export function newReviewFields(
   { languages }: Visitor,
   last: Review | undefined,
 ): Html {
-  return html`${writtenFields(filled)}
-    ${languageField(filled, last?.language ?? site().language, languages)}
+  return html`${writtenFields(filled)}${termsFields(filled, { languages }, last)}`;
+}
+
+/** Renders language and licence, as of the person's last review. */
+export function termsFields(
+  filled: FormState,
+  { languages }: Pick<Visitor, 'languages'>,
+  last: Review | undefined,
+): Html {
+  return html`${languageField(filled, last?.language ?? site().language, languages)}
     ${licenseField(filled, last?.license ?? site().license ?? usualLicense)}
     ${linkToRules({ opensTab: true })}`;
 }

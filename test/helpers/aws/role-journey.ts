@@ -9,7 +9,8 @@ import type { Calls } from './role-calls.ts';
 import type { RoleWorld } from './role-world.ts';
 
 /** Does all that people do with a review, from its draft to its removal. */
-export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): Promise<void> {
+export async function reviewJourney(world: RoleWorld, calls: Calls): Promise<void> {
+  const { stream, load } = world;
   const {
     call,
     signedIn,
@@ -138,6 +139,7 @@ export async function reviewJourney({ stream, load }: RoleWorld, calls: Calls): 
   }
   await visitPages(sessionOf(eve), client, scene);
   await nameJourney(calls, { cora, dan, eve });
+  await fileJourney(world, calls, cora);
   await stream.idle();
   await call('GET', '/entity/?q=azure');
   // Each page is the first to ask for the name of an entity.
@@ -287,4 +289,33 @@ async function formJourney({ signedIn, fillIn }: Calls): Promise<void> {
   expect(first.html).toContain('Your review is public.');
   const deletion = draft.url.replace(/edit$/, 'delete');
   expect((await fillIn(hal, deletion, 'class="danger"')).html).toContain('The review is deleted.');
+}
+
+/** Brings a file of reviews, and undoes it. */
+async function fileJourney(
+  { authUrl, stream }: RoleWorld,
+  { fillIn, sessionOf }: Calls,
+  cora: Browser,
+): Promise<void> {
+  const { formWithFile } = await import('../visit.ts');
+  const { html } = await cora.visit('account/files');
+  const csrf = /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? '';
+  const row = `2024-03-02,Film ${randomUUID()},1927,https://boxd.it/2a,4.5`;
+  const file = `Date,Name,Year,Letterboxd URI,Rating\n${row}`;
+  const { type, body } = await formWithFile({ csrf, entity_type: 'film', file });
+  const headers = { Cookie: `session=${sessionOf(cora)}`, 'Content-Type': type };
+  const sent = await fetch(`${authUrl}/account/files`, {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+  });
+  expect(sent.status).toBe(303);
+  await stream.idle();
+  const choices = { as: 'public', halves: 'up', language: 'en', license_choice: 'CC0 1.0' };
+  await fillIn(cora, 'account/files/1', 'value="bring"', { decision: 'bring', ...choices });
+  await stream.idle();
+  await fillIn(cora, 'account/files/1', 'value="undo"', { decision: 'undo' });
+  await stream.idle();
+  expect((await cora.visit('account/files/1')).html).toContain('Deleted again');
 }

@@ -101,6 +101,8 @@ function ownData() {
     <p><a class="button quiet" href="${authUrl()}/account/data">Download my data</a></p>
     <p>Your reviews alone, with titles, dates and stars, as a table for spreadsheets (CSV):</p>
     <p><a class="button quiet" href="${authUrl()}/account/data?format=csv">Download my reviews</a></p>
+    <p>Reviews and stars of yours from Letterboxd, Goodreads or StoryGraph:</p>
+    <p><a class="button quiet" href="${authUrl()}/account/files">Bring your reviews</a></p>
   </section>
   <section>
     <h2>Delete the account</h2>

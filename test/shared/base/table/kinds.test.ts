@@ -36,6 +36,8 @@ import { findOrCreateUser } from '../../../../shared/features/account/identity-r
 import { moveIdentity } from '../../../../shared/features/account/move-identity.ts';
 import { check } from '../../../../shared/features/audit/check.ts';
 import { Snapshot } from '../../../../shared/features/audit/snapshot.ts';
+import { readTable } from '../../../../shared/features/bring/read-table.ts';
+import { takeFile } from '../../../../shared/features/bring/take-file.ts';
 import { beginEpoch } from '../../../../shared/features/changes/log.ts';
 import { correctName } from '../../../../shared/features/names/correction.ts';
 import { updateNames } from '../../../../shared/features/names/update.ts';
@@ -115,6 +117,10 @@ async function live() {
   const { version: seen } = (await readRecord(named)) ?? {};
   await correctName(named, { ...proposal, seen }, (await findUser(voter.id)) as User);
   await voter.publishes({ ...named });
+  const { rows } = await readTable(
+    'Date,Name,Year,Letterboxd URI,Rating\n2024-03-02,Blue,1993,u,4',
+  );
+  await takeFile(author.id, { site: 'letterboxd', rows, empty: 0, entity_type: 'work' });
   await beginBulk();
   await recordRun('backup');
   await applyStream();

@@ -6,6 +6,8 @@ import { contactKey, userKey } from '../../../../shared/base/table/keys.ts';
 import { insertAuthorizationRequest } from '../../../../shared/core/oauth/authorization-repository.ts';
 import { createPersonalToken } from '../../../../shared/core/oauth/personal-token-repository.ts';
 import { decideReview } from '../../../../shared/core/report/decision-repository.ts';
+import { listFiles } from '../../../../shared/features/bring/brought-file.ts';
+import { takeFile } from '../../../../shared/features/bring/take-file.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { stopUrl } from '../../../../shared/features/notices/pages/stop-mails.ts';
 import { undoUrl } from '../../../../shared/features/notices/undo-link.ts';
@@ -22,6 +24,8 @@ import { ask } from '../../../helpers/visit.ts';
 import { makeUser, Person, reviewBody, text, visitor } from '../../../helpers/world.ts';
 
 process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
+
+const table = 'Date,Name,Year,Letterboxd URI,Rating\n2024-03-02,Solaris,1972,u,4';
 
 const other = await makeUser();
 const why = { reason: 'abuse', note: '', moderator_id: null } as const;
@@ -60,6 +64,13 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'add-entity': () => ({
     form: { name: 'Blue', entity_type: 'film', entity_id: randomUUID() },
   }),
+  'send-file': () => ({ form: { file: table } }),
+  'decide-file': async ({ user }) => {
+    const [file] = await listFiles(user.id);
+    const sent = { site: 'letterboxd', rows: [], empty: 1, entity_type: 'work' } as const;
+    const slot = file?.slot ?? (await takeFile(user.id, sent));
+    return { path: { slot: `${slot}` }, form: { decision: 'continue' } };
+  },
   'save-review': async ({ own }) => {
     const revision = (await visitor.reads(own)).headers.etag?.slice(1, 12) ?? '';
     return { path: { review_id: own }, form: { rating: '1', revision } };
