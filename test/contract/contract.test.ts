@@ -1,4 +1,4 @@
-import { readDiscovery } from '../../infra/local/discovery.ts';
+import { readDiscovery } from '../../infra/local/storage/discovery.ts';
 import { startTestStack } from '../helpers/stack.ts';
 import * as lists from './lists.ts';
 import { publishing } from './review.ts';
