@@ -65,6 +65,18 @@ describe('GET /', () => {
     expect(again.status).toBe(304);
   });
 
+  test('has two of the newest reviews of one member before a third', async () => {
+    const [ann, ben, cleo] = await makeUsers(3);
+    const ids: string[] = [];
+    for (const person of [cleo, ben, ann, ann, ann, ann]) {
+      stopClock(Date.now() + 1);
+      ids.push(await person.publishes());
+    }
+    await applyStream();
+    const { body } = await invoke(handler);
+    expect(reviewsIn(body).slice(0, 4)).toEqual([5, 4, 1, 0].map((i) => ids[i]));
+  });
+
   test('begins with the six most reviewed things, then has reviews of one thing together', async () => {
     const people = await makeUsers(4);
     const things = Array.from({ length: 7 }, (_, i) => ({

@@ -1,6 +1,5 @@
 // The letter of every week: the latest reviews, for those who ask for it.
 import { authUrl } from '../../base/auth-url.ts';
-import type { Entry } from '../../base/table/item.ts';
 import { contactKey, idIn } from '../../base/table/keys.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
@@ -8,15 +7,13 @@ import { nameOfEntity } from '../../core/entity/entity-type.ts';
 import { findMetadata } from '../../core/entity/metadata.ts';
 import { findListed } from '../../core/review/read-reviews.ts';
 import type { Review } from '../../core/review/review.ts';
+import { twoOfEach } from '../../core/review/review-list.ts';
 import { digestAfter } from '../../core/user/mails.ts';
 import { type Letter, quoted } from './letter.ts';
 import type { Mailing } from './send.ts';
 
 /** Reviews in a digest: what fits a screen. */
 const mostReviews = 10;
-
-/** Of one member, so that nobody fills the letter that everybody gets. */
-const mostOfMember = 2;
 
 /** Entries that are looked through. They tell the author, and 200 of them are 16 KB. */
 const mostEntries = 200;
@@ -58,24 +55,14 @@ async function digestLetter(): Promise<Letter | undefined> {
   const range = { low: new Date(Date.now() - week).toISOString() };
   const options = { range, descending: true, pageSize: mostEntries };
   const entries = await collect(queryIndex('all-by-date', 'REVIEW', options), mostEntries);
-  const listed = await findListed(chosen(entries));
+  // So that nobody fills the letter that everybody gets.
+  const listed = await findListed(twoOfEach(entries).slice(0, mostReviews));
   const things = await findMetadata(listed.map(({ review }) => review));
   const lines = listed.map(({ review, author }, i) => ({
     text: `${nameIn(review, things[i])}, by ${quoted(author.display_name)}`,
     url: `${authUrl()}/review/${review.id}`,
   }));
   return lines.length > 0 ? { subject: 'The latest reviews', lines } : undefined;
-}
-
-/** The latest entries, few of one member. */
-function chosen(entries: readonly Entry[]): Entry[] {
-  const counts = new Map<string, number>();
-  const few = entries.filter(({ user_id = '' }) => {
-    const count = (counts.get(user_id) ?? 0) + 1;
-    counts.set(user_id, count);
-    return count <= mostOfMember;
-  });
-  return few.slice(0, mostReviews);
 }
 
 /** The name of a thing in quotation marks, because a member may have written it, or its type. */
