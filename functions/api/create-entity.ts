@@ -56,7 +56,7 @@ function requireOwn(type: string): EntityType {
 export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
   const { entity_type: type, ...naming } = body;
   const entity_type = requireOwn(type);
-  const answer = { ...processed, id: randomUUID() as string };
+  const answer: { message: string; id: string } = { ...processed, id: randomUUID() };
   return answerOnce(
     { user_id: caller.user_id, key, request: ['create-entity', body] },
     answer,
