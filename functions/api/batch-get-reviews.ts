@@ -14,7 +14,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Read several reviews',
   description:
-    'Ids of hidden or missing reviews are left out of both parts of the answer. Imported texts may be longer than people write: if too many of them are asked for at once, the answer is 400, and fewer ids work.',
+    'Ids of hidden or missing reviews are left out of both parts of the answer. If too many long imported texts are asked for at once, the answer is 400, and fewer ids work.',
   fields: {
     review_ids: bulkIdsText,
   },

@@ -30,7 +30,7 @@ export const docs = {
   tag: 'Entities',
   summary: 'Add an entity',
   description:
-    'Adds something of a type of this service. If one has this name and line, the answer has its id; without a line, the name is enough. Counts as an edit. The name waits if reviews of the account do.',
+    'Adds something of a type of this service. If one has this name, and this line if you send one, the answer has its id. Counts as an edit. The name waits if reviews of the account do.',
   fields: {
     entity_type: 'A type of this service',
     name: 'Its name',

@@ -11,7 +11,7 @@ export const docs = {
   tag: 'Own account',
   summary: 'Delete your account',
   description:
-    'Deletes the account and all its reviews, votes, reports, applications and grants. This cannot be undone. If a moderator has blocked the account, a hash of the identity stays, and the next account of the same person is blocked too.',
+    'Deletes the account and all its reviews, votes, reports, applications and grants. This cannot be undone. If a moderator has blocked the account, a hash of the identity stays, and the person’s next account is blocked too.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller }) => {

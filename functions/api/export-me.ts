@@ -14,7 +14,7 @@ export const docs = {
   tag: 'Own account',
   summary: 'Export your data',
   description:
-    'All stored data about the user: profile, applications, connections, personal access tokens, reviews with all revisions and decisions, votes and reports. It includes drafts, hidden reviews, and deleted reviews that were hidden. Times are ISO 8601. A large account has several parts: follow `next`, and join the lists. A vote that changes meanwhile may appear twice: the later one counts. Secrets, data that lives for a day at most, and decisions on others are left out.',
+    'All stored data about the user: profile, applications, connections, tokens, reviews with all revisions and decisions, votes and reports. It includes drafts and hidden reviews. Times are ISO 8601. A large account has several parts: follow `next`, and join the lists. A vote that changes meanwhile may appear twice: the later one counts. Secrets, data that lives for a day at most, and decisions on others are left out.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }) => {

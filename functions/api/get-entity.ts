@@ -21,7 +21,7 @@ export const docs = {
   tag: 'Entities',
   summary: 'Read an entity',
   description:
-    'Its public reviews in numbers, with the three latest and the three most popular. An entity without reviews has zero of each, and one with very long imported reviews may show fewer.',
+    'Its public reviews in numbers, with the three latest and the three most popular. One with very long imported reviews may show fewer.',
   headers: ['Link'],
   fields: {
     include_metadata: '`true` adds the name of the entity, what tells it apart, and its page',

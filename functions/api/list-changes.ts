@@ -17,7 +17,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Follow what changes',
   description:
-    'For mirrors of the public data. Begin with a public dump and the cursor in its file `POSITION`, or without `since`. Replace your copy of each review, and delete it if `review` is `null`. Changes are delivered at least once: `version` rises with every change and never goes back, so skip a version that is not above yours. A page contains a review once. If `earlier_revisions` is there, read the rest of the revisions from it. `users` has the authors of these reviews: replace their names and karma. Times are ISO 8601, as in a dump. A page ends at 512 KB, and may have fewer changes than `limit`. Follow `next` while `has_more` is true, also from an empty page, then poll.',
+    'For mirrors of the public data. Begin with a public dump and the cursor in its file `POSITION`, or without `since`. Replace your copy of a review, or delete it if `review` is `null`. Skip a version that is not above yours: changes are delivered at least once. If `earlier_revisions` is there, read the rest of the revisions from it. `users` has the authors of these reviews: replace their names and karma. Times are ISO 8601. A page ends at 512 KB. Follow `next` while `has_more` is true, then poll.',
   fields: {
     since:
       '`next` of an earlier answer, or the cursor of a dump. It is valid for 30 days. Without it there are no changes, and `next` is the cursor of now',

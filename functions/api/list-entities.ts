@@ -33,7 +33,7 @@ export const docs = {
   tag: 'Entities',
   summary: 'Find or list entities',
   description:
-    'With `q`, entities by name, 8 on a page: those with at least 100 reviews first, then 10, then 1. A page is sorted by the number of reviews, with the very name first among equals. Case, accents and punctuation make no difference. A name is found by the beginning of any of 6 words of it and of its line (`about`), the longest ones, or by several of its words. With `sort`, entities that have public reviews and a name. A page may end before its limit; `next` leads on. By `reviews` and `rating`, an entity that is reviewed meanwhile moves, so a walk may miss or repeat it.',
+    'With `q`, entities by name, 8 on a page: those with at least 100 reviews first, then 10, then 1. Case, accents and punctuation make no difference. A name is found by the beginning of any word of it or of its line (`about`). With `sort`, entities that have public reviews and a name. A page may end before its limit. By `reviews` and `rating`, a walk may miss or repeat an entity that is reviewed meanwhile.',
   headers: ['Link'],
   fields: {
     q: 'The name, or the beginning of one or more words of it. Not together with `sort`',

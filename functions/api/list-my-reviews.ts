@@ -15,7 +15,7 @@ export const docs = {
   tag: 'Own account',
   summary: 'List your reviews',
   description:
-    'Newest first, with drafts, hidden reviews, and decisions of moderators. A page of long imported texts may be shorter: its `limit` says how many reviews to skip for the next one.',
+    'Newest first, with drafts, hidden reviews, and decisions of moderators. A page of long imported texts may be shorter: skip its `limit` for the next one.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {

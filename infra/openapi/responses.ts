@@ -115,7 +115,7 @@ export const headers = {
     '"1.kYbZAWGHq0z9Qc0nqXJMwA"',
   ),
   Link: header(
-    'Leads on (RFC 8288), relative to the request: `next` to the next page, which the last page lacks, and `alternate` to the same as an Atom feed (`application/atom+xml`) or as a page for people (`text/html`).',
+    'Leads on (RFC 8288), relative to the request: `next` to the next page, if there is one, and `alternate` to the same as an Atom feed (`application/atom+xml`) or as a page for people (`text/html`).',
     '<?limit=50&cursor=…>; rel="next"',
   ),
   'Idempotent-Replayed': {

@@ -101,8 +101,15 @@ describe.each(own)('$method $path', (route) => {
     });
 
     test('refuses a repeated field', async () => {
-      const form = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
-      const answer = await ask(route, { headers: { cookie }, form });
+      const boundary = 'b'.repeat(40);
+      const part = `--${boundary}\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n${csrf}\r\n`;
+      const form = route.takesFile
+        ? `${part}${part}--${boundary}--\r\n`
+        : `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
+      const type = route.takesFile && {
+        'Content-Type': `multipart/form-data; boundary=${boundary}`,
+      };
+      const answer = await ask(route, { headers: { cookie, ...type }, form });
       expect(answer).toHaveStatus(400);
       expect(answer.body).toContain('csrf must be sent only once');
     });

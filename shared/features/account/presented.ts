@@ -17,7 +17,6 @@ import { decisions } from '../../core/report/decision.ts';
 import { moderations, reasons } from '../../core/review/verdict.ts';
 import { mailKinds, mailsName } from '../../core/user/mail-kinds.ts';
 import { Vote } from '../../core/vote/vote.ts';
-import { rowStates } from '../bring/public.ts';
 import { PublicRecord } from '../changes/public.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
@@ -230,21 +229,18 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     note: AnyText('A note for moderators', 'The year was wrong.'),
     proposed_at: IsoTime('The time'),
   }),
-  brought: Several(
-    'A row of a file that the person has brought from another site in the last 30 days',
-    {
-      line: Whole('Its line in the file', 2),
-      state: described(v.picklist(rowStates), 'The state of the row', 'published'),
-      why: v.optional(AnyText('The reason if it was left out, or is not whole', 'It has no title')),
-      title: AnyText('The title', 'Metropolis'),
-      by: v.optional(AnyText('The author', 'Jane Austen')),
-      year: v.optional(AnyText('The year', '1927')),
-      stars: v.optional(AnyText('The stars, with quarters', '4.5')),
-      text: v.optional(AnyText('The text', 'A city that still stands above all others.')),
-      date: v.optional(AnyText('The day', '2024-05-01')),
-      entity_id: v.optional(namedEntity.entity_id),
-    },
-  ),
+  brought: Several('A row of a file that was brought', {
+    line: Whole('Its line', 2),
+    state: AnyText('Its state', 'published'),
+    why: v.optional(AnyText('The reason', 'It has no title')),
+    title: AnyText('The title', 'Metropolis'),
+    by: v.optional(AnyText('The author', 'Jane Austen')),
+    year: v.optional(AnyText('The year', '1927')),
+    stars: v.optional(AnyText('The stars', '4.5')),
+    text: v.optional(AnyText('The text', 'Still above all others.')),
+    date: v.optional(AnyText('The day', '2024-05-01')),
+    entity_id: v.optional(namedEntity.entity_id),
+  }),
   next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
 });
 export type OwnData = v.InferOutput<typeof OwnData>;

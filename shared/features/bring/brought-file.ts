@@ -23,7 +23,7 @@ export const FilePath = v.object({
 export const keptDays = 30;
 
 /** States of a row: as it was found, as it was brought, and why it was left out. */
-export const rowStates = [
+const rowStates = [
   'found',
   'new',
   'unfound',

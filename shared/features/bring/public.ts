@@ -1,6 +1,6 @@
 // Files of reviews that people bring from other sites.
 export { advanceFile } from './advance.ts';
-export { FilePath, partsOf, rowStates } from './brought-file.ts';
+export { FilePath, partsOf } from './brought-file.ts';
 export { beginTask, Decision } from './decide.ts';
 export { filePage, findOwnFile } from './pages/file-page.ts';
 export { filesPage, filesUrl } from './pages/files-page.ts';
