@@ -251,8 +251,9 @@ describe('the background', () => {
 
   test('subscribes to filtered stream records, within bounds and two readers', () => {
     const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping');
-    const of = (...sortKeys: string[]) => ({ dynamodb: { Keys: { sk: { S: sortKeys } } } });
-    const having = (name: string, ...sortKeys: string[]) => ({
+    type SortKey = string | { prefix: string };
+    const of = (...sortKeys: SortKey[]) => ({ dynamodb: { Keys: { sk: { S: sortKeys } } } });
+    const having = (name: string, ...sortKeys: SortKey[]) => ({
       dynamodb: { ...of(...sortKeys).dynamodb, NewImage: { [name]: { S: [{ exists: true }] } } },
     });
     const inserted = { eventName: ['INSERT'] };
@@ -289,6 +290,7 @@ describe('the background', () => {
         having('deleted_at', 'REVIEW', 'USER'),
         of('APP', 'DONE#heartbeat'),
         having('hiding', 'USER'),
+        having('task', { prefix: 'FILE#' }),
       ],
     ]);
     expect(mappings.map(({ BatchSize }) => BatchSize)).toEqual([1000, 100]);
