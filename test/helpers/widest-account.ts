@@ -22,6 +22,7 @@ import {
 import type { WholeReview } from '../../shared/core/review/review.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';
 import { revisionItem, revisionOf } from '../../shared/core/review/revision.ts';
+import { takeFile } from '../../shared/features/bring/take-file.ts';
 import { messageTypes, type Webhook } from '../../shared/features/webhooks/webhook.ts';
 import { insertWebhook } from '../../shared/features/webhooks/webhook-repository.ts';
 import { readItem, scanTable } from './items.ts';
@@ -92,6 +93,12 @@ export async function makeWidestAccount(width = widest): Promise<WidestAccount> 
   await makeVotesAndCases(member, people, others);
   await makeDecisions(member, friend, many);
   const { client_id, webhook_id } = await makeApplications(member, people);
+  await takeFile(member.id, {
+    site: 'letterboxd',
+    rows: own.map((_, i) => ({ line: i + 2, title: `Blue ${i}`, rating: 4.5, text: ownText })),
+    empty: 0,
+    entity_type: long.entity_type,
+  });
   return { member, others, own, client_id, webhook_id, subject: friend };
 }
 
