@@ -126,7 +126,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** What is open before the service answers. */
+/** The parts that are open before the service answers. */
 interface Opened {
   options: StackOptions;
   host: ReturnType<typeof readHost>;

@@ -51,7 +51,7 @@ function inMinutes(until: number) {
   return minutes === 1 ? 'in 1 minute' : `in ${minutes} minutes`;
 }
 
-/** What is said of a mail that is not sent. */
+/** A mail that is not sent: which limit holds it back, and until when (epoch ms). */
 export type Refused = Extract<Verdict['shown'], { kind: 'refused' }>;
 
 const refusals: Readonly<Record<Refused['by'], string>> = {

@@ -101,8 +101,8 @@ const wordFields = ['name', 'about', 'by', 'year', 'url', 'image'] as const;
 const changingFields = [...wordFields, 'origin', 'user_id', ...stateFields] as const;
 
 /**
- * Where a record stands: with the moderators, in the queue of the database that may overwrite it,
- * with the person who wrote it, or in no list.
+ * Returns the list of a record: of the moderators, of the database that may overwrite it, of the
+ * person who wrote it, or none.
  */
 function standingOf(record: EntityRecord): 'waiting' | 'due' | 'written' | 'plain' {
   if (record.state === 'waiting') return 'waiting';

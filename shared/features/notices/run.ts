@@ -75,7 +75,7 @@ function takeLease(): Promise<boolean> {
   });
 }
 
-/** Where mails of each kind come from. */
+/** Sources of mails, by kind. */
 const sources: Readonly<Record<MailKind, () => Promise<Mailing[]>>> = {
   news: dueNews,
   desk: dueDesk,

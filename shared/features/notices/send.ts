@@ -34,7 +34,7 @@ const shortest = { failed: 300_000, refused: pause };
 const longestUnverified = 36 * 3_600_000;
 const unverifiedPause = 6 * 3_600_000;
 
-/** How an attempt ended. What is over may be lost, and what waits has a time (epoch ms). */
+/** The end of an attempt. What is over may be lost, and what waits has a time (epoch ms). */
 type End =
   | { kind: 'sent'; turn: Turn }
   | { kind: 'over'; isLost: boolean }
