@@ -36,7 +36,7 @@ const cdnHeaders = {
 const lists = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
 
-/** What each sender makes of an event. Types say that some of it cannot be. */
+/** Events as each sender makes them. Types say that some of it cannot be. */
 const senders: Record<string, (event: Event) => unknown> = {
   'the test of the console': (event) => ({
     ...event,

@@ -18,7 +18,7 @@ import { StaleRead, transact, tryUpdate, update } from '../../shared/base/table/
 import type { Condition, Test, Update, Write } from '../../shared/base/table/write.ts';
 import './table.ts';
 
-/** What a call gave: a value, or the kind of an error. */
+/** The result of a call: a value, or the kind of an error. */
 type Outcome = { value: unknown } | { error: string };
 
 /** An operation and its outcomes, where they differ. */

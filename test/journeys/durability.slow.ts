@@ -18,7 +18,7 @@ const env = { SIGNING_KEYS, EDITS_PER_DAY: '0' };
 const options = ['--quiet', '--publications-per-day', '0'];
 const startService = () => start(dataDir, { options, env });
 
-/** What the service has acknowledged. */
+/** Writes that the service has acknowledged. */
 const published = new Map<string, { token: string; ratings: Set<number> }>();
 const deleted = new Set<string>();
 /** Reviews that were begun, which decides what becomes of each. */

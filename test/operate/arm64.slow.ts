@@ -5,7 +5,7 @@ import { newFolder } from '../helpers/folder.ts';
 import { describeWith } from '../helpers/opinions.ts';
 import { admin, fresh, makeToken, publish, start } from '../helpers/service.ts';
 
-/** Where Debian has the libraries of ARM64. */
+/** The folder in which Debian has the libraries of ARM64. */
 const libraries = '/usr/aarch64-linux-gnu';
 
 /** Returns a command that runs Node.js for ARM64, of the same version as the one that runs here. */

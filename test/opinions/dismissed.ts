@@ -1,4 +1,4 @@
-/** What other tools say of the service, and why nothing is done about it. */
+/** A finding of another tool, and why nothing is done about it. */
 interface Dismissed {
   tool: 'Schemathesis' | 'Nu HTML checker';
   /** Matches what the tool says. */

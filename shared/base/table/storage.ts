@@ -12,7 +12,7 @@ export interface KeyRange {
   high?: SortKey | undefined;
 }
 
-/** Where the next page of a read begins, after this item: its keys, in an index as well. */
+/** The item after which the next page of a read begins: its keys, in an index as well. */
 export type Position = Readonly<Record<string, unknown>> & Key;
 
 export interface Page<T = Item> {

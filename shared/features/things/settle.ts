@@ -11,7 +11,7 @@ const mostRounds = 10;
 /** Rounds that also write new entries. A change after them has a record of its own, which does. */
 const openRounds = 3;
 
-/** What entries follow from, and the entries that there are. */
+/** The things that entries follow from, and the entries that there are. */
 interface Settling {
   things: readonly Thing[];
   /** Entries that may have to go. */

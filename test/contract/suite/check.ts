@@ -26,7 +26,7 @@ interface Subject {
 
 interface Check {
   results: Result[];
-  /** What could not be deleted. */
+  /** People and things that could not be deleted. */
   left: string[];
   /** The reason why it did not come to its end. */
   stopped: string | undefined;

@@ -45,7 +45,7 @@ describe('the checks find', () => {
 
   /** The definition in the broken template, as it stands there. */
   const body = () => apiOf(broken).Properties.Body;
-  /** What the role of API Gateway may do. */
+  /** The rights of the role of API Gateway. */
   const granted = () => {
     const role = resources(broken, 'AWS::IAM::Role').find(([id]) => /^ApiCaller/.test(id));
     return role?.[1].Properties.Policies[0].PolicyDocument.Statement[0];

@@ -8,7 +8,7 @@ import { makeUser, text, visitor } from '../../helpers/world.ts';
 /** U+0008, a form feed, U+0085, U+009F, two noncharacters. */
 const controls = '\u0008\f\u0085\u009f\ufffe\u{1ffff}';
 
-/** What neither XML 1.0 nor HTML may contain. */
+/** Characters that neither XML 1.0 nor HTML may contain. */
 const forbidden =
   /[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\u{10000}-\u{1fffd}]/u;
 

@@ -48,6 +48,16 @@ export const schema = `
 /** The columns beside the keys, in the order of `columnValues`. */
 export const columnsOfItem = ['json', 'size', 'rank', 'expires_at', ...columnList];
 
+/** Keys of one statement. There is a statement for each number of keys. */
+export const mostKeys = 50;
+
+/** Returns the statement that finds so many keys. Each row has the number of its key, from 0. */
+export function selectOf(keys: number): string {
+  const values = Array.from({ length: keys }, (_, i) => `(${i}, ?, ?)`);
+  return `SELECT key.column1 AS number, id, json, rank, size FROM (VALUES ${values}) AS key
+    CROSS JOIN item ON pk = key.column2 AND sk = key.column3`;
+}
+
 /** An item as JSON and the text of its rank. */
 export interface Stored {
   json: string;

@@ -13,10 +13,12 @@ import {
   columnsOfItem,
   columnValues,
   itemOf,
+  mostKeys,
   rankAttribute,
   rankOf,
   rankText,
   type Stored,
+  selectOf,
   sortColumn,
   storedOf,
 } from './rows.ts';
@@ -137,7 +139,8 @@ export class SqliteStorage implements Storage {
 
   /** Records a change that was made elsewhere. */
   async addChange(before: Item | undefined, after: Item | undefined): Promise<void> {
-    const [old, current] = [before, after].map((item) => item && { item, ...storedOf(item) });
+    const old = before && parsed(before);
+    const current = after && parsed(after);
     await this.#connection.write(() => this.#record(old, current));
   }
 
@@ -255,15 +258,7 @@ export class SqliteStorage implements Storage {
   }
 }
 
-/** Keys of one statement. There is a statement for each number of keys. */
-const mostKeys = 50;
-
-/** Returns the statement that finds so many keys. Each row has the number of its key, from 0. */
-function selectOf(keys: number): string {
-  const values = Array.from({ length: keys }, (_, i) => `(${i}, ?, ?)`);
-  return `SELECT key.column1 AS number, id, json, rank, size FROM (VALUES ${values}) AS key
-    CROSS JOIN item ON pk = key.column2 AND sk = key.column3`;
-}
+const parsed = (item: Item): Parsed => ({ item, ...storedOf(item) });
 
 const projectionOf = (index: IndexName) =>
   tableDefinition.indexes.find(({ name }) => name === index)?.projection.map((name) => `"${name}"`);
